@@ -1,0 +1,45 @@
+/** What is to be done. Jobs carry ids, never object graphs; a new kind breaks the build until it is handled. */
+export type Work =
+  /** Try the channel at this position of the message's chain. */
+  | { readonly kind: 'start-step'; readonly smsId: string; readonly step: number }
+  /** The channel at this position had its time. */
+  | { readonly kind: 'step-deadline'; readonly smsId: string; readonly step: number };
+
+/** A row of work: done once, at `dueAt` or soon after (milliseconds since 1970). */
+export interface Job {
+  readonly id: string;
+  readonly dueAt: number;
+  readonly work: Work;
+}
+
+/**
+ * A job somebody works on. `fence` rises with every lease: only the holder of the newest may complete it, so
+ * a late worker changes nothing. It also counts the deliveries so far.
+ */
+export interface LeasedJob {
+  readonly id: string;
+  readonly fence: number;
+  readonly work: Work;
+}
+
+/** A leased job that was not completed becomes due again after this time. */
+export const LEASE_MS = 30_000;
+
+/** A job leased more often than this without being completed is set aside as dead. */
+export const DELIVERIES_MAX = 5;
+
+export function startStepJob(smsId: string, step: number, dueAt: number): Job {
+  return { id: startStepJobId(smsId, step), dueAt, work: { kind: 'start-step', smsId, step } };
+}
+
+export function stepDeadlineJob(smsId: string, step: number, dueAt: number): Job {
+  return { id: stepDeadlineJobId(smsId, step), dueAt, work: { kind: 'step-deadline', smsId, step } };
+}
+
+export function startStepJobId(smsId: string, step: number): string {
+  return `${smsId}/start/${step}`;
+}
+
+export function stepDeadlineJobId(smsId: string, step: number): string {
+  return `${smsId}/deadline/${step}`;
+}

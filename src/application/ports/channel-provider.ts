@@ -1,0 +1,48 @@
+import type { Environment } from '../../domain/access/project.ts';
+import type { Channel } from '../../domain/messages/channel.ts';
+import type { Answer, Report } from '../../domain/messages/fallback-chain.ts';
+import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+
+/** One step of one message on its way to a channel. */
+export interface Submission {
+  readonly smsId: string;
+  /** Position in the chain; with `smsId` it names this attempt to the channel and in its receipts. */
+  readonly step: number;
+  readonly channel: Channel;
+  readonly projectId: string;
+  readonly environment: Environment;
+  readonly phoneNumber: PhoneNumber;
+  readonly senderId: string | null;
+  readonly whatsappSender: WhatsappSender;
+  readonly content: Content;
+  /** The free text of the message in the project's language; empty for a template. */
+  readonly text: string;
+  /** The chain moves on after this time, so nothing should reach the handset later. */
+  readonly stepTimeoutMs: number;
+}
+
+/** A channel's later word on an attempt. It may come late, twice, in any order, or before the answer. */
+export interface Receipt {
+  readonly smsId: string;
+  readonly step: number;
+  readonly report: Report;
+}
+
+export type ReceiptHandler = (receipts: readonly Receipt[]) => Promise<void>;
+
+/** A carrier of messages. */
+export interface ChannelProvider {
+  /**
+   * Submits each message once and answers in the same order. Never rejects: a channel that did not answer
+   * clearly is `unknown`, one that is out of service is `refused`. Ends within `SUBMIT_TIMEOUT_MS`.
+   */
+  submit(submissions: readonly Submission[]): Promise<readonly Answer[]>;
+}
+
+export const SUBMIT_TIMEOUT_MS = 10_000;
+
+/** One carrier per channel; a project of the `dev` environment always gets the simulator. */
+export interface ChannelProviders {
+  of(channel: Channel, environment: Environment): ChannelProvider;
+}

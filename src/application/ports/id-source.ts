@@ -1,0 +1,5 @@
+/** The only source of chance. Ids grow with time, so that new rows land together on disk. */
+export interface IdSource {
+  /** 24 lower-case hex characters: 48 bits of milliseconds since 1970, then 48 random bits. */
+  hex24(now: number): string;
+}

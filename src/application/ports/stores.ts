@@ -1,0 +1,168 @@
+import type { Project } from '../../domain/access/project.ts';
+import type { Account, PaymentType } from '../../domain/billing/account.ts';
+import type { AccountDelta, LedgerEntry } from '../../domain/billing/ledger.ts';
+import type { InternationalPrice, OperatorPrices, TemplateCategory } from '../../domain/billing/pricing.ts';
+import type { Message } from '../../domain/messages/message.ts';
+import type { SenderId } from '../../domain/senders/sender-id.ts';
+import type { Money } from '../../domain/shared/money.ts';
+import type { Page } from '../../domain/shared/page.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { Job, LeasedJob } from '../jobs.ts';
+
+/** Everything that can be read and written in one transaction. Every method is plural: one call per batch. */
+export interface Stores {
+  readonly projects: ProjectStore;
+  readonly accounts: AccountStore;
+  readonly ledger: LedgerStore;
+  readonly senderIds: SenderIdStore;
+  readonly prices: PriceStore;
+  readonly whatsapp: WhatsappStore;
+  readonly messages: MessageStore;
+  readonly jobs: JobStore;
+  readonly idempotency: IdempotencyStore;
+}
+
+export interface ProjectStore {
+  /** Rejects on an id or slug that exists. */
+  insert(projects: readonly Project[]): Promise<void>;
+  byIds(ids: readonly string[]): Promise<readonly Project[]>;
+  /** The project a key's digest belongs to, or null. */
+  byKeyDigest(digest: string): Promise<Project | null>;
+  /** Rejects on a digest that exists. */
+  insertKeys(
+    keys: readonly { readonly digest: string; readonly projectId: string; readonly createdAt: number }[],
+  ): Promise<void>;
+  /** Whether any project exists. */
+  isEmpty(): Promise<boolean>;
+}
+
+export interface NewAccount {
+  readonly projectId: string;
+  readonly paymentType: PaymentType;
+  readonly spendingThreshold: Money | null;
+  readonly trialPhoneNumber: PhoneNumber | null;
+}
+
+export interface AccountStore {
+  /** Opens accounts with every amount zero; money comes in by the ledger. */
+  insert(accounts: readonly NewAccount[]): Promise<void>;
+  /** The accounts of the projects, in the order of project ids, locked until the transaction ends. */
+  lock(projectIds: readonly string[]): Promise<readonly Account[]>;
+  /** Without a lock. */
+  byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]>;
+  /** Ends the trial of the projects. */
+  endTrial(projectIds: readonly string[]): Promise<void>;
+}
+
+export interface LedgerStore {
+  /**
+   * Writes the entries and adds their sums to the accounts, in the order of project ids. Rejects, and thereby
+   * undoes the transaction, when an entry of the same id exists: nothing is booked twice.
+   */
+  book(entries: readonly LedgerEntry[]): Promise<void>;
+  /** For every project: the columns of its account, and the sums of its entries. */
+  audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
+}
+
+export interface SenderIdStore {
+  insert(senderIds: readonly SenderId[]): Promise<void>;
+  /** All sender IDs of the projects, in the order of their ids. */
+  byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]>;
+}
+
+/** The prices as they are kept: one system list and the international rows. */
+export interface PriceList {
+  readonly sms: OperatorPrices;
+  readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
+  readonly telegram: Money;
+  readonly international: readonly InternationalPrice[];
+}
+
+export interface PriceStore {
+  replace(list: PriceList): Promise<void>;
+  /** Rejects when no list was ever written. */
+  load(): Promise<PriceList>;
+  /** One page of the international rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
+  international(
+    filter: { readonly countryIso: string | null },
+    page: Page,
+  ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }>;
+}
+
+export interface WhatsappStore {
+  /** Replaces the resource tree of a project. */
+  replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
+  byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
+}
+
+export interface MessageStore {
+  /** Rejects on an smsId that exists. */
+  insert(messages: readonly Message[]): Promise<void>;
+  /** The messages that exist, in the order of their ids, locked until the transaction ends. */
+  lock(smsIds: readonly string[]): Promise<readonly Message[]>;
+  /** Writes what an attempt, an answer or a report can change: content, steps, status, finality, times, reason. */
+  save(messages: readonly Message[]): Promise<void>;
+  /** A project's message, or null when it is unknown or another's. */
+  find(projectId: string, smsId: string): Promise<Message | null>;
+  /**
+   * For each question, the instants after `since` at which the project's sends to the number were accepted,
+   * in any order. At most the newest `limit` of each.
+   */
+  acceptedAt(questions: readonly AcceptedAtQuestion[]): Promise<readonly (readonly number[])[]>;
+}
+
+export interface AcceptedAtQuestion {
+  readonly projectId: string;
+  readonly phoneNumber: PhoneNumber;
+  /** Milliseconds since 1970, exclusive. */
+  readonly since: number;
+  readonly limit: number;
+}
+
+export interface JobStore {
+  /** Adds jobs. One whose id exists gets the new due time, and a lease on it is void. */
+  add(jobs: readonly Job[]): Promise<void>;
+  /**
+   * Leases up to `limit` jobs that are due at `now`, the longest due first: nobody else is given them before
+   * `until`, when they are due again. Concurrent callers get different jobs.
+   */
+  lease(request: {
+    readonly now: number;
+    readonly until: number;
+    readonly limit: number;
+  }): Promise<readonly LeasedJob[]>;
+  /** Removes the jobs that are still held under their fence, and returns those, in the given order. */
+  complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
+  /** Removes jobs whatever their lease; ids that do not exist are fine. */
+  remove(ids: readonly string[]): Promise<void>;
+  /** Sets jobs still held under their fence aside for an operator, with the reason. */
+  bury(jobs: readonly LeasedJob[], reason: string, at: number): Promise<void>;
+  /** The instant the next job is due, or null when there is none. */
+  nextDueAt(): Promise<number | null>;
+  /** How many jobs were set aside. */
+  countDead(): Promise<number>;
+}
+
+/** What an Idempotency-Key was first answered with; unique per project, route and key. */
+export interface IdempotentAnswer {
+  readonly projectId: string;
+  readonly route: string;
+  readonly key: string;
+  readonly requestHash: string;
+  /** The result as the use case gave it, as JSON. */
+  readonly result: string;
+  readonly expiresAt: number;
+}
+
+export interface IdempotencyStore {
+  /** The answers that are kept and not expired at `now`. */
+  find(
+    keys: readonly { readonly projectId: string; readonly route: string; readonly key: string }[],
+    now: number,
+  ): Promise<readonly IdempotentAnswer[]>;
+  /** Keeps answers; an expired one of the same key is replaced. */
+  save(answers: readonly IdempotentAnswer[]): Promise<void>;
+  /** Removes up to `limit` expired answers, and says how many. */
+  sweep(now: number, limit: number): Promise<number>;
+}

@@ -1,0 +1,34 @@
+/** One signed or secret-bearing request to a customer's server. */
+export interface WebhookPost {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as it is, in UTF-8. */
+  readonly body: string;
+}
+
+/** What became of one post. Durations are milliseconds of the whole exchange. */
+export type WebhookAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** What the receiver asked for in Retry-After, in milliseconds from now; null when it asked for nothing. */
+      readonly retryAfterMs: number | null;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly reason: 'timeout' | 'connection' | 'tls' | 'address-refused' | 'protocol';
+      readonly durationMs: number;
+    };
+
+/** The overall deadline of one post, from the first lookup to the last byte read (specification 6.1). */
+export const WEBHOOK_TIMEOUT_MS = 10_000;
+
+export interface WebhookTransport {
+  /** One POST, HTTPS only, redirects not followed, the address checked when connecting. Never rejects. */
+  post(post: WebhookPost): Promise<WebhookAnswer>;
+  /** The url in its parsed form when a post to it may be tried, or null when it never can (specification 6.1). */
+  acceptUrl(url: string): string | null;
+  /** Ends idle connections; posts in flight end first. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,16 @@
+import type { Environment } from './project.ts';
+
+/** A key is its environment and 160 random bits in hex (specification 5.1). */
+export const API_KEY_PATTERN = /^sk_(live|dev)_[0-9a-f]{40}$/;
+
+const BEARER_PATTERN = /^Bearer +(\S+)$/i;
+
+/** The key in an Authorization header, or null when the header holds nothing of its shape. */
+export function apiKeyFromHeader(header: string | undefined): string | null {
+  const key = BEARER_PATTERN.exec(header ?? '')?.[1];
+  return key !== undefined && API_KEY_PATTERN.test(key) ? key : null;
+}
+
+export function environmentOfKey(key: string): Environment {
+  return key.startsWith('sk_live_') ? 'live' : 'dev';
+}

@@ -1,0 +1,32 @@
+import type { BillingUnitRule } from '../billing/billing-units.ts';
+import type { SettlementRule } from '../billing/settlement.ts';
+import type { Language } from '../messages/verification-text.ts';
+import type { RateLimit } from '../rate-limiting/rate-limiter.ts';
+
+export const ENVIRONMENTS = ['live', 'dev'] as const;
+/** A dev project always uses the simulator, whatever is configured; the prefix of its keys says so. */
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+export const IP_RULE_SCOPES = ['resources', 'all'] as const;
+
+/** What an operator can set per project. */
+export interface ProjectSettings {
+  readonly rateLimit: RateLimit | null;
+  /** Addresses or CIDR ranges; empty allows every address. */
+  readonly allowedIps: readonly string[];
+  /** Whether the allow list guards the resources endpoint (specification 5.4) or every endpoint. */
+  readonly ipRuleScope: (typeof IP_RULE_SCOPES)[number];
+  readonly settlement: SettlementRule;
+  readonly billingUnits: BillingUnitRule;
+  readonly language: Language;
+  /** How long a channel may stay without a delivered report before the next one is tried. */
+  readonly stepTimeoutMs: { readonly verification: number; readonly other: number };
+}
+
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly environment: Environment;
+  readonly settings: ProjectSettings;
+}

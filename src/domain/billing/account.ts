@@ -1,0 +1,66 @@
+import { add, larger, type Money, subtract, ZERO } from '../shared/money.ts';
+import type { PhoneNumber } from '../shared/phone-number.ts';
+
+export const PAYMENT_TYPES = ['prepaid', 'postpaid'] as const;
+export type PaymentType = (typeof PAYMENT_TYPES)[number];
+
+/**
+ * A project's money. Each amount is the sum of its column over the ledger entries: `balance` of what came in
+ * less what was taken, `held` of open holds, `spent` of what was taken since the last threshold reset.
+ */
+export interface Account {
+  readonly projectId: string;
+  readonly paymentType: PaymentType;
+  readonly balance: Money;
+  readonly held: Money;
+  readonly spent: Money;
+  /** The most that may be held and taken together; null when the project has none. */
+  readonly spendingThreshold: Money | null;
+  /** Set while the account is in trial mode: the only number it may send to. */
+  readonly trialPhoneNumber: PhoneNumber | null;
+}
+
+export interface InsufficientCredit {
+  readonly kind: 'insufficient-credit';
+  readonly yourCredit: Money;
+  readonly requiredCredit: Money;
+}
+
+export interface SpendingThresholdExceeded {
+  readonly kind: 'spending-threshold';
+  readonly currentSpending: Money;
+  readonly spendingThreshold: Money;
+  readonly cost: Money;
+}
+
+export interface Held {
+  readonly kind: 'held';
+  readonly account: Account;
+}
+
+/** What may still be spent: balance less open holds, never shown below zero (specification 2.8). */
+export function creditOf(account: Account): Money {
+  return larger(ZERO, subtract(account.balance, account.held));
+}
+
+/** What counts against the spending threshold: open holds and what was taken. */
+export function spendingOf(account: Account): Money {
+  return add(account.held, account.spent);
+}
+
+/** Sets `amount` aside: the threshold binds every account, credit only a prepaid one. Equality passes. */
+export function hold(account: Account, amount: Money): Held | SpendingThresholdExceeded | InsufficientCredit {
+  const { spendingThreshold } = account;
+  if (spendingThreshold !== null && add(spendingOf(account), amount) > spendingThreshold) {
+    return {
+      kind: 'spending-threshold',
+      currentSpending: spendingOf(account),
+      spendingThreshold,
+      cost: amount,
+    };
+  }
+  if (account.paymentType === 'prepaid' && amount > subtract(account.balance, account.held)) {
+    return { kind: 'insufficient-credit', yourCredit: creditOf(account), requiredCredit: amount };
+  }
+  return { kind: 'held', account: { ...account, held: add(account.held, amount) } };
+}

@@ -1,0 +1,120 @@
+import { invariant } from '../shared/invariant.ts';
+import { add, type Money, negate, subtract, ZERO } from '../shared/money.ts';
+import type { Account } from './account.ts';
+
+/**
+ * One immutable row of the books. `id` is made from what caused it, so the same thing cannot be entered
+ * twice. The three deltas are what it adds to the columns of the account.
+ */
+export interface LedgerEntry {
+  readonly id: string;
+  readonly projectId: string;
+  readonly kind: 'deposit' | 'hold' | 'settlement' | 'threshold-reset';
+  readonly reference: string;
+  readonly balanceDelta: Money;
+  readonly heldDelta: Money;
+  readonly spentDelta: Money;
+  readonly createdAt: number;
+}
+
+/** What an account changes by when entries are booked. */
+export interface AccountDelta {
+  readonly projectId: string;
+  readonly balance: Money;
+  readonly held: Money;
+  readonly spent: Money;
+}
+
+interface Occurrence {
+  readonly projectId: string;
+  readonly reference: string;
+  readonly at: number;
+}
+
+/** Credit added to a project. */
+export function depositEntry({ projectId, reference, at }: Occurrence, amount: Money): LedgerEntry {
+  return entry('deposit', { projectId, reference, at }, { balanceDelta: amount });
+}
+
+/** Money set aside for a message when it was accepted. */
+export function holdEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
+  return entry('hold', occurrence, { heldDelta: amount });
+}
+
+/** The one end of a hold: `taken` of it is spent, the rest is given back. */
+export function settlementEntry(occurrence: Occurrence, held: Money, taken: Money): LedgerEntry {
+  invariant(taken >= 0 && taken <= held, 'a settlement takes at most what was held');
+  return entry('settlement', occurrence, {
+    balanceDelta: negate(taken),
+    heldDelta: negate(held),
+    spentDelta: taken,
+  });
+}
+
+/** An operator starts the count against the spending threshold anew. */
+export function thresholdResetEntry(occurrence: Occurrence, spent: Money): LedgerEntry {
+  return entry('threshold-reset', occurrence, { spentDelta: negate(spent) });
+}
+
+/** The sum of the entries, one delta per project, in the order of project ids. */
+export function deltasOf(entries: readonly LedgerEntry[]): readonly AccountDelta[] {
+  const deltas = new Map<string, AccountDelta>();
+  for (const { projectId, balanceDelta, heldDelta, spentDelta } of entries) {
+    const sum = deltas.get(projectId) ?? { projectId, balance: ZERO, held: ZERO, spent: ZERO };
+    deltas.set(projectId, {
+      projectId,
+      balance: add(sum.balance, balanceDelta),
+      held: add(sum.held, heldDelta),
+      spent: add(sum.spent, spentDelta),
+    });
+  }
+  return [...deltas.values()].sort((a, b) => (a.projectId < b.projectId ? -1 : 1));
+}
+
+/** The account with entries booked on it. */
+export function applyDelta(account: Account, delta: AccountDelta): Account {
+  return {
+    ...account,
+    balance: add(account.balance, delta.balance),
+    held: add(account.held, delta.held),
+    spent: add(account.spent, delta.spent),
+  };
+}
+
+/** A column of an account that is not the sum of its entries. */
+export interface LedgerDifference {
+  readonly projectId: string;
+  readonly column: 'balance' | 'held' | 'spent';
+  readonly account: Money;
+  readonly entries: Money;
+}
+
+/** Every column in which an account disagrees with the sum of its entries. */
+export function differencesOf(account: AccountDelta, entries: AccountDelta): readonly LedgerDifference[] {
+  return (['balance', 'held', 'spent'] as const)
+    .filter((column) => subtract(account[column], entries[column]) !== 0)
+    .map((column) => ({
+      projectId: account.projectId,
+      column,
+      account: account[column],
+      entries: entries[column],
+    }));
+}
+
+function entry(
+  kind: LedgerEntry['kind'],
+  { projectId, reference, at }: Occurrence,
+  deltas: Partial<Pick<LedgerEntry, 'balanceDelta' | 'heldDelta' | 'spentDelta'>>,
+): LedgerEntry {
+  return {
+    id: `${reference}/${kind}`,
+    projectId,
+    kind,
+    reference,
+    balanceDelta: ZERO,
+    heldDelta: ZERO,
+    spentDelta: ZERO,
+    createdAt: at,
+    ...deltas,
+  };
+}

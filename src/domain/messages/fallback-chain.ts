@@ -1,0 +1,296 @@
+import type { Channel } from './channel.ts';
+import type { Message, Step, StepState } from './message.ts';
+import { isTerminal, raiseStatus } from './message-status.ts';
+import { canCarry, maskContent } from './send-request.ts';
+
+/** What a channel says later about a submission it may have taken. */
+export type Report =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'read' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** What a channel says at once. `unknown`: it may or may not have taken the message. */
+export type Answer =
+  | { readonly kind: 'accepted'; readonly reference: string | null }
+  | { readonly kind: 'refused'; readonly reason: string; readonly endsChain: boolean }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Everything a chain is told. `step` is the position in the chain the news is about. */
+export type ChainEvent =
+  | { readonly kind: 'start'; readonly step: number }
+  | { readonly kind: 'answered'; readonly step: number; readonly answer: Answer }
+  | { readonly kind: 'reported'; readonly step: number; readonly report: Report }
+  | { readonly kind: 'deadline'; readonly step: number };
+
+/** What has to be done because of it, in the same transaction. */
+export type ChainEffect =
+  /** Hand the message to this step's channel, once the step is committed. */
+  | { readonly kind: 'submit'; readonly step: number }
+  /** Come back with `start` for this step, now. */
+  | { readonly kind: 'schedule-start'; readonly step: number }
+  /** Come back with `deadline` for this step at this instant, and at no other. */
+  | { readonly kind: 'schedule-deadline'; readonly step: number; readonly at: number }
+  /** Nothing that was scheduled for this step is wanted any more. */
+  | { readonly kind: 'unschedule'; readonly step: number }
+  /** Resolve the hold: `channel` carried the message, or null when every channel failed. */
+  | { readonly kind: 'settle'; readonly channel: Channel | null }
+  /** The customer's view of the message changed (specification 6.1). */
+  | {
+      readonly kind: 'status-changed';
+      readonly status: 'sent' | 'delivered' | 'failed';
+      readonly channel: Channel;
+      readonly isFinal: boolean;
+      readonly reason: string | null;
+    };
+
+export interface ChainOutcome {
+  readonly message: Message;
+  readonly effects: readonly ChainEffect[];
+}
+
+/** How long a last channel that took the message may stay silent before `sent` is the final word. */
+const REPORT_WINDOW_HOURS: Readonly<Record<Channel, number>> = { sms: 24, whatsapp: 72, telegram: 24 };
+const MS_PER_HOUR = 3_600_000;
+
+export const TIMED_OUT_REASON = 'No delivered report in time';
+const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
+
+const OPEN: ReadonlySet<StepState> = new Set<StepState>(['dispatching', 'accepted', 'unknown']);
+
+export function reportWindowMs(channel: Channel): number {
+  return REPORT_WINDOW_HOURS[channel] * MS_PER_HOUR;
+}
+
+/**
+ * Tells the chain what happened and learns what to do next. Late, doubled and reversed news are ordinary
+ * input: they may colour the trace, and never reopen, lower or charge anything a second time.
+ */
+export function advance(message: Message, event: ChainEvent, now: number): ChainOutcome {
+  switch (event.kind) {
+    case 'start':
+      return start(message, event.step, now);
+    case 'answered':
+      return answered(message, event.step, event.answer, now);
+    case 'reported':
+      return reported(message, event.step, event.report, now);
+    case 'deadline':
+      return deadline(message, event.step, now);
+    default:
+      return event satisfies never;
+  }
+}
+
+function start(message: Message, index: number, now: number): ChainOutcome {
+  const channel = message.channels[index];
+  if (message.isFinal || channel === undefined || message.steps.length !== index) return unchanged(message);
+  const step: Step = {
+    channel,
+    state: 'dispatching',
+    reason: null,
+    reference: null,
+    startedAt: now,
+    endedAt: null,
+  };
+  if (!canCarry(channel, message.content)) {
+    const skipped = { ...step, state: 'skipped', reason: CANNOT_CARRY_REASON, endedAt: now } as const;
+    return next({ ...message, steps: [...message.steps, skipped] }, skipped, index, now);
+  }
+  return {
+    message: { ...message, steps: [...message.steps, step] },
+    effects: [
+      { kind: 'schedule-deadline', step: index, at: now + message.stepTimeoutMs },
+      { kind: 'submit', step: index },
+    ],
+  };
+}
+
+function answered(message: Message, index: number, answer: Answer, now: number): ChainOutcome {
+  const step = message.steps[index];
+  if (step === undefined) return unchanged(message);
+  const isFirstAnswer = step.state === 'dispatching';
+  switch (answer.kind) {
+    case 'accepted': {
+      const state = isFirstAnswer || step.state === 'unknown' ? 'accepted' : step.state;
+      const withReference = replace(message, index, {
+        ...step,
+        state,
+        reference: answer.reference ?? step.reference,
+      });
+      const waiting: readonly ChainEffect[] =
+        state === 'accepted' && isCurrent(message, index) && isLast(message, index)
+          ? [{ kind: 'schedule-deadline', step: index, at: now + reportWindowMs(step.channel) }]
+          : [];
+      return chain(markSent(withReference, step.channel, now), waiting);
+    }
+    case 'refused': {
+      if (!isFirstAnswer) return unchanged(message);
+      const refused = { ...step, state: 'refused', reason: answer.reason, endedAt: now } as const;
+      const afterwards = replace(message, index, refused);
+      if (!isCurrent(message, index) || message.isFinal) return unchanged(afterwards);
+      return answer.endsChain
+        ? fail({ ...afterwards, errorReason: answer.reason }, refused, index, now)
+        : next(afterwards, refused, index, now);
+    }
+    case 'unknown':
+      return unchanged(
+        isFirstAnswer
+          ? replace(message, index, { ...step, state: 'unknown', reason: answer.reason })
+          : message,
+      );
+    default:
+      return answer satisfies never;
+  }
+}
+
+function reported(message: Message, index: number, report: Report, now: number): ChainOutcome {
+  const step = message.steps[index];
+  if (step === undefined || step.state === 'skipped') return unchanged(message);
+  switch (report.kind) {
+    case 'sent':
+      return answered(message, index, { kind: 'accepted', reference: null }, now);
+    case 'failed': {
+      if (!OPEN.has(step.state) && step.state !== 'timed-out') return unchanged(message);
+      const failed = { ...step, state: 'failed', reason: report.reason, endedAt: now } as const;
+      const afterwards = replace(message, index, failed);
+      return isCurrent(message, index) && OPEN.has(step.state) && !message.isFinal
+        ? next(afterwards, failed, index, now)
+        : unchanged(afterwards);
+    }
+    case 'delivered':
+    case 'read':
+      return succeeded(message, index, step, report.kind, now);
+    default:
+      return report satisfies never;
+  }
+}
+
+function succeeded(
+  message: Message,
+  index: number,
+  step: Step,
+  report: 'delivered' | 'read',
+  now: number,
+): ChainOutcome {
+  const kind = step.channel === 'sms' ? 'delivered' : report;
+  const state = step.state === 'read' ? 'read' : kind;
+  const afterwards = replace(message, index, { ...step, state, reason: null, endedAt: step.endedAt ?? now });
+  if (message.isFinal) {
+    const wasDeliveredHere = message.steps[index]?.state === 'delivered' && message.status === 'delivered';
+    return unchanged(
+      wasDeliveredHere ? { ...afterwards, status: raiseStatus(message.status, kind) } : afterwards,
+    );
+  }
+  const final: Message = {
+    ...finish(afterwards, now),
+    status: raiseStatus(message.status, kind),
+    sentAt: message.sentAt ?? now,
+  };
+  const sent: readonly ChainEffect[] =
+    message.status === 'pending'
+      ? [{ kind: 'status-changed', status: 'sent', channel: step.channel, isFinal: false, reason: null }]
+      : [];
+  return {
+    message: final,
+    effects: [
+      ...sent,
+      { kind: 'status-changed', status: 'delivered', channel: step.channel, isFinal: true, reason: null },
+      { kind: 'settle', channel: step.channel },
+      ...unscheduleOpen(message),
+    ],
+  };
+}
+
+function deadline(message: Message, index: number, now: number): ChainOutcome {
+  const step = message.steps[index];
+  if (message.isFinal || step === undefined || !isCurrent(message, index) || !OPEN.has(step.state)) {
+    return unchanged(message);
+  }
+  if (step.state === 'accepted' && isLast(message, index)) {
+    return {
+      message: finish(message, now),
+      effects: [
+        { kind: 'status-changed', status: 'sent', channel: step.channel, isFinal: true, reason: null },
+        { kind: 'settle', channel: step.channel },
+      ],
+    };
+  }
+  const timedOut = {
+    ...step,
+    state: 'timed-out',
+    reason: step.reason ?? TIMED_OUT_REASON,
+    endedAt: now,
+  } as const;
+  return next(replace(message, index, timedOut), timedOut, index, now);
+}
+
+/** The step at `index` is over without success: on to the next channel, or the end of the chain. */
+function next(message: Message, ended: Step, index: number, now: number): ChainOutcome {
+  const noted = { ...message, errorReason: ended.reason };
+  if (index + 1 >= message.channels.length) return fail(noted, ended, index, now);
+  return {
+    message: noted,
+    effects: [
+      { kind: 'unschedule', step: index },
+      { kind: 'schedule-start', step: index + 1 },
+    ],
+  };
+}
+
+function fail(message: Message, ended: Step, index: number, now: number): ChainOutcome {
+  return {
+    message: { ...finish(message, now), status: raiseStatus(message.status, 'failed') },
+    effects: [
+      { kind: 'unschedule', step: index },
+      {
+        kind: 'status-changed',
+        status: 'failed',
+        channel: ended.channel,
+        isFinal: true,
+        reason: ended.reason,
+      },
+      { kind: 'settle', channel: null },
+    ],
+  };
+}
+
+/** Some channel took the message: `sent` is said once, and only before the final word. */
+function markSent(message: Message, channel: Channel, now: number): ChainOutcome {
+  if (message.isFinal || isTerminal(message.status) || message.status === 'sent') return unchanged(message);
+  return {
+    message: { ...message, status: raiseStatus(message.status, 'sent'), sentAt: now },
+    effects: [{ kind: 'status-changed', status: 'sent', channel, isFinal: false, reason: null }],
+  };
+}
+
+function finish(message: Message, now: number): Message {
+  return { ...message, isFinal: true, finalAt: now, content: maskContent(message.content) };
+}
+
+/** A final word makes the current step's deadline and a start that is still waiting pointless. */
+function unscheduleOpen(message: Message): readonly ChainEffect[] {
+  const current = message.steps.length - 1;
+  const waiting: ChainEffect[] = [{ kind: 'unschedule', step: current }];
+  if (current + 1 < message.channels.length) waiting.push({ kind: 'unschedule', step: current + 1 });
+  return waiting;
+}
+
+function isCurrent(message: Message, index: number): boolean {
+  return index === message.steps.length - 1;
+}
+
+function isLast(message: Message, index: number): boolean {
+  return index === message.channels.length - 1;
+}
+
+function replace(message: Message, index: number, step: Step): Message {
+  return { ...message, steps: message.steps.map((existing, at) => (at === index ? step : existing)) };
+}
+
+function chain(first: ChainOutcome, more: readonly ChainEffect[]): ChainOutcome {
+  return { message: first.message, effects: [...first.effects, ...more] };
+}
+
+function unchanged(message: Message): ChainOutcome {
+  return { message, effects: [] };
+}

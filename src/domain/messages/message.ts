@@ -1,0 +1,85 @@
+import type { ChannelPrices } from '../billing/pricing.ts';
+import type { SettlementRule } from '../billing/settlement.ts';
+import type { Money } from '../shared/money.ts';
+import type { PhoneNumber } from '../shared/phone-number.ts';
+import type { Channel } from './channel.ts';
+import type { MessageStatus } from './message-status.ts';
+import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts';
+
+export const SMS_ID_PATTERN = /^sms-[a-f0-9]{24}$/;
+
+/**
+ * What became of one channel of a chain. `dispatching`: the attempt is committed, the channel's answer is not
+ * known yet. `unknown`: the channel was called and did not answer clearly; it is never called again.
+ */
+export type StepState =
+  | 'dispatching'
+  | 'accepted'
+  | 'unknown'
+  | 'refused'
+  | 'failed'
+  | 'timed-out'
+  | 'skipped'
+  | 'delivered'
+  | 'read';
+
+/** One attempt: `steps[i]` belongs to `channels[i]`. */
+export interface Step {
+  readonly channel: Channel;
+  readonly state: StepState;
+  readonly reason: string | null;
+  /** The channel's own name for the message. */
+  readonly reference: string | null;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+}
+
+/** A message and everything that was tried for it. Instants are milliseconds since 1970. */
+export interface Message {
+  readonly smsId: string;
+  readonly projectId: string;
+  readonly phoneNumber: PhoneNumber;
+  readonly senderId: string | null;
+  readonly whatsappSender: WhatsappSender;
+  readonly content: Content;
+  readonly channels: readonly Channel[];
+  readonly steps: readonly Step[];
+  readonly status: MessageStatus;
+  readonly isFinal: boolean;
+  /** Held at acceptance; what is taken of it in the end is the settlement's matter. */
+  readonly cost: Money;
+  readonly prices: ChannelPrices;
+  readonly settlement: SettlementRule;
+  readonly stepTimeoutMs: number;
+  readonly deliveryReport: DeliveryReport | null;
+  readonly createdAt: number;
+  readonly sentAt: number | null;
+  readonly finalAt: number | null;
+  /** The last error in the message's flow; null while there was none. */
+  readonly errorReason: string | null;
+}
+
+export interface ChannelFlowItem {
+  readonly channel: Channel;
+  readonly tried: boolean;
+  readonly success?: boolean;
+}
+
+/** The chain as the interface shows it: always every channel in order; `success` once tried. */
+export function channelFlow(message: Message): readonly ChannelFlowItem[] {
+  return message.channels.map((channel, index) => {
+    const state = message.steps[index]?.state;
+    if (state === undefined || state === 'skipped') return { channel, tried: false };
+    return {
+      channel,
+      tried: true,
+      success: state === 'accepted' || state === 'delivered' || state === 'read',
+    };
+  });
+}
+
+/** The last channel that was tried; the first of the chain until one was. */
+export function lastChannel(message: Message): Channel {
+  const tried = message.steps.filter((step) => step.state !== 'skipped');
+  return tried.at(-1)?.channel ?? (message.channels[0] as Channel);
+}

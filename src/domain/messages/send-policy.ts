@@ -1,0 +1,199 @@
+import type { Project } from '../access/project.ts';
+import {
+  type Account,
+  creditOf,
+  hold,
+  type InsufficientCredit,
+  type SpendingThresholdExceeded,
+  spendingOf,
+} from '../billing/account.ts';
+import { billingUnits } from '../billing/billing-units.ts';
+import {
+  type ChannelPrices,
+  type PriceBook,
+  quote,
+  TEMPLATE_CATEGORIES,
+  type TemplateCategory,
+} from '../billing/pricing.ts';
+import { DEFAULT_RATE_LIMIT, decideRate, type RateLimited } from '../rate-limiting/rate-limiter.ts';
+import { decideSenderId, type SenderId } from '../senders/sender-id.ts';
+import { type Money, ZERO } from '../shared/money.ts';
+import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
+import { decideWhatsappSender, type WhatsappRefusal } from '../whatsapp/whatsapp-sender.ts';
+import { type Channel, channelsOfProvider } from './channel.ts';
+import { isMagicNumber, outcomeOf, type SimulatedAcceptance } from './magic-numbers.ts';
+import { canCarry, type SendRequest } from './send-request.ts';
+import { verificationText } from './verification-text.ts';
+
+/** Everything a decision looks at; the account and the earlier sends are those before this request. */
+export interface SendState {
+  readonly project: Project;
+  readonly account: Account;
+  readonly prices: PriceBook;
+  /** The project's sender ID of the requested name, whatever its status. */
+  readonly senderId: SenderId | undefined;
+  readonly whatsappBusinesses: readonly WhatsappBusiness[];
+  /** When this project's sends to this number were accepted, at least within the rate window. */
+  readonly acceptedAt: readonly number[];
+}
+
+export type SendRefusal =
+  | WhatsappRefusal
+  | { readonly kind: 'unsupported-content' }
+  | { readonly kind: 'unsupported-destination' }
+  | { readonly kind: 'test-number' }
+  | { readonly kind: 'sender-id-not-found' }
+  | { readonly kind: 'sender-id-not-accepted' }
+  | { readonly kind: 'trial-mode' }
+  | RateLimited
+  | SpendingThresholdExceeded
+  | InsufficientCredit;
+
+export interface SendAccepted {
+  readonly kind: 'accepted';
+  /** The account after the hold. */
+  readonly account: Account;
+  readonly channels: readonly Channel[];
+  readonly cost: Money;
+  readonly prices: ChannelPrices;
+  readonly stepTimeoutMs: number;
+}
+
+/**
+ * Accepts or refuses one send. The order of the checks is part of the interface: content and destination,
+ * sender ID, trial, rate limit, threshold, credit; the first that fails is the answer.
+ */
+export function decideSend(state: SendState, request: SendRequest, now: number): SendAccepted | SendRefusal {
+  const { project, account } = state;
+  const isTest = isMagicNumber(request.phoneNumber);
+  if (isTest && project.environment === 'live') return { kind: 'test-number' };
+
+  const whatsapp = decideWhatsappSender(request, state.whatsappBusinesses);
+  if (whatsapp.kind !== 'usable') return whatsapp;
+
+  const channels = chainOf(request);
+  const carriers = channels.filter((channel) => canCarry(channel, request.content));
+  if (carriers.length === 0) return { kind: 'unsupported-content' };
+
+  const sender = decideSenderId(request.senderId, state.senderId);
+  const quoted = quote(state.prices, {
+    channels: carriers,
+    phoneNumber: request.phoneNumber,
+    smsUnits: billingUnits(project.settings.billingUnits, smsText(project, request)),
+    whatsappCategory: categoryOf(request, whatsapp.category),
+    senderPrices: sender.kind === 'usable' ? sender.prices : null,
+    simulated: isTest,
+  });
+  if (quoted.kind !== 'quoted') return quoted;
+  const forced = isTest
+    ? forcedRefusal(outcomeOf(request.phoneNumber).acceptance, state, quoted.cost, now)
+    : null;
+  if (forced !== null) return forced;
+  if (sender.kind !== 'usable') return sender;
+
+  if (account.trialPhoneNumber !== null && account.trialPhoneNumber !== request.phoneNumber) {
+    return { kind: 'trial-mode' };
+  }
+  const { rateLimit } = project.settings;
+  if (rateLimit !== null) {
+    const rate = decideRate(rateLimit, state.acceptedAt, now);
+    if (rate.kind !== 'allowed') return rate;
+  }
+  const held = hold(account, quoted.cost);
+  if (held.kind !== 'held') return held;
+  const { verification, other } = project.settings.stepTimeoutMs;
+  return {
+    kind: 'accepted',
+    account: held.account,
+    channels,
+    cost: quoted.cost,
+    prices: quoted.prices,
+    stepTimeoutMs: request.content.smsType === 'verification' ? verification : other,
+  };
+}
+
+/**
+ * The channels a request goes through, in order. `auto` picks by what is sent: a code tries everything, a text
+ * under a sender ID is an sms, other texts skip telegram (it carries codes only), a template is whatsapp's.
+ */
+export function chainOf({ provider, content, senderId }: SendRequest): readonly Channel[] {
+  if (provider !== 'auto') return channelsOfProvider(provider);
+  switch (content.smsType) {
+    case 'verification':
+      return ['whatsapp', 'telegram', 'sms'];
+    case 'custom':
+      return senderId === null ? ['whatsapp', 'sms'] : ['sms'];
+    case 'whatsapp-template':
+      return ['whatsapp'];
+    default:
+      return content satisfies never;
+  }
+}
+
+/** The text an sms would carry, which decides how many billing units it is. */
+export function smsText(project: Project, { content }: SendRequest): string {
+  switch (content.smsType) {
+    case 'verification':
+      return verificationText(project.settings.language, content.verificationCode);
+    case 'custom':
+      return content.customMessage;
+    case 'whatsapp-template':
+      return '';
+    default:
+      return content satisfies never;
+  }
+}
+
+function categoryOf({ content }: SendRequest, templateCategory: string | null): TemplateCategory {
+  switch (content.smsType) {
+    case 'verification':
+      return 'AUTHENTICATION';
+    case 'custom':
+      return 'UTILITY';
+    case 'whatsapp-template':
+      return TEMPLATE_CATEGORIES.find((category) => category === templateCategory) ?? 'MARKETING';
+    default:
+      return content satisfies never;
+  }
+}
+
+/** A dev project's magic number asks for a refusal by name; its numbers come from the real account. */
+function forcedRefusal(
+  acceptance: SimulatedAcceptance | undefined,
+  { project, account, acceptedAt }: SendState,
+  cost: Money,
+  now: number,
+): SendRefusal | null {
+  if (acceptance === undefined) return null;
+  switch (acceptance.kind) {
+    case 'insufficient-credit':
+      return {
+        kind: 'insufficient-credit',
+        yourCredit: creditOf(account) < cost ? creditOf(account) : ZERO,
+        requiredCredit: cost,
+      };
+    case 'spending-threshold': {
+      const currentSpending = spendingOf(account);
+      return { kind: 'spending-threshold', currentSpending, spendingThreshold: currentSpending, cost };
+    }
+    case 'sender-id-not-found':
+    case 'sender-id-not-accepted':
+    case 'trial-mode':
+      return { kind: acceptance.kind };
+    case 'rate-limited': {
+      const { timeWindowMinutes } = project.settings.rateLimit ?? DEFAULT_RATE_LIMIT;
+      const maxRequests = acceptance.fromRequest - 1;
+      if (maxRequests === 0) {
+        return { kind: 'rate-limited', waitMinutes: timeWindowMinutes, maxRequests, timeWindowMinutes };
+      }
+      const rate = decideRate({ maxRequests, timeWindowMinutes }, acceptedAt, now);
+      return rate.kind === 'allowed' ? null : rate;
+    }
+    case 'internal-error':
+    case 'slow-answer':
+    case 'cut-connection':
+      return null;
+    default:
+      return acceptance satisfies never;
+  }
+}

@@ -1,0 +1,83 @@
+import type { PhoneNumber } from '../shared/phone-number.ts';
+import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
+import type { Channel, Provider } from './channel.ts';
+
+export const SMS_TYPES = ['verification', 'custom', 'whatsapp-template'] as const;
+export type SmsType = (typeof SMS_TYPES)[number];
+
+export const SENDER_ID_CHARACTERS_MAX = 11;
+export const VERIFICATION_CODE_CHARACTERS_MAX = 20;
+export const CUSTOM_MESSAGE_CHARACTERS_MAX = 1000;
+export const WEBHOOK_SECRET_CHARACTERS_MAX = 200;
+export const WEBHOOK_SECRET_PATTERN = /^[\w!#$%&'*+\-.^_`|~]+$/;
+
+export const DELIVERY_REPORT_TYPES = ['all', 'final'] as const;
+export type DeliveryReportType = (typeof DELIVERY_REPORT_TYPES)[number];
+
+/** Where and how the customer wants to be told (specification 6.1). */
+export interface DeliveryReport {
+  readonly webhookUrl: string;
+  readonly deliveryReportType: DeliveryReportType;
+  readonly webhookSecret: string | null;
+}
+
+/** What is to be said; one shape per `smsType` (specification 4.1). */
+export type Content =
+  | { readonly smsType: 'verification'; readonly verificationCode: string }
+  | { readonly smsType: 'custom'; readonly customMessage: string }
+  | {
+      readonly smsType: 'whatsapp-template';
+      readonly templateName: string;
+      readonly templateParameters: TemplateParameters;
+    };
+
+/** The whatsapp number and template a caller wants to send with; both ids are ours, 24 hex characters. */
+export interface WhatsappSender {
+  readonly accountId: string | null;
+  readonly phoneId: string | null;
+  readonly templateName: string | null;
+}
+
+/** A well-formed request to send one message. */
+export interface SendRequest {
+  readonly phoneNumber: PhoneNumber;
+  readonly provider: Provider;
+  readonly senderId: string | null;
+  readonly content: Content;
+  readonly whatsappSender: WhatsappSender;
+  readonly deliveryReport: DeliveryReport | null;
+}
+
+/** Telegram's gateway carries verification codes of 4 to 8 digits and nothing else. */
+const TELEGRAM_CODE_PATTERN = /^[0-9]{4,8}$/;
+
+/** Whether a channel can carry the content at all; a chain skips the channels that cannot. */
+export function canCarry(channel: Channel, content: Content): boolean {
+  switch (channel) {
+    case 'telegram':
+      return content.smsType === 'verification' && TELEGRAM_CODE_PATTERN.test(content.verificationCode);
+    case 'sms':
+      return content.smsType !== 'whatsapp-template';
+    case 'whatsapp':
+      return true;
+    default:
+      return channel satisfies never;
+  }
+}
+
+/**
+ * What stays of a message once its status is final: enough to recognise it, nothing to read. Done again it
+ * changes nothing.
+ */
+export function maskContent(content: Content): Content {
+  switch (content.smsType) {
+    case 'verification':
+      return { smsType: 'verification', verificationCode: '*'.repeat(content.verificationCode.length) };
+    case 'custom':
+      return { smsType: 'custom', customMessage: '*'.repeat(content.customMessage.length) };
+    case 'whatsapp-template':
+      return { smsType: 'whatsapp-template', templateName: content.templateName, templateParameters: {} };
+    default:
+      return content satisfies never;
+  }
+}

@@ -1,0 +1,47 @@
+const MS_PER_MINUTE = 60_000;
+
+/** How many sends one number may receive from one project in a sliding window; a project setting. */
+export interface RateLimit {
+  readonly maxRequests: number;
+  readonly timeWindowMinutes: number;
+}
+
+/** The anti-fraud default: five codes in ten minutes to one number. */
+export const DEFAULT_RATE_LIMIT: RateLimit = { maxRequests: 5, timeWindowMinutes: 10 };
+
+export interface RateLimited {
+  readonly kind: 'rate-limited';
+  readonly waitMinutes: number;
+  readonly maxRequests: number;
+  readonly timeWindowMinutes: number;
+}
+
+export interface RateAllowed {
+  readonly kind: 'allowed';
+}
+
+export function windowMs(limit: RateLimit): number {
+  return limit.timeWindowMinutes * MS_PER_MINUTE;
+}
+
+/**
+ * Whether one more send fits. `acceptedAt` holds the instants of earlier accepted sends, in any order; those
+ * that left the window do not count. Waiting `waitMinutes` is always long enough, and at least one.
+ */
+export function decideRate(
+  limit: RateLimit,
+  acceptedAt: readonly number[],
+  now: number,
+): RateAllowed | RateLimited {
+  const start = now - windowMs(limit);
+  const inWindow = acceptedAt.filter((at) => at > start).sort((a, b) => a - b);
+  if (inWindow.length < limit.maxRequests) return { kind: 'allowed' };
+  const lastToLeave = inWindow[inWindow.length - limit.maxRequests] ?? now;
+  const waitMs = lastToLeave + windowMs(limit) - now;
+  return {
+    kind: 'rate-limited',
+    waitMinutes: Math.max(1, Math.ceil(waitMs / MS_PER_MINUTE)),
+    maxRequests: limit.maxRequests,
+    timeWindowMinutes: limit.timeWindowMinutes,
+  };
+}

@@ -1,0 +1,52 @@
+import { invariant } from './invariant.ts';
+
+/** Whole thousandths of an IQD. The interface speaks IQD numbers; everything behind it speaks this. */
+export type Money = number & { readonly unit: 'thousandths of an IQD' };
+
+const THOUSANDTHS_PER_IQD = 1000;
+
+export const ZERO = 0 as Money;
+
+/** Thousandths as read from a ledger or a store. Throws on anything that is not a safe integer. */
+export function money(thousandths: number): Money {
+  invariant(
+    Number.isSafeInteger(thousandths),
+    `money must be whole thousandths of an IQD, got ${thousandths}`,
+  );
+  return thousandths as Money;
+}
+
+/** An amount written in IQD, with at most three decimals. Throws on more. */
+export function iqd(amount: number): Money {
+  const thousandths = Math.round(amount * THOUSANDTHS_PER_IQD);
+  invariant(
+    Math.abs(thousandths - amount * THOUSANDTHS_PER_IQD) < 1e-3,
+    `an IQD amount has at most three decimals, got ${amount}`,
+  );
+  return money(thousandths);
+}
+
+/** The IQD number the interface prints: whole amounts come out as whole numbers. */
+export function toIqd(amount: Money): number {
+  return amount / THOUSANDTHS_PER_IQD;
+}
+
+export function add(a: Money, b: Money): Money {
+  return money(a + b);
+}
+
+export function subtract(a: Money, b: Money): Money {
+  return money(a - b);
+}
+
+export function times(amount: Money, factor: number): Money {
+  return money(amount * factor);
+}
+
+export function negate(amount: Money): Money {
+  return money(amount === 0 ? 0 : -amount);
+}
+
+export function larger(a: Money, b: Money): Money {
+  return a >= b ? a : b;
+}

@@ -1,0 +1,39 @@
+/** International format without a plus, 10 to 15 digits (specification 2.1). */
+export type PhoneNumber = string & { readonly format: 'international digits' };
+
+export const PHONE_NUMBER_DIGITS_MIN = 10;
+export const PHONE_NUMBER_DIGITS_MAX = 15;
+export const PHONE_NUMBER_PATTERN = new RegExp(
+  `^[0-9]{${PHONE_NUMBER_DIGITS_MIN},${PHONE_NUMBER_DIGITS_MAX}}$`,
+);
+
+export const HOME_COUNTRY_CODE = '964';
+
+export const OPERATORS = ['korekTelecom', 'asiaCell', 'zainIraq', 'others'] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** Iraq's public numbering plan: the two digits after the country code name the operator. */
+const OPERATOR_BY_PREFIX: Readonly<Record<string, Operator>> = {
+  '96475': 'korekTelecom',
+  '96477': 'asiaCell',
+  '96478': 'zainIraq',
+  '96479': 'zainIraq',
+};
+const OPERATOR_PREFIX_DIGITS = 5;
+
+export function isPhoneNumber(text: string): text is PhoneNumber {
+  return PHONE_NUMBER_PATTERN.test(text);
+}
+
+export function isDomestic(phoneNumber: PhoneNumber): boolean {
+  return phoneNumber.startsWith(HOME_COUNTRY_CODE);
+}
+
+export function operatorOf(phoneNumber: PhoneNumber): Operator {
+  return OPERATOR_BY_PREFIX[phoneNumber.slice(0, OPERATOR_PREFIX_DIGITS)] ?? 'others';
+}
+
+/** For logs: the country code and the last two digits, nothing between. */
+export function maskPhoneNumber(phoneNumber: string): string {
+  return `${phoneNumber.slice(0, 3)}${'*'.repeat(Math.max(0, phoneNumber.length - 5))}${phoneNumber.slice(-2)}`;
+}

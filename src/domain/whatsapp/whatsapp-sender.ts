@@ -1,0 +1,50 @@
+import type { SendRequest } from '../messages/send-request.ts';
+import { missingField } from './template-parameters.ts';
+import {
+  findAccount,
+  TEMPLATE_STATUS_APPROVED,
+  type WhatsappAccount,
+  type WhatsappBusiness,
+} from './whatsapp-resources.ts';
+
+export type WhatsappRefusal =
+  | { readonly kind: 'whatsapp-account-not-found' }
+  | { readonly kind: 'whatsapp-phone-not-found' }
+  | { readonly kind: 'template-not-found' }
+  | { readonly kind: 'template-not-approved' }
+  | { readonly kind: 'template-parameter-missing'; readonly path: string };
+
+export interface WhatsappSenderUsable {
+  readonly kind: 'usable';
+  /** The template's own category, which is its price; null when no template is named. */
+  readonly category: string | null;
+}
+
+/** Whether the whatsapp number and template a request names are the project's, approved and filled in. */
+export function decideWhatsappSender(
+  { content, whatsappSender }: SendRequest,
+  businesses: readonly WhatsappBusiness[],
+): WhatsappSenderUsable | WhatsappRefusal {
+  const { accountId, phoneId } = whatsappSender;
+  const account = accountId === null ? null : findAccount(businesses, accountId);
+  if (accountId !== null && account === null) return { kind: 'whatsapp-account-not-found' };
+  if (phoneId !== null && !phonesOf(account, businesses).some((phone) => phone.id === phoneId)) {
+    return { kind: 'whatsapp-phone-not-found' };
+  }
+  if (content.smsType !== 'whatsapp-template') return { kind: 'usable', category: null };
+
+  const named = account?.templates.filter((template) => template.name === content.templateName) ?? [];
+  if (named.length === 0) return { kind: 'template-not-found' };
+  const template = named.find((candidate) => candidate.status === TEMPLATE_STATUS_APPROVED);
+  if (template === undefined) return { kind: 'template-not-approved' };
+  const missing = missingField(template, content.templateParameters);
+  if (missing !== null) {
+    return { kind: 'template-parameter-missing', path: ['templateParameters', ...missing.path].join('.') };
+  }
+  return { kind: 'usable', category: template.category };
+}
+
+function phonesOf(account: WhatsappAccount | null, businesses: readonly WhatsappBusiness[]) {
+  const accounts = account === null ? businesses.flatMap((business) => business.whatsappAccounts) : [account];
+  return accounts.flatMap((candidate) => candidate.phoneNumbers);
+}
