@@ -1,0 +1,353 @@
+/**
+ * Valid-by-default values for tests: each builder gives something the service would accept, and takes what the
+ * test is about. Whatever a test does not name is of no matter to it.
+ */
+import type { NewAccount, PriceList } from '../../src/application/ports/stores.ts';
+import type { Project, ProjectSettings } from '../../src/domain/access/project.ts';
+import type { Account } from '../../src/domain/billing/account.ts';
+import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';
+import {
+  dearestByCountryCode,
+  type InternationalPrice,
+  type OperatorPrices,
+  type PriceBook,
+} from '../../src/domain/billing/pricing.ts';
+import type { Message, Step } from '../../src/domain/messages/message.ts';
+import type { SendState } from '../../src/domain/messages/send-policy.ts';
+import type {
+  Content,
+  DeliveryReport,
+  SendRequest,
+  WhatsappSender,
+} from '../../src/domain/messages/send-request.ts';
+import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
+import type { SenderId } from '../../src/domain/senders/sender-id.ts';
+import { iqd, ZERO } from '../../src/domain/shared/money.ts';
+import { isPhoneNumber, type PhoneNumber } from '../../src/domain/shared/phone-number.ts';
+import type {
+  WhatsappAccount,
+  WhatsappBusiness,
+  WhatsappPhoneNumber,
+  WhatsappTemplate,
+} from '../../src/domain/whatsapp/whatsapp-resources.ts';
+
+/** 2026-01-15T12:00:00Z, the instant every built value is from. */
+export const NOW = 1_768_478_400_000;
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+
+export const PROJECT_ID = '664abc000000000000000001';
+export const LIVE_KEY = `sk_live_${'0123456789abcdef'.repeat(3).slice(0, 40)}`;
+export const DEV_KEY = `sk_dev_${'0123456789abcdef'.repeat(3).slice(0, 40)}`;
+
+/** A number of the asiaCell operator unless another is given. Throws on what is no phone number. */
+export function aPhoneNumber(digits = '9647712345678'): PhoneNumber {
+  if (!isPhoneNumber(digits)) throw new Error(`not a phone number: ${digits}`);
+  return digits;
+}
+
+/** A number with a fixed outcome on dev projects, for example `aMagicNumber('0006')`. */
+export function aMagicNumber(outcomeDigits: string, ownDigits = '000000'): PhoneNumber {
+  return aPhoneNumber(`999${ownDigits}${outcomeDigits}`);
+}
+
+/** The n-th of as many different smsIds as a test needs. */
+export function anSmsId(n = 1): string {
+  return `sms-${n.toString(16).padStart(24, '0')}`;
+}
+
+export function someProjectSettings(given: Partial<ProjectSettings> = {}): ProjectSettings {
+  return {
+    rateLimit: DEFAULT_RATE_LIMIT,
+    allowedIps: [],
+    ipRuleScope: 'resources',
+    settlement: 'quoted',
+    billingUnits: 'flat140',
+    language: 'en',
+    stepTimeoutMs: { verification: 30 * SECOND_MS, other: 5 * MINUTE_MS },
+    ...given,
+  };
+}
+
+/** A live project without sender IDs, trial or threshold. `settings` replaces single settings. */
+export function aProject(
+  given: Partial<Omit<Project, 'settings'>> & { readonly settings?: Partial<ProjectSettings> } = {},
+): Project {
+  return {
+    id: PROJECT_ID,
+    name: 'Demo',
+    slug: 'demo',
+    environment: 'live',
+    ...given,
+    settings: someProjectSettings(given.settings),
+  };
+}
+
+/** Prepaid, 15,000 IQD, nothing held or spent, no threshold, no trial. */
+export function anAccount(given: Partial<Account> = {}): Account {
+  return {
+    projectId: PROJECT_ID,
+    paymentType: 'prepaid',
+    balance: iqd(15_000),
+    held: ZERO,
+    spent: ZERO,
+    spendingThreshold: null,
+    trialPhoneNumber: null,
+    ...given,
+  };
+}
+
+/** The account a store opens: every amount is zero. */
+export function aNewAccount(given: Partial<NewAccount> = {}): NewAccount {
+  return {
+    projectId: PROJECT_ID,
+    paymentType: 'prepaid',
+    spendingThreshold: null,
+    trialPhoneNumber: null,
+    ...given,
+  };
+}
+
+/** A deposit of 100 IQD. */
+export function aLedgerEntry(given: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    id: 'deposit-1/deposit',
+    projectId: PROJECT_ID,
+    kind: 'deposit',
+    reference: 'deposit-1',
+    balanceDelta: iqd(100),
+    heldDelta: ZERO,
+    spentDelta: ZERO,
+    createdAt: NOW,
+    ...given,
+  };
+}
+
+export function someOperatorPrices(given: Partial<OperatorPrices> = {}): OperatorPrices {
+  return { korekTelecom: iqd(80), asiaCell: iqd(80), zainIraq: iqd(80), others: iqd(100), ...given };
+}
+
+/** One network of Turkey, 120 IQD. */
+export function anInternationalPrice(given: Partial<InternationalPrice> = {}): InternationalPrice {
+  return {
+    continent: 'Asia',
+    countryIso: 'TR',
+    countryCode: '90',
+    country: 'Turkey',
+    networkId: 'tr_all',
+    network: 'All networks',
+    mccMnc: '28601',
+    price: iqd(120),
+    ...given,
+  };
+}
+
+/** The prices of the demo seed as they are kept. */
+export function aPriceList(given: Partial<PriceList> = {}): PriceList {
+  return {
+    sms: someOperatorPrices(),
+    whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(60), MARKETING: iqd(90) },
+    telegram: iqd(40),
+    international: [anInternationalPrice()],
+    ...given,
+  };
+}
+
+/** The prices of the demo seed as a decision reads them: sms 80 (others 100), whatsapp 60/60/90, telegram 40. */
+export function aPriceBook(given: Partial<PriceBook> = {}): PriceBook {
+  const { sms, whatsapp, telegram, international } = aPriceList();
+  return { sms, whatsapp, telegram, abroadByCountryCode: dearestByCountryCode(international), ...given };
+}
+
+/** An accepted sender ID `Barid` with prices of its own: 70 at home, 90 for others. */
+export function aSenderId(given: Partial<SenderId> = {}): SenderId {
+  return {
+    id: '664abc0000000000000000a1',
+    projectId: PROJECT_ID,
+    senderId: 'Barid',
+    status: 'accepted',
+    pricePerSms: someOperatorPrices({
+      korekTelecom: iqd(70),
+      asiaCell: iqd(70),
+      zainIraq: iqd(70),
+      others: iqd(90),
+    }),
+    ...given,
+  };
+}
+
+export function aCode(verificationCode = '123456'): Content {
+  return { smsType: 'verification', verificationCode };
+}
+
+export function aText(customMessage = 'Your parcel has arrived'): Content {
+  return { smsType: 'custom', customMessage };
+}
+
+/** The content of a template send that fits `aWhatsappTemplate()`. */
+export function aTemplateContent(
+  given: Partial<Omit<Extract<Content, { smsType: 'whatsapp-template' }>, 'smsType'>> = {},
+): Content {
+  return {
+    smsType: 'whatsapp-template',
+    templateName: 'order_update',
+    templateParameters: { body: { '1': 'Layla' } },
+    ...given,
+  };
+}
+
+export const NO_WHATSAPP_SENDER: WhatsappSender = { accountId: null, phoneId: null, templateName: null };
+
+/** A verification code to an asiaCell number over `auto`, under no sender ID, without webhooks. */
+export function aSendRequest(given: Partial<SendRequest> = {}): SendRequest {
+  return {
+    phoneNumber: aPhoneNumber(),
+    provider: 'auto',
+    senderId: null,
+    content: aCode(),
+    whatsappSender: NO_WHATSAPP_SENDER,
+    deliveryReport: null,
+    ...given,
+  };
+}
+
+/** A request for the template of `aWhatsappBusiness()`. */
+export function aTemplateRequest(given: Partial<SendRequest> = {}): SendRequest {
+  return aSendRequest({
+    provider: 'whatsapp',
+    content: aTemplateContent(),
+    whatsappSender: {
+      accountId: aWhatsappAccount().id,
+      phoneId: aWhatsappPhoneNumber().id,
+      templateName: 'order_update',
+    },
+    ...given,
+  });
+}
+
+export function aDeliveryReport(given: Partial<DeliveryReport> = {}): DeliveryReport {
+  return {
+    webhookUrl: 'https://customer.example/status',
+    deliveryReportType: 'all',
+    webhookSecret: null,
+    ...given,
+  };
+}
+
+/** What a decision about `aSendRequest()` looks at; it accepts. */
+export function aSendState(given: Partial<SendState> = {}): SendState {
+  return {
+    project: aProject(),
+    account: anAccount(),
+    prices: aPriceBook(),
+    senderId: undefined,
+    whatsappBusinesses: [aWhatsappBusiness()],
+    acceptedAt: [],
+    ...given,
+  };
+}
+
+/** A step the channel took and that nothing more was heard of. */
+export function aStep(given: Partial<Step> = {}): Step {
+  return {
+    channel: 'whatsapp',
+    state: 'accepted',
+    reason: null,
+    reference: null,
+    startedAt: NOW,
+    endedAt: null,
+    ...given,
+  };
+}
+
+/** A verification code over whatsapp, then sms, just accepted: pending, no step begun. */
+export function aMessage(given: Partial<Message> = {}): Message {
+  return {
+    smsId: anSmsId(),
+    projectId: PROJECT_ID,
+    phoneNumber: aPhoneNumber(),
+    senderId: null,
+    whatsappSender: NO_WHATSAPP_SENDER,
+    content: aCode(),
+    channels: ['whatsapp', 'sms'],
+    steps: [],
+    status: 'pending',
+    isFinal: false,
+    cost: iqd(80),
+    prices: { whatsapp: iqd(60), sms: iqd(80) },
+    settlement: 'quoted',
+    stepTimeoutMs: 30 * SECOND_MS,
+    deliveryReport: null,
+    createdAt: NOW,
+    sentAt: null,
+    finalAt: null,
+    errorReason: null,
+    ...given,
+  };
+}
+
+/** An approved UTILITY template with one placeholder in its body. */
+export function aWhatsappTemplate(given: Partial<WhatsappTemplate> = {}): WhatsappTemplate {
+  return {
+    id: '664def000000000000000004',
+    name: 'order_update',
+    category: 'UTILITY',
+    parameter_format: 'POSITIONAL',
+    language: 'en',
+    status: 'APPROVED',
+    reason: '',
+    messageSendTtlSeconds: 0,
+    isWhatsappFlow: false,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    components: [{ type: 'BODY', text: 'Hello {{1}}, your order is on its way' }],
+    ...given,
+  };
+}
+
+export function aWhatsappPhoneNumber(given: Partial<WhatsappPhoneNumber> = {}): WhatsappPhoneNumber {
+  return {
+    id: '664def000000000000000003',
+    phoneNumberId: '104000000000001',
+    displayPhoneNumber: '+964 770 000 0001',
+    phoneNumber: '9647700000001',
+    verifiedName: 'Demo',
+    qualityRating: 'GREEN',
+    messagingLimit: 'TIER_1K',
+    status: 'CONNECTED',
+    codeVerificationStatus: 'VERIFIED',
+    nameStatus: 'APPROVED',
+    isOfficialBusinessAccount: false,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    ...given,
+  };
+}
+
+export function aWhatsappAccount(given: Partial<WhatsappAccount> = {}): WhatsappAccount {
+  return {
+    id: '664def000000000000000002',
+    whatsappBusinessId: '103000000000001',
+    name: 'Demo account',
+    accountReviewStatus: 'APPROVED',
+    businessVerificationStatus: 'verified',
+    banState: '',
+    banDate: '',
+    violationType: '',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    phoneNumbers: [aWhatsappPhoneNumber()],
+    templates: [aWhatsappTemplate()],
+    ...given,
+  };
+}
+
+/** A business with one account, one number and one template. */
+export function aWhatsappBusiness(given: Partial<WhatsappBusiness> = {}): WhatsappBusiness {
+  return {
+    id: '664def000000000000000001',
+    businessId: '102000000000001',
+    name: 'Demo business',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    whatsappAccounts: [aWhatsappAccount()],
+    ...given,
+  };
+}
