@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** Compilations begun again because a source changed while it was being read. */
+const COMPILATIONS_MAX = 5;
+
+/** Digits of the content hash that name a build. */
+const BUILD_NAME_LENGTH = 16;
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const buildsDir = join(root, '.build');
+const linkPath = join(root, 'dist');
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    await build();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * Compiles the sources and lets `dist` point at the outcome. Every build has a folder of its own, named after
+ * what it was made from and never changed afterwards, so a running process keeps its files and several builds
+ * may run at once. Returns the folder's real path; does nothing but that when it is there already.
+ */
+export async function build() {
+  for (let attempt = 0; attempt < COMPILATIONS_MAX; attempt += 1) {
+    const name = await contentName();
+    const folder = join(buildsDir, name);
+    if (!existsSync(folder) && !(await compileInto(folder, name))) continue;
+    await pointAt(folder);
+    return folder;
+  }
+  throw new Error('The sources keep changing while they are compiled');
+}
+
+/** False when the sources changed meanwhile: what was compiled then is not what its name says. */
+async function compileInto(folder, name) {
+  const startedMs = Date.now();
+  const draft = join(buildsDir, `draft-${process.pid}-${randomUUID()}`);
+  await mkdir(buildsDir, { recursive: true });
+  try {
+    await runCompiler(draft);
+    if ((await contentName()) !== name) return false;
+    await rename(draft, folder).catch((error) => {
+      if (!existsSync(folder)) throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  console.error(`Built ${relative(root, folder)} in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`);
+  return true;
+}
+
+async function runCompiler(outDir) {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  if (!existsSync(compiler)) throw new Error('The compiler is not installed: run "npm ci" first');
+  const args = [compiler, '-p', join(root, 'tsconfig.json'), '--outDir', outDir, '--noEmitOnError'];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const output = [];
+  child.stdout.on('data', (chunk) => output.push(chunk));
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`${Buffer.concat(output).toString().trim()}\nThe build failed`);
+}
+
+/** A symbolic link is replaced by renaming another over it, so it is never missing. */
+async function pointAt(folder) {
+  const draft = join(buildsDir, `link-${process.pid}-${randomUUID()}`);
+  await symlink(relative(root, folder), draft, 'dir');
+  const present = await lstat(linkPath).catch(() => null);
+  if (present?.isDirectory()) await rename(linkPath, join(buildsDir, `replaced-${randomUUID()}`));
+  await rename(draft, linkPath);
+}
+
+/** The name of a build of what the checkout holds now. */
+async function contentName() {
+  const files = ['package.json', 'package-lock.json', 'tsconfig.json', ...(await sourceFiles())];
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = await readFile(join(root, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex').slice(0, BUILD_NAME_LENGTH);
+}
+
+async function sourceFiles() {
+  const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort();
+}
