@@ -1,0 +1,111 @@
+import type { Channel } from '../messages/channel.ts';
+import type { ChainEffect } from '../messages/fallback-chain.ts';
+import type { Message } from '../messages/message.ts';
+import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
+import { type Hmac, signStandard } from './signer.ts';
+
+export type StatusChange = Extract<ChainEffect, { readonly kind: 'status-changed' }>;
+
+/** The body of a status webhook (specification 6.1). */
+export interface DeliveryPayload {
+  readonly smsId: string;
+  readonly deliveryReportType: DeliveryReportType;
+  readonly isFinal: boolean;
+  readonly channel: Channel;
+  readonly status: StatusChange['status'];
+  readonly reason?: string;
+  readonly senderId?: string;
+}
+
+/** What came of posting a webhook, as far as the schedule cares; a transport's answer fits. */
+export type PostResult =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** What a result means for the event. `stop` ends its attempts at once. */
+export type DeliveryVerdict =
+  | { readonly kind: 'success' }
+  | { readonly kind: 'stop'; readonly reason: string }
+  | { readonly kind: 'retry'; readonly reason: string; readonly retryAfterMs: number | null };
+
+/** Who an attempt is signed and marked for. */
+export interface DeliveryAttempt {
+  readonly eventId: string;
+  /** Milliseconds since 1970; every attempt is stamped and signed anew. */
+  readonly now: number;
+  readonly body: string;
+  /** The secret the caller gave with the message; null when none was given. */
+  readonly webhookSecret: string | null;
+  /** The project's own signing secret; null leaves the signature headers away. */
+  readonly signingSecret: string | null;
+}
+
+/** The receiver says that the address is gone and stays so. */
+const STATUS_GONE = 410;
+/** The url can never be posted to, so no later attempt can differ. */
+const ADDRESS_REFUSED = 'address-refused';
+const UNKNOWN_REASON = 'The message could not be delivered';
+const MS_PER_SECOND = 1_000;
+
+/** Whether a subscription is told of this change: `all` of every one, `final` of delivered and failed only. */
+export function wantsStatusChange(deliveryReportType: DeliveryReportType, change: StatusChange): boolean {
+  return deliveryReportType === 'all' || change.status !== 'sent';
+}
+
+/** The body of the event; `reason` only when the message failed, `senderId` only when one was given. */
+export function deliveryPayload(
+  message: Pick<Message, 'smsId' | 'senderId'>,
+  report: Pick<DeliveryReport, 'deliveryReportType'>,
+  change: StatusChange,
+): DeliveryPayload {
+  return {
+    smsId: message.smsId,
+    deliveryReportType: report.deliveryReportType,
+    isFinal: change.isFinal,
+    channel: change.channel,
+    status: change.status,
+    ...(change.status === 'failed' ? { reason: change.reason ?? UNKNOWN_REASON } : {}),
+    ...(message.senderId === null ? {} : { senderId: message.senderId }),
+  };
+}
+
+/** The headers of one attempt: the caller's secret as it was given, and the Standard Webhooks signature beside it. */
+export function deliveryHeaders(hmac: Hmac, attempt: DeliveryAttempt): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(attempt.now / MS_PER_SECOND));
+  return {
+    'Content-Type': 'application/json',
+    'webhook-id': attempt.eventId,
+    'webhook-timestamp': timestamp,
+    ...(attempt.signingSecret === null
+      ? {}
+      : {
+          'webhook-signature': signStandard(
+            hmac,
+            attempt.signingSecret,
+            attempt.eventId,
+            timestamp,
+            attempt.body,
+          ),
+        }),
+    ...(attempt.webhookSecret === null ? {} : { 'X-SVC-Webhook-Secret': attempt.webhookSecret }),
+  };
+}
+
+/** Specification 6.1: any 2xx is success; 410 and a refused address stop the event; all else is tried again. */
+export function judgeDelivery(result: PostResult): DeliveryVerdict {
+  if (result.kind === 'failed') {
+    return result.reason === ADDRESS_REFUSED
+      ? { kind: 'stop', reason: result.reason }
+      : { kind: 'retry', reason: result.reason, retryAfterMs: null };
+  }
+  if (isSuccess(result.status)) return { kind: 'success' };
+  const reason = `HTTP ${result.status}`;
+  return result.status === STATUS_GONE
+    ? { kind: 'stop', reason }
+    : { kind: 'retry', reason, retryAfterMs: result.retryAfterMs };
+}
+
+/** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}

@@ -1,0 +1,112 @@
+/** One slice of the recent past: `slice` counts slices of `SLICE_MS` since 1970. */
+export interface Tally {
+  readonly slice: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+/**
+ * What is known of one host and path. Plain data of at most ten tallies, so that one JSON column holds it.
+ * Instants are milliseconds since 1970.
+ */
+export interface EndpointHealth {
+  readonly failuresInRow: number;
+  readonly recent: readonly Tally[];
+  /** Nothing is posted before this instant; null while the endpoint is in use. */
+  readonly openUntil: number | null;
+  /** Windows opened since the last success. */
+  readonly windows: number;
+  /** Whether the one probe after a window is on its way. */
+  readonly isProbing: boolean;
+}
+
+/** `probe`: post one event, after storing what `beginProbe` answers; every other event waits for its result. */
+export type PostDecision =
+  | { readonly kind: 'post' }
+  | { readonly kind: 'probe' }
+  | { readonly kind: 'wait'; readonly until: number };
+
+const MS_PER_MINUTE = 60_000;
+
+/** The specification says "repeatedly failing" without a number: so many in a row are no coincidence. */
+export const FAILURES_IN_ROW_MAX = 10;
+/** The second rule catches an endpoint that answers now and then. */
+export const FAILURE_PERCENT_MAX = 70;
+export const FAILURE_PERCENT_POSTS_MIN = 10;
+export const FAILURE_PERCENT_PERIOD_MS = 5 * MS_PER_MINUTE;
+export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * MS_PER_MINUTE);
+/** A probe whose result never arrives holds the others for this long: the posting deadline and some room. */
+export const PROBE_MS_MAX = 30_000;
+/** The period of the second rule is counted in slices of this length, to keep the state small. */
+const SLICE_MS = 30_000;
+const SLICES_KEPT = FAILURE_PERCENT_PERIOD_MS / SLICE_MS;
+
+export const HEALTHY: EndpointHealth = {
+  failuresInRow: 0,
+  recent: [],
+  openUntil: null,
+  windows: 0,
+  isProbing: false,
+};
+
+/** The part of a parsed https url that health is kept for: host, port and path, without the query. */
+export function endpointOf(parsedUrl: string): string {
+  return parsedUrl.replace(/^https:\/\//, '').replace(/[?#].*$/s, '');
+}
+
+/** Whether an event may be posted now; an event that has to wait is kept, never dropped (specification 6.1). */
+export function decide(health: EndpointHealth, now: number): PostDecision {
+  if (health.openUntil === null) return { kind: 'post' };
+  return now < health.openUntil ? { kind: 'wait', until: health.openUntil } : { kind: 'probe' };
+}
+
+/** The window is over and one event is on its way: the others wait until its result is known. */
+export function beginProbe(health: EndpointHealth, now: number): EndpointHealth {
+  return { ...health, isProbing: true, openUntil: now + PROBE_MS_MAX };
+}
+
+/**
+ * The health after one post. A success closes the endpoint's window; a failure opens one when it is the tenth
+ * in a row, when too many of the last five minutes failed, or when it was the probe. Late failures of posts
+ * that began before the window opened do not lengthen it.
+ */
+export function record(health: EndpointHealth, succeeded: boolean, now: number): EndpointHealth {
+  const wasOpen = health.openUntil !== null;
+  if (succeeded) {
+    return { ...HEALTHY, recent: wasOpen ? [] : tallied(health.recent, true, now) };
+  }
+  const failed: EndpointHealth = {
+    ...health,
+    failuresInRow: health.failuresInRow + 1,
+    recent: tallied(health.recent, false, now),
+  };
+  const mustOpen = wasOpen ? health.isProbing : hasTripped(failed);
+  return mustOpen ? opened(failed, now) : failed;
+}
+
+function hasTripped(health: EndpointHealth): boolean {
+  if (health.failuresInRow >= FAILURES_IN_ROW_MAX) return true;
+  const failed = health.recent.reduce((sum, tally) => sum + tally.failed, 0);
+  const posts = health.recent.reduce((sum, tally) => sum + tally.failed + tally.succeeded, 0);
+  return posts >= FAILURE_PERCENT_POSTS_MIN && failed * 100 >= posts * FAILURE_PERCENT_MAX;
+}
+
+function opened(health: EndpointHealth, now: number): EndpointHealth {
+  const window = OPEN_WINDOWS_MS[health.windows] ?? (OPEN_WINDOWS_MS.at(-1) as number);
+  const windows = Math.min(health.windows + 1, OPEN_WINDOWS_MS.length);
+  return { ...health, recent: [], openUntil: now + window, windows, isProbing: false };
+}
+
+function tallied(recent: readonly Tally[], succeeded: boolean, now: number): readonly Tally[] {
+  const slice = Math.floor(now / SLICE_MS);
+  const kept = recent.filter((tally) => tally.slice > slice - SLICES_KEPT && tally.slice !== slice);
+  const current = recent.find((tally) => tally.slice === slice) ?? { slice, succeeded: 0, failed: 0 };
+  return [
+    ...kept,
+    {
+      slice,
+      succeeded: current.succeeded + (succeeded ? 1 : 0),
+      failed: current.failed + (succeeded ? 0 : 1),
+    },
+  ];
+}
