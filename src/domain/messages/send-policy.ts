@@ -22,7 +22,7 @@ import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import { decideWhatsappSender, type WhatsappRefusal } from '../whatsapp/whatsapp-sender.ts';
 import { type Channel, channelsOfProvider } from './channel.ts';
 import { isMagicNumber, outcomeOf, type SimulatedAcceptance } from './magic-numbers.ts';
-import { canCarry, type SendRequest } from './send-request.ts';
+import { type Content, canCarry, type SendRequest } from './send-request.ts';
 import { verificationText } from './verification-text.ts';
 
 /** Everything a decision looks at; the account and the earlier sends are those before this request. */
@@ -79,7 +79,7 @@ export function decideSend(state: SendState, request: SendRequest, now: number):
   const quoted = quote(state.prices, {
     channels: carriers,
     phoneNumber: request.phoneNumber,
-    smsUnits: billingUnits(project.settings.billingUnits, smsText(project, request)),
+    smsUnits: billingUnits(project.settings.billingUnits, textOf(project, request.content)),
     whatsappCategory: categoryOf(request, whatsapp.category),
     senderPrices: sender.kind === 'usable' ? sender.prices : null,
     simulated: isTest,
@@ -130,8 +130,8 @@ export function chainOf({ provider, content, senderId }: SendRequest): readonly 
   }
 }
 
-/** The text an sms would carry, which decides how many billing units it is. */
-export function smsText(project: Project, { content }: SendRequest): string {
+/** The free text of a message, which also decides how many sms it is billed as; a template has none. */
+export function textOf(project: Project, content: Content): string {
   switch (content.smsType) {
     case 'verification':
       return verificationText(project.settings.language, content.verificationCode);

@@ -1,0 +1,42 @@
+import type { Project } from '../../domain/access/project.ts';
+import { creditOf } from '../../domain/billing/account.ts';
+import type { InternationalPrice } from '../../domain/billing/pricing.ts';
+import type { SenderId } from '../../domain/senders/sender-id.ts';
+import type { Money } from '../../domain/shared/money.ts';
+import type { Page } from '../../domain/shared/page.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+
+/** Specification 4.3 and 4.6 to 4.8: what a project may look up. */
+export class ReadCatalog {
+  readonly #ports: { readonly unitOfWork: UnitOfWork };
+
+  constructor(ports: { readonly unitOfWork: UnitOfWork }) {
+    this.#ports = ports;
+  }
+
+  async info(project: Project): Promise<{ readonly projectName: string; readonly credit: Money }> {
+    const [account] = await this.#ports.unitOfWork.read((stores) =>
+      stores.accounts.byProjectIds([project.id]),
+    );
+    if (account === undefined) throw new Error(`Project ${project.id} has no account`);
+    return { projectName: project.name, credit: creditOf(account) };
+  }
+
+  senderIds(project: Project): Promise<readonly SenderId[]> {
+    return this.#ports.unitOfWork.read((stores) => stores.senderIds.byProjectIds([project.id]));
+  }
+
+  /** `countryIso` in upper case; null lists every country. */
+  internationalPrices(
+    filter: { readonly countryIso: string | null },
+    page: Page,
+  ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }> {
+    return this.#ports.unitOfWork.read((stores) => stores.prices.international(filter, page));
+  }
+
+  async whatsappResources(project: Project): Promise<readonly WhatsappBusiness[]> {
+    const trees = await this.#ports.unitOfWork.read((stores) => stores.whatsapp.byProjectIds([project.id]));
+    return trees.get(project.id) ?? [];
+  }
+}

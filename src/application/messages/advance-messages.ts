@@ -1,0 +1,110 @@
+import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
+import { amountTaken } from '../../domain/billing/settlement.ts';
+import { advance, type ChainEffect, type ChainEvent } from '../../domain/messages/fallback-chain.ts';
+import type { Message } from '../../domain/messages/message.ts';
+import { type Job, startStepJob, startStepJobId, stepDeadlineJob, stepDeadlineJobId } from '../jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Stores } from '../ports/stores.ts';
+
+/** One piece of news about one message. */
+export interface MessageNews {
+  readonly smsId: string;
+  readonly event: ChainEvent;
+}
+
+/** A step that is committed and now has to be handed to its channel. */
+export interface StartedStep {
+  readonly message: Message;
+  readonly step: number;
+}
+
+/**
+ * Tells chains what happened: locks the messages, folds the news in the order given, and writes the messages,
+ * the books and the jobs that follow. Runs inside the caller's transaction; news about unknown messages is
+ * ignored. Returns the steps that may be submitted once that transaction is committed.
+ */
+export class AdvanceMessages {
+  readonly #clock: Clock;
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  async execute(stores: Stores, news: readonly MessageNews[]): Promise<readonly StartedStep[]> {
+    if (news.length === 0) return [];
+    const now = this.#clock.now();
+    const locked = await stores.messages.lock([...new Set(news.map(({ smsId }) => smsId))]);
+    const before = new Map(locked.map((message) => [message.smsId, message]));
+    const after = new Map(before);
+    const writes = new Consequences(now);
+    for (const { smsId, event } of news) {
+      const message = after.get(smsId);
+      if (message === undefined) continue;
+      const outcome = advance(message, event, now);
+      after.set(smsId, outcome.message);
+      for (const effect of outcome.effects) writes.add(outcome.message, effect);
+    }
+    await stores.messages.save(
+      [...after.values()].filter((message) => before.get(message.smsId) !== message),
+    );
+    await writes.write(stores);
+    return writes.started.map(({ smsId, step }) => ({ message: after.get(smsId) as Message, step }));
+  }
+}
+
+/** What the effects of a batch come to: at most one job per step, whatever was said about it on the way. */
+class Consequences {
+  readonly started: { readonly smsId: string; readonly step: number }[] = [];
+  readonly #now: number;
+  readonly #entries: LedgerEntry[] = [];
+  readonly #jobs = new Map<string, Job>();
+  readonly #removedJobIds = new Set<string>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  add(message: Message, effect: ChainEffect): void {
+    const { smsId } = message;
+    switch (effect.kind) {
+      case 'submit':
+        this.started.push({ smsId, step: effect.step });
+        return;
+      case 'schedule-start':
+        this.#schedule(startStepJob(smsId, effect.step, this.#now));
+        return;
+      case 'schedule-deadline':
+        this.#schedule(stepDeadlineJob(smsId, effect.step, effect.at));
+        return;
+      case 'unschedule':
+        this.#unschedule(startStepJobId(smsId, effect.step));
+        this.#unschedule(stepDeadlineJobId(smsId, effect.step));
+        return;
+      case 'settle': {
+        const occurrence = { projectId: message.projectId, reference: smsId, at: this.#now };
+        this.#entries.push(settlementEntry(occurrence, message.cost, amountTaken(message, effect.channel)));
+        return;
+      }
+      case 'status-changed':
+        return;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  async write({ jobs, ledger }: Stores): Promise<void> {
+    if (this.#removedJobIds.size > 0) await jobs.remove([...this.#removedJobIds]);
+    if (this.#jobs.size > 0) await jobs.add([...this.#jobs.values()]);
+    if (this.#entries.length > 0) await ledger.book(this.#entries);
+  }
+
+  #schedule(job: Job): void {
+    this.#removedJobIds.delete(job.id);
+    this.#jobs.set(job.id, job);
+  }
+
+  #unschedule(id: string): void {
+    this.#jobs.delete(id);
+    this.#removedJobIds.add(id);
+  }
+}

@@ -1,0 +1,102 @@
+import type { ChainEvent } from '../domain/messages/fallback-chain.ts';
+import { DELIVERIES_MAX, type LeasedJob, type Work } from './jobs.ts';
+import type { AdvanceMessages } from './messages/advance-messages.ts';
+import type { SubmitSteps } from './messages/submit-steps.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Logger } from './ports/logger.ts';
+import type { Stores } from './ports/stores.ts';
+import type { UnitOfWork } from './ports/unit-of-work.ts';
+import type { WorkSignal } from './ports/work-signal.ts';
+
+interface RunPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly advanceMessages: AdvanceMessages;
+  readonly submitSteps: SubmitSteps;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly workSignal: WorkSignal;
+}
+
+/**
+ * Does leased jobs. The removal of a job and its effect are one transaction, and only the holder of the newest
+ * lease removes it: whatever the queue delivers twice, or a slow worker finishes late, has no effect.
+ */
+export class RunJobs {
+  readonly #ports: RunPorts;
+
+  constructor(ports: RunPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when every job is done or set aside. A job that fails stays leased and comes again. */
+  async execute(jobs: readonly LeasedJob[]): Promise<void> {
+    const { fresh, worn } = byDeliveries(jobs);
+    if (worn.length > 0) await this.#bury(worn);
+    try {
+      await this.#run(fresh);
+    } catch (error) {
+      if (fresh.length === 1) return this.#logFailure(fresh, error);
+      for (const job of fresh) {
+        await this.#run([job]).catch((own: unknown) => this.#logFailure([job], own));
+      }
+    } finally {
+      this.#ports.workSignal.wake();
+    }
+  }
+
+  async #run(jobs: readonly LeasedJob[]): Promise<void> {
+    const { unitOfWork, advanceMessages, submitSteps } = this.#ports;
+    const { started, projects } = await unitOfWork.run(async (stores) => {
+      const held = await stores.jobs.complete(jobs);
+      const steps = await advanceMessages.execute(
+        stores,
+        held.map(({ work }) => ({ smsId: work.smsId, event: eventOf(work) })),
+      );
+      return {
+        started: steps,
+        projects: await projectsOf(
+          stores,
+          steps.map(({ message }) => message.projectId),
+        ),
+      };
+    });
+    await submitSteps.execute(started, projects);
+  }
+
+  async #bury(jobs: readonly LeasedJob[]): Promise<void> {
+    const { unitOfWork, clock, logger } = this.#ports;
+    const reason = `Not completed in ${DELIVERIES_MAX} deliveries`;
+    await unitOfWork.run((stores) => stores.jobs.bury(jobs, reason, clock.now()));
+    for (const job of jobs) logger.warn('job_dead', { jobId: job.id, kind: job.work.kind, fence: job.fence });
+  }
+
+  #logFailure(jobs: readonly LeasedJob[], error: unknown): void {
+    for (const job of jobs) {
+      this.#ports.logger.error('job_failed', error, { jobId: job.id, kind: job.work.kind, fence: job.fence });
+    }
+  }
+}
+
+function byDeliveries(jobs: readonly LeasedJob[]) {
+  return {
+    fresh: jobs.filter((job) => job.fence <= DELIVERIES_MAX),
+    worn: jobs.filter((job) => job.fence > DELIVERIES_MAX),
+  };
+}
+
+function eventOf(work: Work): ChainEvent {
+  switch (work.kind) {
+    case 'start-step':
+      return { kind: 'start', step: work.step };
+    case 'step-deadline':
+      return { kind: 'deadline', step: work.step };
+    default:
+      return work satisfies never;
+  }
+}
+
+async function projectsOf(stores: Stores, projectIds: readonly string[]) {
+  const ids = [...new Set(projectIds)];
+  const projects = ids.length === 0 ? [] : await stores.projects.byIds(ids);
+  return new Map(projects.map((project) => [project.id, project]));
+}

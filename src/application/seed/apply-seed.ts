@@ -1,0 +1,67 @@
+import type { Project } from '../../domain/access/project.ts';
+import { depositEntry } from '../../domain/billing/ledger.ts';
+import type { SenderId } from '../../domain/senders/sender-id.ts';
+import type { Money } from '../../domain/shared/money.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { KeyHasher } from '../ports/key-hasher.ts';
+import type { NewAccount, PriceList } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+
+export interface SeedProject {
+  readonly project: Project;
+  readonly apiKeys: readonly string[];
+  readonly account: Omit<NewAccount, 'projectId'>;
+  readonly credit: Money;
+  readonly senderIds: readonly SenderId[];
+  readonly whatsappBusinesses: readonly WhatsappBusiness[];
+}
+
+export interface Seed {
+  readonly projects: readonly SeedProject[];
+  readonly prices: PriceList;
+}
+
+interface SeedPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly keyHasher: KeyHasher;
+  readonly clock: Clock;
+}
+
+/** Fills an empty database. */
+export class ApplySeed {
+  readonly #ports: SeedPorts;
+
+  constructor(ports: SeedPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves with whether the seed was applied; a database that holds a project is left alone. */
+  async execute({ projects, prices }: Seed): Promise<boolean> {
+    const { unitOfWork, keyHasher, clock } = this.#ports;
+    const now = clock.now();
+    return unitOfWork.run(async (stores) => {
+      if (!(await stores.projects.isEmpty())) return false;
+      await stores.prices.replace(prices);
+      await stores.projects.insert(projects.map(({ project }) => project));
+      await stores.accounts.insert(
+        projects.map(({ project, account }) => ({ projectId: project.id, ...account })),
+      );
+      await stores.projects.insertKeys(
+        projects.flatMap(({ project, apiKeys }) =>
+          apiKeys.map((key) => ({ digest: keyHasher.digest(key), projectId: project.id, createdAt: now })),
+        ),
+      );
+      await stores.senderIds.insert(projects.flatMap(({ senderIds }) => senderIds));
+      for (const { project, whatsappBusinesses } of projects) {
+        await stores.whatsapp.replace(project.id, whatsappBusinesses);
+      }
+      await stores.ledger.book(
+        projects.map(({ project, credit }) =>
+          depositEntry({ projectId: project.id, reference: `seed/${project.id}`, at: now }, credit),
+        ),
+      );
+      return true;
+    });
+  }
+}
