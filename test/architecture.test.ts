@@ -1,0 +1,191 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { violationsOf } from './support/source-rules.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
+  .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+  .sort();
+
+describe('every source file keeps to its layer', () => {
+  it('finds the source', () => {
+    expect(files).toContain('src/domain/messages/fallback-chain.ts');
+    expect(files).toContain('src/application/ports/stores.ts');
+  });
+
+  test.each(files)('%s', (path) => {
+    expect(violationsOf({ path, text: readFileSync(join(ROOT, path), 'utf8') })).toEqual([]);
+  });
+});
+
+const DOMAIN = 'src/domain/billing/account.ts';
+const USE_CASE = 'src/application/messages/send-messages.ts';
+const STORE = 'src/adapters/knex/message-store.ts';
+
+describe('planted violations', () => {
+  test.each<[string, path: string, text: string, violation: string]>([
+    ['npm import', DOMAIN, `import { z } from 'zod';`, 'must not import zod'],
+    ['node builtin', DOMAIN, `import { createHash } from 'node:crypto';`, 'must not import node:crypto'],
+    [
+      'type-only import of a port',
+      DOMAIN,
+      `import type { Clock } from '../../application/ports/clock.ts';`,
+      'must not import src/application/ports/clock.ts',
+    ],
+    [
+      'import over several lines',
+      DOMAIN,
+      `import {\n  type Clock,\n  type Other,\n} from '../../application/ports/clock.ts';`,
+      'must not import src/application/ports/clock.ts',
+    ],
+    [
+      'import type expression',
+      DOMAIN,
+      `export type Now = import('../../application/ports/clock.ts').Clock;`,
+      'must not import src/application/ports/clock.ts',
+    ],
+    ['re-export', DOMAIN, `export * from 'date-fns';`, 'must not import date-fns'],
+    ['named re-export', DOMAIN, `export { addDays as later } from 'date-fns';`, 'must not import date-fns'],
+    ['side effect', DOMAIN, `import 'reflect-metadata';`, 'must not import reflect-metadata'],
+    ['dynamic import', DOMAIN, `const c = import('node:crypto');`, 'must not import node:crypto'],
+    ['dynamic import by template', DOMAIN, 'const c = import(`node:fs`);', 'must not import node:fs'],
+    ['require', DOMAIN, `const fs = require("fs");`, 'must not import fs'],
+    [
+      'second import behind an allowed one',
+      DOMAIN,
+      `import { a } from './a.ts';\nimport { b } from '../../adapters/http/b.ts';`,
+      'must not import src/adapters/http/b.ts',
+    ],
+    [
+      'a name that only begins alike',
+      DOMAIN,
+      `import '../../domain-extras/x.ts';`,
+      'must not import src/domain-extras/x.ts',
+    ],
+    ['the present', DOMAIN, 'const now = new Date();', 'must not use new Date()'],
+    ['the present, called', DOMAIN, 'const now = Date();', 'must not use Date()'],
+    ['the present in numbers', DOMAIN, 'const now = Date.now();', 'must not use Date.now'],
+    ['the present in a template', DOMAIN, `const id = \`a\${Date.now()}\`;`, 'must not use Date.now'],
+    ['chance', DOMAIN, 'const r = Math.random();', 'must not use Math.random'],
+    ['the environment', DOMAIN, 'const e = process.env;', 'must not use process.'],
+    ['printing', DOMAIN, `console.log('x');`, 'must not use console.'],
+    ['the network', DOMAIN, `fetch('x');`, 'must not use fetch('],
+    ['a timer', DOMAIN, 'setTimeout(run, 1);', 'must not use setTimeout'],
+    ['an interval', DOMAIN, 'setInterval(run, 1);', 'must not use setInterval'],
+    ['a late call', DOMAIN, 'setImmediate(run);', 'must not use setImmediate'],
+    ['async', DOMAIN, 'export async function f() {}', 'must not use async'],
+    ['await', DOMAIN, 'await f();', 'must not use await'],
+    ['a promise', DOMAIN, 'let p: Promise<void>;', 'must not use Promise'],
+
+    ['a container', USE_CASE, `import { Container } from 'inversify';`, 'must not import inversify'],
+    ['a builtin', USE_CASE, `import { randomBytes } from 'node:crypto';`, 'must not import node:crypto'],
+    [
+      'an adapter',
+      USE_CASE,
+      `import '../../adapters/knex/database.ts';`,
+      'must not import src/adapters/knex/database.ts',
+    ],
+    ['bootstrap', USE_CASE, `import '../../bootstrap/config.ts';`, 'must not import src/bootstrap/config.ts'],
+    ['its own clock', USE_CASE, 'const now = Date.now();', 'must not use Date.now'],
+    ['its own date', USE_CASE, 'const now = new Date( );', 'must not use new Date( )'],
+    ['its own chance', USE_CASE, 'Math.random();', 'must not use Math.random'],
+    ['its own environment', USE_CASE, 'process.exit(1);', 'must not use process.'],
+    ['its own log', USE_CASE, `console.error('x');`, 'must not use console.'],
+    ['its own timer', USE_CASE, 'setTimeout(run, 5);', 'must not use setTimeout'],
+    ['its own interval', USE_CASE, 'setInterval(run, 5);', 'must not use setInterval'],
+
+    ['a sibling', STORE, `import '../http/app.ts';`, 'must not import src/adapters/http/app.ts'],
+    [
+      'a type of a sibling',
+      STORE,
+      `import type { X } from '../http/app.ts';`,
+      'must not import src/adapters/http/app.ts',
+    ],
+    ['bootstrap', STORE, `import '../../bootstrap/config.ts';`, 'must not import src/bootstrap/config.ts'],
+    ['a container', STORE, `import { injectable } from 'inversify';`, 'must not import inversify'],
+    [
+      'part of a container',
+      STORE,
+      `import 'reflect-metadata/lite';`,
+      'must not import reflect-metadata/lite',
+    ],
+    [
+      'a question for the database',
+      STORE,
+      `if (client === 'better-sqlite3') lock();`,
+      "must not ask for the database 'better-sqlite3'",
+    ],
+    [
+      'the same in other words',
+      STORE,
+      `switch (kind) { case "postgres": lock(); }`,
+      "must not ask for the database 'postgres'",
+    ],
+    [
+      'the same in the application',
+      USE_CASE,
+      `if (kind === 'pg') lock();`,
+      "must not ask for the database 'pg'",
+    ],
+    ['a file beside the folders', 'src/adapters/loose.ts', '', 'belongs to no layer'],
+    ['a file beside the layers', 'src/loose.ts', '', 'belongs to no layer'],
+  ])('%s in %s', (_, path, text, violation) => {
+    expect(violationsOf({ path, text })).toEqual([violation]);
+  });
+
+  it('names every violation of a file', () => {
+    const text = `import 'zod';\nexport const f = async () => Math.random();`;
+    expect(violationsOf({ path: DOMAIN, text })).toEqual([
+      'must not import zod',
+      'must not use Math.random',
+      'must not use async',
+    ]);
+  });
+});
+
+describe('what is allowed', () => {
+  test.each<[string, path: string, text: string]>([
+    ['a neighbour', DOMAIN, `import { add } from '../shared/money.ts';`],
+    ['a given instant', DOMAIN, 'const at = new Date(now);'],
+    [
+      'a comment about promises',
+      DOMAIN,
+      '/** No await, no Promise, no Date.now here. */\n// fetch( is elsewhere',
+    ],
+    ['a word in a string', DOMAIN, `const text = 'await a Promise from process.env';`],
+    ['words that contain others', DOMAIN, 'const asynchronous = awaited + Promised;'],
+    ['date-fns', USE_CASE, `import { addMinutes } from 'date-fns';\nimport { x } from 'date-fns/x';`],
+    [
+      'the domain and ports',
+      USE_CASE,
+      `import '../../domain/shared/money.ts';\nimport type { Clock } from '../ports/clock.ts';`,
+    ],
+    ['promises in a use case', USE_CASE, 'export async function f(): Promise<void> { await g(); }'],
+    ['packages and builtins', STORE, `import knex from 'knex';\nimport { join } from 'node:path';`],
+    [
+      'itself, the application, the domain',
+      STORE,
+      `import './rows.ts';\nimport '../../application/jobs.ts';\nimport '../../domain/shared/money.ts';`,
+    ],
+    [
+      'its own clock in an adapter',
+      'src/adapters/node/system-clock.ts',
+      'Date.now(); new Date(); process.hrtime();',
+    ],
+    ['the dialect asking', 'src/adapters/knex/dialect.ts', `if (client === 'better-sqlite3') lock();`],
+    ['a part of the dialect asking', 'src/adapters/knex/dialect-postgres.ts', `const client = 'postgres';`],
+    ['opening the database', 'src/adapters/knex/database.ts', `knex({ client: 'better-sqlite3' });`],
+    ['the driver itself', STORE, `import Database from 'better-sqlite3';`],
+    ['an address', STORE, `const url = 'postgres://127.0.0.1/test';`],
+    [
+      'anything in bootstrap',
+      'src/bootstrap/container.ts',
+      `import { Container } from 'inversify';\nimport '../adapters/http/app.ts';\nif (kind === 'postgres') process.exit();`,
+    ],
+  ])('%s', (_, path, text) => {
+    expect(violationsOf({ path, text })).toEqual([]);
+  });
+});
