@@ -20,7 +20,7 @@ export function money(thousandths: number): Money {
 export function iqd(amount: number): Money {
   const thousandths = Math.round(amount * THOUSANDTHS_PER_IQD);
   invariant(
-    Math.abs(thousandths - amount * THOUSANDTHS_PER_IQD) < 1e-3,
+    thousandths / THOUSANDTHS_PER_IQD === amount,
     `an IQD amount has at most three decimals, got ${amount}`,
   );
   return money(thousandths);
