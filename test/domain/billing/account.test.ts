@@ -1,0 +1,85 @@
+import { describe, expect, it, test } from 'vitest';
+import { creditOf, hold, spendingOf } from '../../../src/domain/billing/account.ts';
+import { iqd, money, ZERO } from '../../../src/domain/shared/money.ts';
+import { anAccount } from '../../support/builders.ts';
+
+test.each([
+  [100, 0, 100],
+  [100, 40, 60],
+  [100, 100, 0],
+  [100, 101, 0],
+  [-5, 0, 0],
+])('a balance of %d with %d held is a credit of %d', (balance, held, credit) => {
+  expect(creditOf(anAccount({ balance: iqd(balance), held: iqd(held) }))).toBe(iqd(credit));
+});
+
+it('counts holds and what was taken as spending', () => {
+  expect(spendingOf(anAccount({ held: iqd(30), spent: iqd(12) }))).toBe(iqd(42));
+});
+
+describe('a hold on a prepaid account', () => {
+  const account = anAccount({ balance: iqd(100), held: iqd(20), spent: iqd(7) });
+
+  it('passes when it takes exactly what is left', () => {
+    expect(hold(account, iqd(80))).toEqual({ kind: 'held', account: { ...account, held: iqd(100) } });
+  });
+
+  it('is refused a thousandth above', () => {
+    expect(hold(account, money(80_001))).toEqual({
+      kind: 'insufficient-credit',
+      yourCredit: iqd(80),
+      requiredCredit: money(80_001),
+    });
+  });
+
+  it('never shows a credit below zero', () => {
+    expect(hold(anAccount({ balance: iqd(-5) }), iqd(1))).toEqual({
+      kind: 'insufficient-credit',
+      yourCredit: ZERO,
+      requiredCredit: iqd(1),
+    });
+  });
+});
+
+describe('a hold on a postpaid account', () => {
+  const account = anAccount({ paymentType: 'postpaid', balance: ZERO, held: iqd(20) });
+
+  it('needs no credit', () => {
+    expect(hold(account, iqd(80))).toEqual({ kind: 'held', account: { ...account, held: iqd(100) } });
+  });
+
+  it('is bound by the threshold', () => {
+    expect(hold({ ...account, spendingThreshold: iqd(99) }, iqd(80))).toMatchObject({
+      kind: 'spending-threshold',
+    });
+  });
+});
+
+describe('the spending threshold', () => {
+  const account = anAccount({ held: iqd(20), spent: iqd(30), spendingThreshold: iqd(130) });
+
+  it('may be reached', () => {
+    expect(hold(account, iqd(80))).toMatchObject({ kind: 'held' });
+  });
+
+  it('is refused a thousandth above', () => {
+    expect(hold(account, money(80_001))).toEqual({
+      kind: 'spending-threshold',
+      currentSpending: iqd(50),
+      spendingThreshold: iqd(130),
+      cost: money(80_001),
+    });
+  });
+
+  it('of zero stops every send that costs something', () => {
+    expect(hold(anAccount({ spendingThreshold: ZERO }), money(1))).toMatchObject({
+      kind: 'spending-threshold',
+    });
+    expect(hold(anAccount({ spendingThreshold: ZERO }), ZERO)).toMatchObject({ kind: 'held' });
+  });
+
+  it('is looked at before credit', () => {
+    const poor = anAccount({ balance: ZERO, spendingThreshold: ZERO });
+    expect(hold(poor, iqd(1))).toMatchObject({ kind: 'spending-threshold' });
+  });
+});

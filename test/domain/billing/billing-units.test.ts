@@ -1,0 +1,99 @@
+import { describe, expect, it, test } from 'vitest';
+import { billingUnits, smsParts } from '../../../src/domain/billing/billing-units.ts';
+
+const ARABIC = 'م';
+const EMOJI = '😀';
+
+describe('lengths with a boundary', () => {
+  test.each([
+    // length, GSM-7, UCS-2, flat 140
+    [0, 1, 1, 1],
+    [1, 1, 1, 1],
+    [70, 1, 1, 1],
+    [71, 1, 2, 1],
+    [134, 1, 2, 1],
+    [135, 1, 3, 1],
+    [140, 1, 3, 1],
+    [141, 1, 3, 2],
+    [160, 1, 3, 2],
+    [161, 2, 3, 2],
+    [280, 2, 5, 2],
+    [281, 2, 5, 3],
+    [306, 2, 5, 3],
+    [307, 3, 5, 3],
+    [459, 3, 7, 4],
+    [460, 4, 7, 4],
+    [1000, 7, 15, 8],
+  ])('%d characters: %d parts in GSM-7, %d in UCS-2, %d flat', (length, gsm, ucs2, flat) => {
+    expect(smsParts('a'.repeat(length))).toBe(gsm);
+    expect(smsParts(ARABIC.repeat(length))).toBe(ucs2);
+    expect(billingUnits('flat140', 'a'.repeat(length))).toBe(flat);
+    expect(billingUnits('flat140', ARABIC.repeat(length))).toBe(flat);
+  });
+});
+
+it('charges real parts when the project says so', () => {
+  expect(billingUnits('gsm0338', ARABIC.repeat(71))).toBe(2);
+  expect(billingUnits('gsm0338', 'a'.repeat(71))).toBe(1);
+});
+
+it('counts UTF-16 units in the flat rule', () => {
+  expect(billingUnits('flat140', EMOJI.repeat(70))).toBe(1);
+  expect(billingUnits('flat140', `${EMOJI.repeat(70)}a`)).toBe(2);
+});
+
+describe('the alphabet', () => {
+  test.each([...'@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./09:;<=>?¡AZÄÖÑÜ§¿azäöñüà'])(
+    '%j is one septet',
+    (character) => {
+      expect(smsParts(character.repeat(160))).toBe(1);
+      expect(smsParts(character.repeat(161))).toBe(2);
+    },
+  );
+
+  test.each([...'\f^{}\\[~]|€'])('%j is two septets', (character) => {
+    expect(smsParts(character.repeat(80))).toBe(1);
+    expect(smsParts(`${character.repeat(80)}a`)).toBe(2);
+  });
+
+  test.each([...'`،’“–ç\tм中', '\u00a0', '\u200b', '\ud800'])(
+    '%j turns the whole text to UCS-2',
+    (character) => {
+      expect(smsParts(`${'a'.repeat(69)}${character}`)).toBe(1);
+      expect(smsParts(`${'a'.repeat(70)}${character}`)).toBe(2);
+    },
+  );
+});
+
+describe('nothing is cut in two', () => {
+  it('moves an extension character whole to the next part', () => {
+    // 152 + 2 does not fit into 153, so the bracket begins the second part: 152 | 2 + 151 | 1.
+    const first = 'a'.repeat(152);
+    expect(smsParts(`${first}[${'a'.repeat(151)}`)).toBe(2);
+    expect(smsParts(`${first}[${'a'.repeat(152)}`)).toBe(3);
+    // The same 306 septets with the bracket where it fits: 151 + 2 | 153.
+    expect(smsParts(`${'a'.repeat(151)}[${'a'.repeat(153)}`)).toBe(2);
+  });
+
+  it('leaves a septet free in each part of a text of extension characters', () => {
+    // 76 of them make 152 septets; a 77th does not fit into 153.
+    expect(smsParts('€'.repeat(81))).toBe(2);
+    expect(smsParts('€'.repeat(152))).toBe(2);
+    expect(smsParts('€'.repeat(153))).toBe(3);
+  });
+
+  it('moves an emoji whole to the next part', () => {
+    // 66 + 2 does not fit into 67: 66 | 2 + 65 | 1.
+    const first = ARABIC.repeat(66);
+    expect(smsParts(`${first}${EMOJI}${ARABIC.repeat(65)}`)).toBe(2);
+    expect(smsParts(`${first}${EMOJI}${ARABIC.repeat(66)}`)).toBe(3);
+    expect(smsParts(`${ARABIC.repeat(65)}${EMOJI}${ARABIC.repeat(67)}`)).toBe(2);
+  });
+
+  it('packs 33 emoji into a part', () => {
+    expect(smsParts(EMOJI.repeat(35))).toBe(1);
+    expect(smsParts(EMOJI.repeat(36))).toBe(2);
+    expect(smsParts(EMOJI.repeat(66))).toBe(2);
+    expect(smsParts(EMOJI.repeat(67))).toBe(3);
+  });
+});

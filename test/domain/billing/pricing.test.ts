@@ -1,0 +1,137 @@
+import { describe, expect, it, test } from 'vitest';
+import {
+  dearestByCountryCode,
+  type PriceBook,
+  type QuoteRequest,
+  quote,
+} from '../../../src/domain/billing/pricing.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
+import {
+  aMagicNumber,
+  anInternationalPrice,
+  aPhoneNumber,
+  someOperatorPrices,
+} from '../../support/builders.ts';
+
+const BOOK: PriceBook = {
+  sms: { korekTelecom: iqd(81), asiaCell: iqd(82), zainIraq: iqd(83), others: iqd(100) },
+  whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(65), MARKETING: iqd(90) },
+  telegram: iqd(40.5),
+  abroadByCountryCode: dearestByCountryCode([
+    anInternationalPrice({ countryCode: '90', network: 'A', price: iqd(110) }),
+    anInternationalPrice({ countryCode: '90', network: 'B', price: iqd(120) }),
+    anInternationalPrice({ countryCode: '90', network: 'C', price: iqd(119) }),
+    anInternationalPrice({ countryCode: '1', price: iqd(30) }),
+    anInternationalPrice({ countryCode: '1876', price: iqd(200) }),
+    anInternationalPrice({ countryCode: '1876123', price: iqd(7) }),
+    anInternationalPrice({ countryCode: '964', price: iqd(999) }),
+  ]),
+};
+
+function request(given: Partial<QuoteRequest>): QuoteRequest {
+  return {
+    channels: ['sms'],
+    phoneNumber: aPhoneNumber(),
+    smsUnits: 1,
+    whatsappCategory: 'AUTHENTICATION',
+    senderPrices: null,
+    simulated: false,
+    ...given,
+  };
+}
+
+const SENDER_PRICES = someOperatorPrices({
+  korekTelecom: iqd(71),
+  asiaCell: iqd(72),
+  zainIraq: iqd(73),
+  others: iqd(74),
+});
+
+describe('an sms', () => {
+  test.each<[string, given: Partial<QuoteRequest> & { digits: string }, price: number]>([
+    ['korek', { digits: '9647512345678' }, 81],
+    ['asiacell', { digits: '9647712345678' }, 82],
+    ['zain', { digits: '9647812345678' }, 83],
+    ['zain, second prefix', { digits: '9647912345678' }, 83],
+    ['another operator at home', { digits: '9647012345678' }, 100],
+    ['three units', { digits: '9647712345678', smsUnits: 3 }, 246],
+    ['a sender ID at home', { digits: '9647512345678', senderPrices: SENDER_PRICES }, 71],
+    ['a sender ID, another operator', { digits: '9647012345678', senderPrices: SENDER_PRICES }, 74],
+    ['a sender ID, two units', { digits: '9647812345678', senderPrices: SENDER_PRICES, smsUnits: 2 }, 146],
+    ['abroad: the dearest network', { digits: '905321234567' }, 120],
+    [
+      'abroad with a sender ID: the international price',
+      { digits: '905321234567', senderPrices: SENDER_PRICES },
+      120,
+    ],
+    ['abroad, two units', { digits: '905321234567', smsUnits: 2 }, 240],
+    ['a short code', { digits: '12125550100' }, 30],
+    ['a longer code beats a shorter one', { digits: '18765550100' }, 200],
+    ['seven digits beat four', { digits: '18761235010' }, 7],
+    ['a number at home never takes the international price', { digits: '9640000000' }, 100],
+  ])('%s', (_, { digits, ...given }, price) => {
+    expect(quote(BOOK, request({ ...given, phoneNumber: aPhoneNumber(digits) }))).toEqual({
+      kind: 'quoted',
+      cost: iqd(price),
+      prices: { sms: iqd(price) },
+    });
+  });
+
+  test.each(['4915112345678', '2125550100', '9112345678'])('to %s has no price', (digits) => {
+    expect(quote(BOOK, request({ phoneNumber: aPhoneNumber(digits) }))).toEqual({
+      kind: 'unsupported-destination',
+    });
+  });
+
+  it('simulated is priced like one at home', () => {
+    const phoneNumber = aMagicNumber('0001');
+    expect(quote(BOOK, request({ phoneNumber }))).toEqual({ kind: 'unsupported-destination' });
+    expect(quote(BOOK, request({ phoneNumber, simulated: true }))).toMatchObject({ cost: iqd(100) });
+    expect(quote(BOOK, request({ phoneNumber, simulated: true, senderPrices: SENDER_PRICES }))).toMatchObject(
+      {
+        cost: iqd(74),
+      },
+    );
+  });
+});
+
+describe('a chain', () => {
+  it('costs its dearest channel and knows the price of each', () => {
+    expect(quote(BOOK, request({ channels: ['whatsapp', 'telegram', 'sms'] }))).toEqual({
+      kind: 'quoted',
+      cost: iqd(82),
+      prices: { whatsapp: iqd(60), telegram: iqd(40.5), sms: iqd(82) },
+    });
+  });
+
+  it('takes the dearest wherever it stands', () => {
+    expect(quote(BOOK, request({ channels: ['whatsapp', 'telegram'] }))).toMatchObject({ cost: iqd(60) });
+    expect(quote(BOOK, request({ channels: ['telegram', 'whatsapp'] }))).toMatchObject({ cost: iqd(60) });
+  });
+
+  it('multiplies only the sms by its units', () => {
+    expect(quote(BOOK, request({ channels: ['whatsapp', 'sms'], smsUnits: 8 }))).toEqual({
+      kind: 'quoted',
+      cost: iqd(656),
+      prices: { whatsapp: iqd(60), sms: iqd(656) },
+    });
+  });
+
+  test.each<[QuoteRequest['whatsappCategory'], number]>([
+    ['AUTHENTICATION', 60],
+    ['UTILITY', 65],
+    ['MARKETING', 90],
+  ])('prices whatsapp by the category %s', (whatsappCategory, price) => {
+    expect(quote(BOOK, request({ channels: ['whatsapp'], whatsappCategory }))).toMatchObject({
+      cost: iqd(price),
+    });
+  });
+
+  it('is refused when its sms has no price, and sent abroad without one', () => {
+    const phoneNumber = aPhoneNumber('4915112345678');
+    expect(quote(BOOK, request({ channels: ['whatsapp', 'sms'], phoneNumber }))).toEqual({
+      kind: 'unsupported-destination',
+    });
+    expect(quote(BOOK, request({ channels: ['whatsapp'], phoneNumber }))).toMatchObject({ cost: iqd(60) });
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { amountTaken, type SettlementRule } from '../../../src/domain/billing/settlement.ts';
+import type { Channel } from '../../../src/domain/messages/channel.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
+
+const prices = { whatsapp: iqd(60), telegram: iqd(40), sms: iqd(80) };
+
+test.each<[SettlementRule, Channel | null, number]>([
+  ['quoted', 'whatsapp', 80],
+  ['quoted', 'telegram', 80],
+  ['quoted', 'sms', 80],
+  ['quoted', null, 0],
+  ['delivered', 'whatsapp', 60],
+  ['delivered', 'telegram', 40],
+  ['delivered', 'sms', 80],
+  ['delivered', null, 0],
+])('%s over %s takes %d', (settlement, channel, taken) => {
+  expect(amountTaken({ cost: iqd(80), settlement, prices }, channel)).toBe(iqd(taken));
+});
+
+test('a channel without a price of its own takes the cost', () => {
+  const message = { cost: iqd(60), settlement: 'delivered', prices: { whatsapp: iqd(60) } } as const;
+  expect(amountTaken(message, 'sms')).toBe(iqd(60));
+});

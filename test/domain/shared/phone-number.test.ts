@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isDomestic,
+  isPhoneNumber,
+  maskPhoneNumber,
+  type Operator,
+  operatorOf,
+} from '../../../src/domain/shared/phone-number.ts';
+import { aPhoneNumber } from '../../support/builders.ts';
+
+describe('a phone number', () => {
+  test.each([
+    ['ten digits', '0123456789', true],
+    ['fifteen digits', '012345678901234', true],
+    ['nine digits', '012345678', false],
+    ['sixteen digits', '0123456789012345', false],
+    ['a plus', '+9647712345678', false],
+    ['a space', '964 7712345678', false],
+    ['a letter', '96477123456x8', false],
+    ['a line feed at the end', '9647712345678\n', false],
+    ['digits of another script', '٩٦٤٧٧١٢٣٤٥٦٧٨', false],
+    ['nothing', '', false],
+  ])('%s', (_, text, expected) => {
+    expect(isPhoneNumber(text)).toBe(expected);
+  });
+});
+
+test.each<[string, Operator]>([
+  ['9647412345678', 'others'],
+  ['9647512345678', 'korekTelecom'],
+  ['9647612345678', 'others'],
+  ['9647712345678', 'asiaCell'],
+  ['9647812345678', 'zainIraq'],
+  ['9647912345678', 'zainIraq'],
+  ['9647012345678', 'others'],
+  ['9641234567890', 'others'],
+  ['9057712345678', 'others'],
+  ['7712345678', 'others'],
+])('%s belongs to %s', (digits, operator) => {
+  expect(operatorOf(aPhoneNumber(digits))).toBe(operator);
+});
+
+test.each([
+  ['9647712345678', true],
+  ['9641234567', true],
+  ['9637712345678', false],
+  ['9657712345678', false],
+  ['0964771234567', false],
+])('%s is at home: %s', (digits, expected) => {
+  expect(isDomestic(aPhoneNumber(digits))).toBe(expected);
+});
+
+test.each([
+  ['9647712345678', '964********78'],
+  ['0123456789', '012*****89'],
+])('%s is logged as %s', (digits, masked) => {
+  expect(maskPhoneNumber(digits)).toBe(masked);
+});
