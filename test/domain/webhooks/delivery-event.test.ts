@@ -1,0 +1,146 @@
+import { describe, expect, expectTypeOf, it, test } from 'vitest';
+import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
+import type { WebhookAnswer } from '../../../src/application/ports/webhook-transport.ts';
+import {
+  deliveryHeaders,
+  deliveryPayload,
+  judgeDelivery,
+  type PostResult,
+  type StatusChange,
+  wantsStatusChange,
+} from '../../../src/domain/webhooks/delivery-event.ts';
+import { NOW } from '../../support/builders.ts';
+
+const SMS_ID = 'sms-000000000000000000000001';
+
+const change = (given: Partial<StatusChange> = {}): StatusChange => ({
+  kind: 'status-changed',
+  status: 'delivered',
+  channel: 'whatsapp',
+  isFinal: true,
+  reason: null,
+  ...given,
+});
+
+describe('which changes a subscription wants', () => {
+  test.each<[string, StatusChange, all: boolean, final: boolean]>([
+    ['sent', change({ status: 'sent', isFinal: false }), true, false],
+    ['sent as the last word', change({ status: 'sent', isFinal: true }), true, false],
+    ['delivered', change(), true, true],
+    ['failed', change({ status: 'failed', reason: 'no' }), true, true],
+  ])('%s', (_, given, all, final) => {
+    expect(wantsStatusChange('all', given)).toBe(all);
+    expect(wantsStatusChange('final', given)).toBe(final);
+  });
+});
+
+describe('the payload', () => {
+  it('of a delivered message without a sender ID', () => {
+    expect(
+      deliveryPayload({ smsId: SMS_ID, senderId: null }, { deliveryReportType: 'all' }, change()),
+    ).toEqual({
+      smsId: SMS_ID,
+      deliveryReportType: 'all',
+      isFinal: true,
+      channel: 'whatsapp',
+      status: 'delivered',
+    });
+  });
+
+  it('of a failed message with a sender ID', () => {
+    const failed = change({ status: 'failed', channel: 'sms', reason: 'Carrier rejected the message' });
+    expect(
+      deliveryPayload({ smsId: SMS_ID, senderId: 'Barid' }, { deliveryReportType: 'final' }, failed),
+    ).toEqual({
+      smsId: SMS_ID,
+      deliveryReportType: 'final',
+      isFinal: true,
+      channel: 'sms',
+      status: 'failed',
+      reason: 'Carrier rejected the message',
+      senderId: 'Barid',
+    });
+  });
+
+  it('has no reason unless the message failed, and always one when it did', () => {
+    const message = { smsId: SMS_ID, senderId: null };
+    const report = { deliveryReportType: 'all' } as const;
+    const sent = deliveryPayload(message, report, change({ status: 'sent', isFinal: false, reason: 'x' }));
+    expect(sent).not.toHaveProperty('reason');
+    expect(sent.isFinal).toBe(false);
+    expect(deliveryPayload(message, report, change({ status: 'failed' })).reason).toBe(
+      'The message could not be delivered',
+    );
+  });
+});
+
+describe('the headers', () => {
+  const attempt = {
+    eventId: 'event1',
+    now: NOW + 999,
+    body: '{}',
+    webhookSecret: null,
+    signingSecret: null,
+  };
+
+  it('carry the secret only when one was given, the signature only when the project has a key', () => {
+    expect(deliveryHeaders(nodeHmac, attempt)).toEqual({
+      'Content-Type': 'application/json',
+      'webhook-id': 'event1',
+      'webhook-timestamp': '1768478400',
+    });
+  });
+
+  it('carry both beside each other', () => {
+    const both = { ...attempt, webhookSecret: 's3cret', signingSecret: 'whsec_a2V5' };
+    expect(deliveryHeaders((key, parts) => `${key.text}|${parts.join('')}`, both)).toEqual({
+      'Content-Type': 'application/json',
+      'webhook-id': 'event1',
+      'webhook-timestamp': '1768478400',
+      'webhook-signature': 'v1,a2V5|event1.1768478400.{}',
+      'X-SVC-Webhook-Secret': 's3cret',
+    });
+  });
+});
+
+describe('what a result means', () => {
+  const answered = (status: number, retryAfterMs: number | null = null): PostResult => ({
+    kind: 'answered',
+    status,
+    retryAfterMs,
+  });
+
+  test.each([200, 201, 202, 204, 206, 299])('%i is success', (status) => {
+    expect(judgeDelivery(answered(status))).toEqual({ kind: 'success' });
+  });
+
+  test.each([100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 411, 429, 500, 503, 600])(
+    '%i is tried again',
+    (status) => {
+      expect(judgeDelivery(answered(status, 7_000))).toEqual({
+        kind: 'retry',
+        reason: `HTTP ${status}`,
+        retryAfterMs: 7_000,
+      });
+    },
+  );
+
+  it('410 stops the event', () => {
+    expect(judgeDelivery(answered(410))).toEqual({ kind: 'stop', reason: 'HTTP 410' });
+  });
+
+  it('a refused address stops the event', () => {
+    expect(judgeDelivery({ kind: 'failed', reason: 'address-refused' })).toEqual({
+      kind: 'stop',
+      reason: 'address-refused',
+    });
+  });
+
+  test.each(['timeout', 'connection', 'tls', 'protocol'])('%s is tried again', (reason) => {
+    expect(judgeDelivery({ kind: 'failed', reason })).toEqual({ kind: 'retry', reason, retryAfterMs: null });
+  });
+
+  it('takes the answer of a transport as it is', () => {
+    expectTypeOf<WebhookAnswer>().toExtend<PostResult>();
+  });
+});

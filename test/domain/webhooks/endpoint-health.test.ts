@@ -1,0 +1,103 @@
+import { describe, expect, it, test } from 'vitest';
+import {
+  beginProbe,
+  decide,
+  type EndpointHealth,
+  endpointOf,
+  HEALTHY,
+  record,
+} from '../../../src/domain/webhooks/endpoint-health.ts';
+import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+
+/** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
+function having(results: string, everyMs = SECOND_MS, health: EndpointHealth = HEALTHY): EndpointHealth {
+  return [...results].reduce((state, sign, at) => record(state, sign === '+', NOW + at * everyMs), health);
+}
+
+describe('opening', () => {
+  test.each<[string, results: string, open: boolean]>([
+    ['nine failures', '---------', false],
+    ['ten failures in a row', '----------', true],
+    ['nine failures on either side of a success', '++++++++---------+', false],
+    ['seven of ten', '+++-------', true],
+    ['six of ten', '++++------', false],
+    ['seven of nine', '++-------', false],
+    ['every second of fifty', '+-'.repeat(25), false],
+  ])('%s', (_, results, open) => {
+    expect(having(results).openUntil !== null).toBe(open);
+  });
+
+  it('counts ten in a row over any time, the share over five minutes only', () => {
+    expect(having('----------', 60 * MINUTE_MS).openUntil).toBe(NOW + 9 * 60 * MINUTE_MS + MINUTE_MS);
+    expect(having('+++-------', MINUTE_MS).openUntil).toBeNull();
+  });
+});
+
+describe('while it is open', () => {
+  const openSince = NOW + 9 * SECOND_MS;
+
+  it('events wait, then one probe goes out and the others wait for it', () => {
+    const open = having('----------');
+    expect(decide(open, openSince)).toEqual({ kind: 'wait', until: openSince + MINUTE_MS });
+    expect(decide(open, openSince + MINUTE_MS - 1).kind).toBe('wait');
+    expect(decide(open, openSince + MINUTE_MS)).toEqual({ kind: 'probe' });
+    const probing = beginProbe(open, openSince + MINUTE_MS);
+    expect(decide(probing, openSince + MINUTE_MS)).toEqual({
+      kind: 'wait',
+      until: openSince + MINUTE_MS + 30 * SECOND_MS,
+    });
+  });
+
+  it('a probe whose result never came is followed by another', () => {
+    const probing = beginProbe(having('----------'), openSince + MINUTE_MS);
+    expect(decide(probing, openSince + MINUTE_MS + 30 * SECOND_MS)).toEqual({ kind: 'probe' });
+  });
+
+  it('windows grow: 1, 5, 15, 60 and again 60 minutes', () => {
+    let health = having('----------');
+    let now = openSince;
+    const windows: number[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      const until = health.openUntil ?? now;
+      windows.push((until - now) / MINUTE_MS);
+      now = until;
+      health = record(beginProbe(health, now), false, now);
+    }
+    expect(windows).toEqual([1, 5, 15, 60, 60]);
+  });
+
+  it('failures of posts that were already on their way do not lengthen the window', () => {
+    const open = having('----------');
+    expect(record(open, false, openSince + 5).openUntil).toBe(open.openUntil);
+  });
+
+  it('a success closes it, and the next window is short again', () => {
+    const second = record(
+      beginProbe(having('----------'), openSince + MINUTE_MS),
+      false,
+      openSince + MINUTE_MS,
+    );
+    const closed = record(beginProbe(second, NOW + 10 * MINUTE_MS), true, NOW + 10 * MINUTE_MS);
+    expect(closed).toEqual(HEALTHY);
+    expect(decide(closed, NOW + 10 * MINUTE_MS)).toEqual({ kind: 'post' });
+    const again = having('----------', SECOND_MS, closed);
+    expect(again.openUntil).toBe(openSince + MINUTE_MS);
+  });
+});
+
+describe('the state', () => {
+  it('is small and survives JSON', () => {
+    const busy = having('+-'.repeat(5_000), 100);
+    expect(JSON.parse(JSON.stringify(busy))).toEqual(busy);
+    expect(busy.recent.length).toBeLessThanOrEqual(10);
+    expect(JSON.stringify(busy).length).toBeLessThan(1_000);
+  });
+
+  test.each([
+    ['https://example.com/hook?key=1', 'example.com/hook'],
+    ['https://example.com:8443/a/b', 'example.com:8443/a/b'],
+    ['https://example.com/', 'example.com/'],
+  ])('belongs to a host and path: %s', (url, endpoint) => {
+    expect(endpointOf(url)).toBe(endpoint);
+  });
+});
