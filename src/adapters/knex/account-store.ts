@@ -1,0 +1,77 @@
+import type { AccountStore, NewAccount } from '../../application/ports/stores.ts';
+import type { Account, PaymentType } from '../../domain/billing/account.ts';
+import { type Money, money, ZERO } from '../../domain/shared/money.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { Insert, Row } from './connection.ts';
+import type { Session } from './session.ts';
+
+const INSERT = {
+  table: 'accounts',
+  columns: {
+    project_id: 'text',
+    payment_type: 'text',
+    balance: 'bigint',
+    held: 'bigint',
+    spent: 'bigint',
+    spending_threshold: 'bigint',
+    trial_phone_number: 'text',
+  },
+  orderBy: 'project_id',
+} as const satisfies Insert<string>;
+
+const BY_PROJECT_IDS = 'SELECT * FROM accounts WHERE project_id = ANY(?) ORDER BY project_id';
+
+export class KnexAccountStore implements AccountStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async insert(accounts: readonly NewAccount[]): Promise<void> {
+    await this.#session.insert(
+      INSERT,
+      accounts.map((account) => ({
+        project_id: account.projectId,
+        payment_type: account.paymentType,
+        balance: ZERO,
+        held: ZERO,
+        spent: ZERO,
+        spending_threshold: account.spendingThreshold,
+        trial_phone_number: account.trialPhoneNumber,
+      })),
+    );
+  }
+
+  async lock(projectIds: readonly string[]): Promise<readonly Account[]> {
+    return (await this.#session.query(`${BY_PROJECT_IDS} FOR UPDATE`, [projectIds])).map(fromRow);
+  }
+
+  async byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]> {
+    return (await this.#session.query(BY_PROJECT_IDS, [projectIds])).map(fromRow);
+  }
+
+  async endTrial(projectIds: readonly string[]): Promise<void> {
+    await this.#session.query(`${BY_PROJECT_IDS} FOR UPDATE`, [projectIds]);
+    await this.#session.execute('UPDATE accounts SET trial_phone_number = NULL WHERE project_id = ANY(?)', [
+      projectIds,
+    ]);
+  }
+}
+
+function fromRow(row: Row): Account {
+  const threshold = row.spending_threshold as number | null;
+  return {
+    projectId: row.project_id as string,
+    paymentType: row.payment_type as PaymentType,
+    balance: amount(row, 'balance'),
+    held: amount(row, 'held'),
+    spent: amount(row, 'spent'),
+    spendingThreshold: threshold === null ? null : money(threshold),
+    trialPhoneNumber: row.trial_phone_number as PhoneNumber | null,
+  };
+}
+
+function amount(row: Row, column: string): Money {
+  return money(row[column] as number);
+}

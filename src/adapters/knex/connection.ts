@@ -1,0 +1,77 @@
+/** What a column holds, a statement takes and a row gives. Instants and money are whole numbers. */
+export type Value = string | number | null;
+/** A list is one parameter, so a statement has the same text for any number of things. */
+export type Parameter = Value | readonly string[];
+export type Row = Readonly<Record<string, Value>>;
+
+/** The columns a bulk statement takes, each with its type on PostgreSQL. */
+export type Columns<Name extends string> = Readonly<Record<Name, 'text' | 'bigint'>>;
+export type RowOf<Name extends string> = Readonly<Record<Name, Value>>;
+
+/*
+ * Bulk statements are written once, as constants. A connection derives their text from them and keeps it
+ * under the constant's identity, so they must not be built per call.
+ */
+
+export interface Insert<Name extends string> {
+  readonly table: string;
+  readonly columns: Columns<Name>;
+  /** Column by which the rows are put in order before they are written, so that locks are taken in order. */
+  readonly orderBy: NoInfer<Name>;
+  /** A whole ON CONFLICT clause; without one a row that exists is an error. */
+  readonly onConflict?: string;
+}
+
+/** Changes the rows with the given keys, in the order of the first key; a key that does not exist is skipped. */
+export interface Update<Key extends string, Changed extends string> {
+  readonly table: string;
+  readonly key: Columns<Key>;
+  readonly columns: Columns<Changed>;
+  /** Whether the columns take the given values or grow by them. */
+  readonly mode: 'set' | 'add';
+}
+
+/** Removes the rows that have all the given values, in the order of the first one. */
+export interface Removal<Key extends string> {
+  readonly table: string;
+  readonly key: Columns<Key>;
+}
+
+/** One SELECT asked for each row of values; the text names them as `:name`. */
+export interface Lookup<Name extends string> {
+  readonly columns: Columns<Name>;
+  readonly select: string;
+}
+
+/**
+ * One connection of either database. SQL is written as PostgreSQL understands it, with `?` for parameters,
+ * `= ANY(?)` for lists and FOR UPDATE for locks; each dialect says the same in its own words.
+ */
+export interface Connection {
+  begin(): Promise<void>;
+  /** Rejects when anything of the transaction is not durable. */
+  commit(): Promise<void>;
+  /** Never rejects: a connection that cannot roll back is not usable any more. */
+  rollback(): Promise<void>;
+  /** Whether the pool may hand it out again. */
+  isUsable(): boolean;
+
+  query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]>;
+  /** The number of rows that were changed. */
+  execute(sql: string, parameters: readonly Parameter[]): Promise<number>;
+  insert<Name extends string>(statement: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void>;
+  update<Key extends string, Changed extends string>(
+    statement: Update<Key, Changed>,
+    rows: readonly RowOf<NoInfer<Key | Changed>>[],
+  ): Promise<void>;
+  /** For each row of values whether it was there and was removed; of equal ones only the first. */
+  remove<Key extends string>(
+    statement: Removal<Key>,
+    rows: readonly RowOf<Key>[],
+  ): Promise<readonly boolean[]>;
+  /** What each question finds, in the order of the questions. */
+  lookup<Name extends string>(
+    statement: Lookup<Name>,
+    questions: readonly RowOf<Name>[],
+  ): Promise<readonly (readonly Row[])[]>;
+}

@@ -1,0 +1,64 @@
+import knex, { type Knex } from 'knex';
+import type { Connection } from './connection.ts';
+import { type DatabaseConfig, type Dialect, dialectOf } from './dialect.ts';
+import { migrationsFor } from './migrations/migrations.ts';
+
+/** The part of knex's client that hands out raw connections. */
+interface RawPool {
+  acquireConnection(): Promise<unknown>;
+  releaseConnection(raw: unknown): Promise<void>;
+}
+
+/** One database: knex for the pool and the tables, prepared statements on its connections for everything else. */
+export class Database {
+  readonly knex: Knex;
+  readonly dialect: Dialect;
+  readonly #pool: RawPool;
+  #closing: Promise<void> | null = null;
+
+  constructor(dialect: Dialect) {
+    this.dialect = dialect;
+    this.knex = knex({ ...dialect.knexConfig(), log: SILENT });
+    this.#pool = this.knex.client;
+  }
+
+  /** Runs `work` on one connection nobody else uses meanwhile; one that broke does not go back to the pool. */
+  async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const raw = await this.#pool.acquireConnection();
+    try {
+      return await work(this.dialect.connectionOf(raw));
+    } finally {
+      await this.#pool.releaseConnection(raw);
+    }
+  }
+
+  /**
+   * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
+   * one transaction, and they take turns.
+   */
+  async migrate(): Promise<void> {
+    await this.knex.transaction(async (transaction) => {
+      await this.dialect.takeMigrationTurn(transaction);
+      await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
+    });
+  }
+
+  /** Closes every connection once the units of work at hand have ended. May be called twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.knex.destroy();
+    await this.dialect.close();
+  }
+}
+
+/** A database that is not connected yet: the first use connects, and `migrate` makes it ready. */
+export function openDatabase(config: DatabaseConfig): Database {
+  return new Database(dialectOf(config));
+}
+
+/** Whatever knex would print reaches the caller as a rejection. */
+const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} };

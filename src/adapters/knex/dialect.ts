@@ -1,0 +1,54 @@
+import type { Knex } from 'knex';
+import type { Connection } from './connection.ts';
+import { PostgresDialect } from './postgres-dialect.ts';
+import { SqliteDialect } from './sqlite-dialect.ts';
+
+export interface SqliteConfig {
+  readonly kind: 'sqlite';
+  /** `:memory:` or a path; missing folders are made. */
+  readonly filename: string;
+}
+
+export interface PostgresConfig {
+  readonly kind: 'postgres';
+  readonly url: string;
+  /** Where the tables are; made when it is missing. The server's default without one. */
+  readonly schema?: string;
+  readonly poolSize: number;
+  readonly statementTimeoutMs: number;
+}
+
+export type DatabaseConfig = SqliteConfig | PostgresConfig;
+
+/** The words of table definitions in which the databases differ. */
+export interface TableWords {
+  /** Text compared byte by byte, as every key and sorted column is. */
+  readonly key: string;
+  /** Ends a table whose rows lie in the order of the primary key. */
+  readonly clustered: string;
+}
+
+/** Every difference between the databases outside of statements. */
+export interface Dialect {
+  readonly tableWords: TableWords;
+  knexConfig(): Knex.Config;
+  /** The connection around a raw one of the pool, always the same for the same. */
+  connectionOf(raw: unknown): Connection;
+  /** Waits until this transaction is the only one that migrates. */
+  takeMigrationTurn(transaction: Knex.Transaction): Promise<void>;
+  /** Whether a transaction that failed with this may succeed when it is repeated. */
+  isConflict(error: unknown): boolean;
+  /** Ends what runs beside the pool; called after the pool is closed. */
+  close(): Promise<void>;
+}
+
+export function dialectOf(config: DatabaseConfig): Dialect {
+  switch (config.kind) {
+    case 'sqlite':
+      return new SqliteDialect(config);
+    case 'postgres':
+      return new PostgresDialect(config);
+    default:
+      return config satisfies never;
+  }
+}

@@ -1,0 +1,107 @@
+import type { Job, LeasedJob, Work } from '../../application/jobs.ts';
+import type { JobStore } from '../../application/ports/stores.ts';
+import type { Insert, Removal } from './connection.ts';
+import type { Session } from './session.ts';
+
+/** What a job is created with; every lease, and every new due time, raises it. */
+const FIRST_FENCE = 0;
+
+const INSERT = {
+  table: 'jobs',
+  columns: { id: 'text', work: 'text', due_at: 'bigint', fence: 'bigint' },
+  orderBy: 'id',
+  onConflict: `ON CONFLICT (id) DO UPDATE
+    SET work = excluded.work, due_at = excluded.due_at, fence = jobs.fence + 1`,
+} as const satisfies Insert<string>;
+
+const REMOVE_HELD = {
+  table: 'jobs',
+  key: { id: 'text', fence: 'bigint' },
+} as const satisfies Removal<string>;
+
+const INSERT_DEAD = {
+  table: 'dead_jobs',
+  columns: { id: 'text', work: 'text', fence: 'bigint', reason: 'text', buried_at: 'bigint' },
+  orderBy: 'id',
+  onConflict: 'ON CONFLICT (id, buried_at) DO NOTHING',
+} as const satisfies Insert<string>;
+
+/** Leasing a job moves its due time to the end of the lease, so an orphaned job is simply due again. */
+export class KnexJobStore implements JobStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async add(jobs: readonly Job[]): Promise<void> {
+    const latest = new Map(jobs.map((job) => [job.id, job]));
+    await this.#session.insert(
+      INSERT,
+      [...latest.values()].map(({ id, work, dueAt }) => ({
+        id,
+        work: JSON.stringify(work),
+        due_at: dueAt,
+        fence: FIRST_FENCE,
+      })),
+    );
+  }
+
+  async lease({
+    now,
+    until,
+    limit,
+  }: {
+    readonly now: number;
+    readonly until: number;
+    readonly limit: number;
+  }): Promise<readonly LeasedJob[]> {
+    const due = await this.#session.query(
+      `SELECT id, work, fence FROM jobs WHERE due_at <= ?
+       ORDER BY due_at, id LIMIT ? FOR UPDATE SKIP LOCKED`,
+      [now, limit],
+    );
+    if (due.length === 0) return [];
+    await this.#session.execute('UPDATE jobs SET due_at = ?, fence = fence + 1 WHERE id = ANY(?)', [
+      until,
+      due.map((row) => row.id as string),
+    ]);
+    return due.map((row) => ({
+      id: row.id as string,
+      fence: (row.fence as number) + 1,
+      work: JSON.parse(row.work as string) as Work,
+    }));
+  }
+
+  async complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]> {
+    const removed = await this.#session.remove(
+      REMOVE_HELD,
+      jobs.map(({ id, fence }) => ({ id, fence })),
+    );
+    return jobs.filter((_, index) => removed[index]);
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.#session.query('SELECT id FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE', [ids]);
+    await this.#session.execute('DELETE FROM jobs WHERE id = ANY(?)', [ids]);
+  }
+
+  async bury(jobs: readonly LeasedJob[], reason: string, at: number): Promise<void> {
+    const held = await this.complete(jobs);
+    await this.#session.insert(
+      INSERT_DEAD,
+      held.map(({ id, fence, work }) => ({ id, fence, work: JSON.stringify(work), reason, buried_at: at })),
+    );
+  }
+
+  async nextDueAt(): Promise<number | null> {
+    const [row] = await this.#session.query('SELECT MIN(due_at) AS due_at FROM jobs');
+    return (row?.due_at ?? null) as number | null;
+  }
+
+  async countDead(): Promise<number> {
+    const [row] = await this.#session.query('SELECT COUNT(*) AS total FROM dead_jobs');
+    return row?.total as number;
+  }
+}

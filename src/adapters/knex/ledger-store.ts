@@ -1,0 +1,92 @@
+import type { LedgerStore } from '../../application/ports/stores.ts';
+import { type AccountDelta, deltasOf, type LedgerEntry } from '../../domain/billing/ledger.ts';
+import { money } from '../../domain/shared/money.ts';
+import type { Insert, Row, RowOf, Update } from './connection.ts';
+import type { Session } from './session.ts';
+
+const INSERT = {
+  table: 'ledger_entries',
+  columns: {
+    id: 'text',
+    project_id: 'text',
+    kind: 'text',
+    reference: 'text',
+    balance_delta: 'bigint',
+    held_delta: 'bigint',
+    spent_delta: 'bigint',
+    created_at: 'bigint',
+  },
+  orderBy: 'id',
+} as const satisfies Insert<string>;
+
+const ADD = {
+  table: 'accounts',
+  key: { project_id: 'text' },
+  columns: { balance: 'bigint', held: 'bigint', spent: 'bigint' },
+  mode: 'add',
+} as const satisfies Update<string, string>;
+
+const AUDIT = `
+  SELECT accounts.project_id, accounts.balance, accounts.held, accounts.spent,
+    COALESCE(sums.balance, 0) AS entries_balance,
+    COALESCE(sums.held, 0) AS entries_held,
+    COALESCE(sums.spent, 0) AS entries_spent
+  FROM accounts
+  LEFT JOIN (
+    SELECT project_id,
+      CAST(SUM(balance_delta) AS bigint) AS balance,
+      CAST(SUM(held_delta) AS bigint) AS held,
+      CAST(SUM(spent_delta) AS bigint) AS spent
+    FROM ledger_entries GROUP BY project_id
+  ) AS sums ON sums.project_id = accounts.project_id
+  ORDER BY accounts.project_id`;
+
+export class KnexLedgerStore implements LedgerStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async book(entries: readonly LedgerEntry[]): Promise<void> {
+    await Promise.all([
+      this.#session.insert(INSERT, entries.map(toRow)),
+      this.#session.update(
+        ADD,
+        deltasOf(entries).map(({ projectId, balance, held, spent }) => ({
+          project_id: projectId,
+          balance,
+          held,
+          spent,
+        })),
+      ),
+    ]);
+  }
+
+  async audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]> {
+    const rows = await this.#session.query(AUDIT);
+    return rows.map((row) => ({ account: delta(row, ''), entries: delta(row, 'entries_') }));
+  }
+}
+
+function toRow(entry: LedgerEntry): RowOf<keyof typeof INSERT.columns> {
+  return {
+    id: entry.id,
+    project_id: entry.projectId,
+    kind: entry.kind,
+    reference: entry.reference,
+    balance_delta: entry.balanceDelta,
+    held_delta: entry.heldDelta,
+    spent_delta: entry.spentDelta,
+    created_at: entry.createdAt,
+  };
+}
+
+function delta(row: Row, prefix: string): AccountDelta {
+  return {
+    projectId: row.project_id as string,
+    balance: money(row[`${prefix}balance`] as number),
+    held: money(row[`${prefix}held`] as number),
+    spent: money(row[`${prefix}spent`] as number),
+  };
+}

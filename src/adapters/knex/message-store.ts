@@ -1,0 +1,163 @@
+import type { AcceptedAtQuestion, MessageStore } from '../../application/ports/stores.ts';
+import type { ChannelPrices } from '../../domain/billing/pricing.ts';
+import type { SettlementRule } from '../../domain/billing/settlement.ts';
+import type { Channel } from '../../domain/messages/channel.ts';
+import type { Message, Step } from '../../domain/messages/message.ts';
+import type { MessageStatus } from '../../domain/messages/message-status.ts';
+import type { Content, DeliveryReport, WhatsappSender } from '../../domain/messages/send-request.ts';
+import { money } from '../../domain/shared/money.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { Insert, Lookup, Row, RowOf, Update } from './connection.ts';
+import type { Session } from './session.ts';
+
+const CHANGING_COLUMNS = {
+  content: 'text',
+  steps: 'text',
+  status: 'text',
+  is_final: 'bigint',
+  sent_at: 'bigint',
+  final_at: 'bigint',
+  error_reason: 'text',
+} as const;
+
+const INSERT = {
+  table: 'messages',
+  columns: {
+    sms_id: 'text',
+    project_id: 'text',
+    phone_number: 'text',
+    sender_id: 'text',
+    whatsapp_sender: 'text',
+    channels: 'text',
+    cost: 'bigint',
+    prices: 'text',
+    settlement: 'text',
+    step_timeout_ms: 'bigint',
+    delivery_report: 'text',
+    created_at: 'bigint',
+    ...CHANGING_COLUMNS,
+  },
+  orderBy: 'sms_id',
+} as const satisfies Insert<string>;
+
+const SAVE = {
+  table: 'messages',
+  key: { sms_id: 'text' },
+  columns: CHANGING_COLUMNS,
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+const ACCEPTED_AT = {
+  columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
+  select: `
+    SELECT created_at FROM messages
+    WHERE messages.project_id = :project_id AND messages.phone_number = :phone_number AND created_at > :since
+    ORDER BY created_at DESC LIMIT :newest`,
+} as const satisfies Lookup<string>;
+
+export class KnexMessageStore implements MessageStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async insert(messages: readonly Message[]): Promise<void> {
+    await this.#session.insert(
+      INSERT,
+      messages.map((message) => ({ ...unchangingColumns(message), ...changingColumns(message) })),
+    );
+  }
+
+  async lock(smsIds: readonly string[]): Promise<readonly Message[]> {
+    const rows = await this.#session.query(
+      'SELECT * FROM messages WHERE sms_id = ANY(?) ORDER BY sms_id FOR UPDATE',
+      [smsIds],
+    );
+    return rows.map(fromRow);
+  }
+
+  async save(messages: readonly Message[]): Promise<void> {
+    await this.#session.update(
+      SAVE,
+      messages.map((message) => ({ sms_id: message.smsId, ...changingColumns(message) })),
+    );
+  }
+
+  async find(projectId: string, smsId: string): Promise<Message | null> {
+    const [row] = await this.#session.query('SELECT * FROM messages WHERE sms_id = ? AND project_id = ?', [
+      smsId,
+      projectId,
+    ]);
+    return row === undefined ? null : fromRow(row);
+  }
+
+  async acceptedAt(questions: readonly AcceptedAtQuestion[]): Promise<readonly (readonly number[])[]> {
+    const answers = await this.#session.lookup(
+      ACCEPTED_AT,
+      questions.map(({ projectId, phoneNumber, since, limit }) => ({
+        project_id: projectId,
+        phone_number: phoneNumber,
+        since,
+        newest: limit,
+      })),
+    );
+    return answers.map((rows) => rows.map((row) => row.created_at as number));
+  }
+}
+
+function unchangingColumns(
+  message: Message,
+): RowOf<Exclude<keyof typeof INSERT.columns, keyof typeof CHANGING_COLUMNS>> {
+  return {
+    sms_id: message.smsId,
+    project_id: message.projectId,
+    phone_number: message.phoneNumber,
+    sender_id: message.senderId,
+    whatsapp_sender: JSON.stringify(message.whatsappSender),
+    channels: JSON.stringify(message.channels),
+    cost: message.cost,
+    prices: JSON.stringify(message.prices),
+    settlement: message.settlement,
+    step_timeout_ms: message.stepTimeoutMs,
+    delivery_report: message.deliveryReport === null ? null : JSON.stringify(message.deliveryReport),
+    created_at: message.createdAt,
+  };
+}
+
+function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS> {
+  return {
+    content: JSON.stringify(message.content),
+    steps: JSON.stringify(message.steps),
+    status: message.status,
+    is_final: message.isFinal ? 1 : 0,
+    sent_at: message.sentAt,
+    final_at: message.finalAt,
+    error_reason: message.errorReason,
+  };
+}
+
+function fromRow(row: Row): Message {
+  const deliveryReport = row.delivery_report as string | null;
+  return {
+    smsId: row.sms_id as string,
+    projectId: row.project_id as string,
+    phoneNumber: row.phone_number as PhoneNumber,
+    senderId: row.sender_id as string | null,
+    whatsappSender: JSON.parse(row.whatsapp_sender as string) as WhatsappSender,
+    content: JSON.parse(row.content as string) as Content,
+    channels: JSON.parse(row.channels as string) as readonly Channel[],
+    steps: JSON.parse(row.steps as string) as readonly Step[],
+    status: row.status as MessageStatus,
+    isFinal: row.is_final === 1,
+    cost: money(row.cost as number),
+    prices: JSON.parse(row.prices as string) as ChannelPrices,
+    settlement: row.settlement as SettlementRule,
+    stepTimeoutMs: row.step_timeout_ms as number,
+    deliveryReport: deliveryReport === null ? null : (JSON.parse(deliveryReport) as DeliveryReport),
+    createdAt: row.created_at as number,
+    sentAt: row.sent_at as number | null,
+    finalAt: row.final_at as number | null,
+    errorReason: row.error_reason as string | null,
+  };
+}

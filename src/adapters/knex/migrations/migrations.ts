@@ -1,0 +1,33 @@
+import type { Knex } from 'knex';
+import type { Dialect, TableWords } from '../dialect.ts';
+import * as projects from './001-projects.ts';
+import * as prices from './002-prices.ts';
+import * as messages from './003-messages.ts';
+import * as jobs from './004-jobs.ts';
+
+interface Migration {
+  readonly name: string;
+  up(knex: Knex, words: TableWords): Promise<void>;
+}
+
+/** In the order of their numbers; one that was released is never changed. */
+const MIGRATIONS: readonly Migration[] = [
+  { name: '001-projects', up: projects.up },
+  { name: '002-prices', up: prices.up },
+  { name: '003-messages', up: messages.up },
+  { name: '004-jobs', up: jobs.up },
+];
+
+/** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */
+export function migrationsFor(dialect: Dialect): Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: async () => [...MIGRATIONS],
+    getMigrationName: ({ name }) => name,
+    getMigration: async ({ up }) => ({
+      up: (knex) => up(knex, dialect.tableWords),
+      down: async () => {
+        throw new Error('Migrations only go forward: restore a backup instead');
+      },
+    }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { PriceList, PriceStore } from '../../application/ports/stores.ts';
+import type { InternationalPrice } from '../../domain/billing/pricing.ts';
+import { offsetOf, type Page } from '../../domain/shared/page.ts';
+import type { Insert, Row } from './connection.ts';
+import type { Session } from './session.ts';
+
+/** There is one list, and its row has this id. */
+const LIST_ID = 1;
+
+const INSERT_LIST = {
+  table: 'price_lists',
+  columns: { id: 'bigint', document: 'text' },
+  orderBy: 'id',
+  onConflict: 'ON CONFLICT (id) DO UPDATE SET document = excluded.document',
+} as const satisfies Insert<string>;
+
+const INSERT_INTERNATIONAL = {
+  table: 'international_prices',
+  columns: { position: 'bigint', country_iso: 'text', mcc_mnc: 'text', network: 'text', document: 'text' },
+  orderBy: 'position',
+} as const satisfies Insert<string>;
+
+const LISTED = 'ORDER BY country_iso, mcc_mnc, network, position LIMIT ? OFFSET ?';
+
+export class KnexPriceStore implements PriceStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async replace({ international, ...list }: PriceList): Promise<void> {
+    // First the one row: whoever replaces the list at the same time waits here.
+    await this.#session.insert(INSERT_LIST, [{ id: LIST_ID, document: JSON.stringify(list) }]);
+    await this.#session.execute('DELETE FROM international_prices');
+    await this.#session.insert(
+      INSERT_INTERNATIONAL,
+      international.map((price, position) => ({
+        position,
+        country_iso: price.countryIso,
+        mcc_mnc: price.mccMnc,
+        network: price.network,
+        document: JSON.stringify(price),
+      })),
+    );
+  }
+
+  async load(): Promise<PriceList> {
+    const [row] = await this.#session.query('SELECT document FROM price_lists WHERE id = ?', [LIST_ID]);
+    if (row === undefined) throw new Error('No price list was ever written');
+    const international = await this.#session.query(
+      'SELECT document FROM international_prices ORDER BY position',
+    );
+    const list = JSON.parse(row.document as string) as Omit<PriceList, 'international'>;
+    return { ...list, international: international.map(fromRow) };
+  }
+
+  async international(
+    { countryIso }: { readonly countryIso: string | null },
+    page: Page,
+  ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }> {
+    const where = countryIso === null ? '' : 'WHERE country_iso = ?';
+    const filter = countryIso === null ? [] : [countryIso];
+    const counted = await this.#session.query(
+      `SELECT COUNT(*) AS total FROM international_prices ${where}`,
+      filter,
+    );
+    const rows = await this.#session.query(`SELECT document FROM international_prices ${where} ${LISTED}`, [
+      ...filter,
+      page.limit,
+      offsetOf(page),
+    ]);
+    return { total: counted[0]?.total as number, rows: rows.map(fromRow) };
+  }
+}
+
+function fromRow(row: Row): InternationalPrice {
+  return JSON.parse(row.document as string) as InternationalPrice;
+}

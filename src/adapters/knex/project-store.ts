@@ -1,0 +1,72 @@
+import type { ProjectStore } from '../../application/ports/stores.ts';
+import type { Environment, Project, ProjectSettings } from '../../domain/access/project.ts';
+import type { Insert, Row, RowOf } from './connection.ts';
+import type { Session } from './session.ts';
+
+const INSERT = {
+  table: 'projects',
+  columns: { id: 'text', slug: 'text', name: 'text', environment: 'text', settings: 'text' },
+  orderBy: 'id',
+} as const satisfies Insert<string>;
+
+const INSERT_KEYS = {
+  table: 'api_keys',
+  columns: { digest: 'text', project_id: 'text', created_at: 'bigint' },
+  orderBy: 'digest',
+} as const satisfies Insert<string>;
+
+export class KnexProjectStore implements ProjectStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async insert(projects: readonly Project[]): Promise<void> {
+    await this.#session.insert(INSERT, projects.map(toRow));
+  }
+
+  async byIds(ids: readonly string[]): Promise<readonly Project[]> {
+    const rows = await this.#session.query('SELECT * FROM projects WHERE id = ANY(?) ORDER BY id', [ids]);
+    return rows.map(fromRow);
+  }
+
+  async byKeyDigest(digest: string): Promise<Project | null> {
+    const [row] = await this.#session.query(
+      'SELECT projects.* FROM api_keys JOIN projects ON projects.id = api_keys.project_id WHERE digest = ?',
+      [digest],
+    );
+    return row === undefined ? null : fromRow(row);
+  }
+
+  async insertKeys(
+    keys: readonly { readonly digest: string; readonly projectId: string; readonly createdAt: number }[],
+  ): Promise<void> {
+    await this.#session.insert(
+      INSERT_KEYS,
+      keys.map(({ digest, projectId, createdAt }) => ({
+        digest,
+        project_id: projectId,
+        created_at: createdAt,
+      })),
+    );
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return (await this.#session.query('SELECT id FROM projects LIMIT 1')).length === 0;
+  }
+}
+
+function toRow({ id, slug, name, environment, settings }: Project): RowOf<keyof typeof INSERT.columns> {
+  return { id, slug, name, environment, settings: JSON.stringify(settings) };
+}
+
+function fromRow(row: Row): Project {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    slug: row.slug as string,
+    environment: row.environment as Environment,
+    settings: JSON.parse(row.settings as string) as ProjectSettings,
+  };
+}

@@ -1,0 +1,78 @@
+import { invariant } from '../../domain/shared/invariant.ts';
+import type { Connection, Insert, Lookup, Parameter, Removal, Row, RowOf, Update } from './connection.ts';
+
+/**
+ * A connection for the time of one unit of work. It refuses statements after the unit's end, changes outside
+ * a transaction, and a commit after a statement failed, so that both databases undo the same things.
+ */
+export class Session {
+  readonly #connection: Connection;
+  readonly #mode: 'transaction' | 'read';
+  #isEnded = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(connection: Connection, mode: 'transaction' | 'read') {
+    this.#connection = connection;
+    this.#mode = mode;
+  }
+
+  /** What the first failing statement rejected with, or null. */
+  get failure(): { readonly error: unknown } | null {
+    return this.#failure;
+  }
+
+  /** From here on every statement is refused. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  query(sql: string, parameters: readonly Parameter[] = []): Promise<readonly Row[]> {
+    return this.#guard(() => this.#connection.query(sql, parameters));
+  }
+
+  execute(sql: string, parameters: readonly Parameter[] = []): Promise<number> {
+    return this.#change(() => this.#connection.execute(sql, parameters));
+  }
+
+  async insert<Name extends string>(statement: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
+    if (rows.length > 0) await this.#change(() => this.#connection.insert(statement, rows));
+  }
+
+  async update<Key extends string, Changed extends string>(
+    statement: Update<Key, Changed>,
+    rows: readonly RowOf<NoInfer<Key | Changed>>[],
+  ): Promise<void> {
+    if (rows.length > 0) await this.#change(() => this.#connection.update(statement, rows));
+  }
+
+  async remove<Key extends string>(
+    statement: Removal<Key>,
+    rows: readonly RowOf<Key>[],
+  ): Promise<readonly boolean[]> {
+    return rows.length === 0 ? [] : this.#change(() => this.#connection.remove(statement, rows));
+  }
+
+  async lookup<Name extends string>(
+    statement: Lookup<Name>,
+    questions: readonly RowOf<Name>[],
+  ): Promise<readonly (readonly Row[])[]> {
+    return questions.length === 0 ? [] : this.#guard(() => this.#connection.lookup(statement, questions));
+  }
+
+  #change<T>(statement: () => Promise<T>): Promise<T> {
+    return this.#guard(() => {
+      invariant(this.#mode === 'transaction', 'only a transaction changes anything');
+      return statement();
+    });
+  }
+
+  async #guard<T>(statement: () => Promise<T>): Promise<T> {
+    invariant(!this.#isEnded, 'stores are used only while their unit of work runs');
+    try {
+      return await statement();
+    } catch (error) {
+      this.#failure ??= { error };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import type Sqlite from 'better-sqlite3';
+import type {
+  Connection,
+  Insert,
+  Lookup,
+  Parameter,
+  Removal,
+  Row,
+  RowOf,
+  Update,
+  Value,
+} from './connection.ts';
+
+interface Bulk {
+  readonly statement: Sqlite.Statement<Value[], Row>;
+  /** The columns in the order of the statement's parameters. */
+  readonly names: readonly string[];
+}
+
+/** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
+export class SqliteConnection implements Connection {
+  readonly #database: Sqlite.Database;
+  readonly #statements = new Map<string, Sqlite.Statement<Value[], Row>>();
+  readonly #bulks = new WeakMap<object, Bulk>();
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+  }
+
+  /** Takes the write lock at once: a transaction that reads first cannot find itself outdated when it writes. */
+  async begin(): Promise<void> {
+    this.#prepare('BEGIN IMMEDIATE').run();
+  }
+
+  async commit(): Promise<void> {
+    this.#prepare('COMMIT').run();
+  }
+
+  /** Some errors (a full disk) have already ended the transaction. */
+  async rollback(): Promise<void> {
+    if (this.#database.inTransaction) this.#prepare('ROLLBACK').run();
+  }
+
+  isUsable(): boolean {
+    return this.#database.open && !this.#database.inTransaction;
+  }
+
+  async query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    return this.#prepare(sql).all(...parameters.map(toValue));
+  }
+
+  async execute(sql: string, parameters: readonly Parameter[]): Promise<number> {
+    return this.#prepare(sql).run(...parameters.map(toValue)).changes;
+  }
+
+  async insert<Name extends string>(insert: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
+    const bulk = this.#bulk(insert, () => {
+      const names = Object.keys(insert.columns);
+      const places = names.map(() => '?').join(', ');
+      const sql = `INSERT INTO ${insert.table} (${names.join(', ')}) VALUES (${places}) ${insert.onConflict ?? ''}`;
+      return { sql, names };
+    });
+    for (const row of rows) run(bulk, row);
+  }
+
+  async update<Key extends string, Changed extends string>(
+    update: Update<Key, Changed>,
+    rows: readonly RowOf<Key | Changed>[],
+  ): Promise<void> {
+    const bulk = this.#bulk(update, () => {
+      const key = Object.keys(update.key);
+      const changed = Object.keys(update.columns);
+      const changes = changed.map((name) =>
+        update.mode === 'add' ? `${name} = ${name} + ?` : `${name} = ?`,
+      );
+      const sql = `UPDATE ${update.table} SET ${changes.join(', ')} WHERE ${equalities(key)}`;
+      return { sql, names: [...changed, ...key] };
+    });
+    for (const row of rows) run(bulk, row);
+  }
+
+  async remove<Key extends string>(
+    removal: Removal<Key>,
+    rows: readonly RowOf<Key>[],
+  ): Promise<readonly boolean[]> {
+    const bulk = this.#bulk(removal, () => {
+      const names = Object.keys(removal.key);
+      return { sql: `DELETE FROM ${removal.table} WHERE ${equalities(names)}`, names };
+    });
+    return rows.map((row) => run(bulk, row).changes > 0);
+  }
+
+  async lookup<Name extends string>(
+    lookup: Lookup<Name>,
+    questions: readonly RowOf<Name>[],
+  ): Promise<readonly (readonly Row[])[]> {
+    const bulk = this.#bulk(lookup, () => {
+      const names: string[] = [];
+      const sql = lookup.select.replace(/:(\w+)/g, (_, name: string) => {
+        names.push(name);
+        return '?';
+      });
+      return { sql, names };
+    });
+    return questions.map((question) => bulk.statement.all(...valuesOf(bulk, question)));
+  }
+
+  #bulk(key: object, text: () => { readonly sql: string; readonly names: readonly string[] }): Bulk {
+    let bulk = this.#bulks.get(key);
+    if (bulk === undefined) {
+      const { sql, names } = text();
+      bulk = { statement: this.#prepare(sql), names };
+      this.#bulks.set(key, bulk);
+    }
+    return bulk;
+  }
+
+  #prepare(sql: string): Sqlite.Statement<Value[], Row> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare<Value[], Row>(inSqlite(sql));
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Lists arrive as JSON, and a transaction that holds the only write lock needs no row locks. */
+function inSqlite(sql: string): string {
+  return sql
+    .replaceAll('= ANY(?)', 'IN (SELECT value FROM json_each(?))')
+    .replace(/\bFOR UPDATE( SKIP LOCKED)?/g, '');
+}
+
+function equalities(names: readonly string[]): string {
+  return names.map((name) => `${name} = ?`).join(' AND ');
+}
+
+function run(bulk: Bulk, row: Row): Sqlite.RunResult {
+  return bulk.statement.run(...valuesOf(bulk, row));
+}
+
+function valuesOf({ names }: Bulk, row: Row): Value[] {
+  return names.map((name) => row[name] as Value);
+}
+
+function toValue(parameter: Parameter): Value {
+  return typeof parameter === 'object' && parameter !== null ? JSON.stringify(parameter) : parameter;
+}
