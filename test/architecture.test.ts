@@ -176,7 +176,7 @@ describe('what is allowed', () => {
       'Date.now(); new Date(); process.hrtime();',
     ],
     ['the dialect asking', 'src/adapters/knex/dialect.ts', `if (client === 'better-sqlite3') lock();`],
-    ['a part of the dialect asking', 'src/adapters/knex/dialect-postgres.ts', `const client = 'postgres';`],
+    ['a part of the dialect asking', 'src/adapters/knex/postgres-dialect.ts', `const client = 'postgres';`],
     ['opening the database', 'src/adapters/knex/database.ts', `knex({ client: 'better-sqlite3' });`],
     ['the driver itself', STORE, `import Database from 'better-sqlite3';`],
     ['an address', STORE, `const url = 'postgres://127.0.0.1/test';`],

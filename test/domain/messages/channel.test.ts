@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { type Channel, channelsOfProvider, type Provider } from '../../../src/domain/messages/channel.ts';
+
+test.each<[Exclude<Provider, 'auto'>, readonly Channel[]]>([
+  ['whatsapp-sms', ['whatsapp', 'sms']],
+  ['telegram-sms', ['telegram', 'sms']],
+  ['whatsapp-telegram-sms', ['whatsapp', 'telegram', 'sms']],
+  ['sms', ['sms']],
+  ['whatsapp', ['whatsapp']],
+  ['telegram', ['telegram']],
+])('%s tries %j', (provider, channels) => {
+  expect(channelsOfProvider(provider)).toEqual(channels);
+});

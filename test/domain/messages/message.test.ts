@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { Channel } from '../../../src/domain/messages/channel.ts';
+import {
+  channelFlow,
+  lastChannel,
+  SMS_ID_PATTERN,
+  type StepState,
+} from '../../../src/domain/messages/message.ts';
+import { aMessage, anSmsId, aStep } from '../../support/builders.ts';
+
+describe('the chain as the interface shows it', () => {
+  test.each<[StepState, object]>([
+    ['dispatching', { tried: true, success: false }],
+    ['accepted', { tried: true, success: true }],
+    ['unknown', { tried: true, success: false }],
+    ['refused', { tried: true, success: false }],
+    ['failed', { tried: true, success: false }],
+    ['timed-out', { tried: true, success: false }],
+    ['skipped', { tried: false }],
+    ['delivered', { tried: true, success: true }],
+    ['read', { tried: true, success: true }],
+  ])('a step that is %s', (state, shown) => {
+    const message = aMessage({ channels: ['whatsapp'], steps: [aStep({ state })] });
+    expect(channelFlow(message)).toStrictEqual([{ channel: 'whatsapp', ...shown }]);
+  });
+
+  test('names every channel in order, tried or not', () => {
+    const message = aMessage({
+      channels: ['whatsapp', 'telegram', 'sms'],
+      steps: [aStep({ state: 'refused' }), aStep({ channel: 'telegram', state: 'skipped' })],
+    });
+    expect(channelFlow(message)).toStrictEqual([
+      { channel: 'whatsapp', tried: true, success: false },
+      { channel: 'telegram', tried: false },
+      { channel: 'sms', tried: false },
+    ]);
+  });
+});
+
+describe('the last channel', () => {
+  test.each<[string, readonly [Channel, StepState][], Channel]>([
+    ['before any was tried', [], 'telegram'],
+    ['after the first', [['telegram', 'refused']], 'telegram'],
+    ['after a first that was skipped', [['telegram', 'skipped']], 'telegram'],
+    [
+      'after the second',
+      [
+        ['telegram', 'refused'],
+        ['sms', 'dispatching'],
+      ],
+      'sms',
+    ],
+    [
+      'after a second that was skipped',
+      [
+        ['telegram', 'failed'],
+        ['sms', 'skipped'],
+      ],
+      'telegram',
+    ],
+  ])('%s', (_, steps, expected) => {
+    const message = aMessage({
+      channels: ['telegram', 'sms'],
+      steps: steps.map(([channel, state]) => aStep({ channel, state })),
+    });
+    expect(lastChannel(message)).toBe(expected);
+  });
+});
+
+test.each([
+  [anSmsId(), true],
+  ['sms-0123456789abcdef01234567', true],
+  ['sms-0123456789ABCDEF01234567', false],
+  ['sms-0123456789abcdef0123456', false],
+  ['sms-0123456789abcdef012345678', false],
+  ['0123456789abcdef01234567', false],
+  ['sms-0123456789abcdef0123456g', false],
+])('%s is an smsId: %s', (smsId, expected) => {
+  expect(SMS_ID_PATTERN.test(smsId)).toBe(expected);
+});

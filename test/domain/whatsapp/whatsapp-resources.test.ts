@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { countResources, findAccount } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
+import {
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  aWhatsappTemplate,
+} from '../../support/builders.ts';
+
+const first = aWhatsappAccount({ id: 'a1' });
+const second = aWhatsappAccount({
+  id: 'a2',
+  phoneNumbers: [aWhatsappPhoneNumber(), aWhatsappPhoneNumber()],
+  templates: [aWhatsappTemplate(), aWhatsappTemplate(), aWhatsappTemplate()],
+});
+const third = aWhatsappAccount({ id: 'a3', phoneNumbers: [], templates: [] });
+const tree = [
+  aWhatsappBusiness({ whatsappAccounts: [first, second] }),
+  aWhatsappBusiness({ whatsappAccounts: [third] }),
+];
+
+it('counts the tree', () => {
+  expect(countResources(tree)).toEqual({
+    businessCount: 2,
+    accountCount: 3,
+    phoneNumberCount: 3,
+    templateCount: 4,
+  });
+  expect(countResources([])).toEqual({
+    businessCount: 0,
+    accountCount: 0,
+    phoneNumberCount: 0,
+    templateCount: 0,
+  });
+});
+
+it('finds an account wherever it stands', () => {
+  expect(findAccount(tree, 'a1')).toBe(first);
+  expect(findAccount(tree, 'a3')).toBe(third);
+  expect(findAccount(tree, 'a4')).toBeNull();
+  expect(findAccount([], 'a1')).toBeNull();
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it, test } from 'vitest';
+import type { SendRequest, WhatsappSender } from '../../../src/domain/messages/send-request.ts';
+import { decideWhatsappSender } from '../../../src/domain/whatsapp/whatsapp-sender.ts';
+import {
+  aSendRequest,
+  aTemplateContent,
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  aWhatsappTemplate,
+  NO_WHATSAPP_SENDER,
+} from '../../support/builders.ts';
+
+const TREE = [
+  aWhatsappBusiness({
+    whatsappAccounts: [
+      aWhatsappAccount({
+        id: 'a1',
+        phoneNumbers: [aWhatsappPhoneNumber({ id: 'p1' })],
+        templates: [
+          aWhatsappTemplate({ name: 'order_update', category: 'MARKETING' }),
+          aWhatsappTemplate({ name: 'draft', status: 'PENDING' }),
+          aWhatsappTemplate({ name: 'two_languages', language: 'ar', status: 'REJECTED' }),
+          aWhatsappTemplate({ name: 'two_languages', language: 'en', category: 'UTILITY' }),
+        ],
+      }),
+      aWhatsappAccount({ id: 'a2', phoneNumbers: [aWhatsappPhoneNumber({ id: 'p2' })], templates: [] }),
+    ],
+  }),
+];
+
+const sender = (accountId: string | null, phoneId: string | null): WhatsappSender => ({
+  accountId,
+  phoneId,
+  templateName: null,
+});
+
+describe('a code or a text', () => {
+  test.each<[string, WhatsappSender, string]>([
+    ['no sender', NO_WHATSAPP_SENDER, 'usable'],
+    ['an account', sender('a1', null), 'usable'],
+    ['a number alone', sender(null, 'p2'), 'usable'],
+    ['an account and its number', sender('a1', 'p1'), 'usable'],
+    ['an unknown account', sender('a3', null), 'whatsapp-account-not-found'],
+    ['an unknown account before an unknown number', sender('a3', 'p9'), 'whatsapp-account-not-found'],
+    ['an unknown number', sender(null, 'p9'), 'whatsapp-phone-not-found'],
+    ['a number of another account', sender('a1', 'p2'), 'whatsapp-phone-not-found'],
+  ])('%s', (_, whatsappSender, kind) => {
+    expect(decideWhatsappSender(aSendRequest({ whatsappSender }), TREE).kind).toBe(kind);
+  });
+
+  it('has no category of its own', () => {
+    expect(decideWhatsappSender(aSendRequest(), [])).toEqual({ kind: 'usable', category: null });
+  });
+});
+
+describe('a template', () => {
+  const request = (
+    templateName: string,
+    templateParameters: Extract<
+      SendRequest['content'],
+      { smsType: 'whatsapp-template' }
+    >['templateParameters'] = {
+      body: { '1': 'x' },
+    },
+    whatsappSender = sender('a1', 'p1'),
+  ) => aSendRequest({ content: aTemplateContent({ templateName, templateParameters }), whatsappSender });
+
+  it('brings its category', () => {
+    expect(decideWhatsappSender(request('order_update'), TREE)).toEqual({
+      kind: 'usable',
+      category: 'MARKETING',
+    });
+  });
+
+  it('may be approved in one language only', () => {
+    expect(decideWhatsappSender(request('two_languages'), TREE)).toEqual({
+      kind: 'usable',
+      category: 'UTILITY',
+    });
+  });
+
+  it('is refused when the account has none of the name', () => {
+    expect(decideWhatsappSender(request('nothing'), TREE)).toEqual({ kind: 'template-not-found' });
+    expect(decideWhatsappSender(request('order_update', {}, sender('a2', 'p2')), TREE)).toEqual({
+      kind: 'template-not-found',
+    });
+    expect(decideWhatsappSender(request('order_update', {}, NO_WHATSAPP_SENDER), TREE)).toEqual({
+      kind: 'template-not-found',
+    });
+  });
+
+  it('is refused until it is approved, whatever its values', () => {
+    expect(decideWhatsappSender(request('draft', {}), TREE)).toEqual({ kind: 'template-not-approved' });
+  });
+
+  it('is refused without a value, naming where it belongs', () => {
+    expect(decideWhatsappSender(request('order_update', {}), TREE)).toEqual({
+      kind: 'template-parameter-missing',
+      path: 'templateParameters.body.1',
+    });
+  });
+});
