@@ -1,0 +1,342 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Channel, Provider } from '../../../src/domain/messages/channel.ts';
+import { chainOf, decideSend, type SendState, textOf } from '../../../src/domain/messages/send-policy.ts';
+import type { Content, SendRequest } from '../../../src/domain/messages/send-request.ts';
+import { iqd, money, ZERO } from '../../../src/domain/shared/money.ts';
+import {
+  aCode,
+  aMagicNumber,
+  anAccount,
+  aPhoneNumber,
+  aProject,
+  aSenderId,
+  aSendRequest,
+  aSendState,
+  aTemplateContent,
+  aTemplateRequest,
+  aText,
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappTemplate,
+  MINUTE_MS,
+  NOW,
+} from '../../support/builders.ts';
+
+const GERMAN = aPhoneNumber('4915112345678');
+
+describe('an accepted send', () => {
+  it('holds the dearest channel and remembers what each would cost', () => {
+    const account = anAccount({ balance: iqd(1_000), held: iqd(100), spent: iqd(5) });
+    expect(decideSend(aSendState({ account }), aSendRequest(), NOW)).toEqual({
+      kind: 'accepted',
+      account: { ...account, held: iqd(180) },
+      channels: ['whatsapp', 'telegram', 'sms'],
+      cost: iqd(80),
+      prices: { whatsapp: iqd(60), telegram: iqd(40), sms: iqd(80) },
+      stepTimeoutMs: 30_000,
+    });
+  });
+
+  it('keeps a channel that cannot carry the code in its chain, without a price', () => {
+    expect(decideSend(aSendState(), aSendRequest({ content: aCode('AB12') }), NOW)).toMatchObject({
+      channels: ['whatsapp', 'telegram', 'sms'],
+      prices: { whatsapp: iqd(60), sms: iqd(80) },
+    });
+  });
+
+  test.each<[string, Partial<SendRequest>, cost: number]>([
+    ['a code over whatsapp: AUTHENTICATION', { provider: 'whatsapp' }, 61],
+    ['a text over whatsapp: UTILITY', { provider: 'whatsapp', content: aText() }, 62],
+    ['a template: its own category', aTemplateRequest(), 63],
+    ['a text over sms', { provider: 'sms', content: aText() }, 80],
+    ['a text of 140 characters', { provider: 'sms', content: aText('a'.repeat(140)) }, 80],
+    ['a text of 141 characters', { provider: 'sms', content: aText('a'.repeat(141)) }, 160],
+    ['a text over whatsapp, sms dearer by its length', { content: aText('a'.repeat(1_000)) }, 640],
+    ['to another operator', { provider: 'sms', phoneNumber: aPhoneNumber('9647012345678') }, 100],
+    ['abroad', { provider: 'sms', phoneNumber: aPhoneNumber('905321234567') }, 120],
+    ['under a sender ID', { provider: 'sms', senderId: 'Barid' }, 70],
+  ])('costs: %s', (_, given, cost) => {
+    const base = aSendState();
+    const state = aSendState({
+      prices: {
+        ...base.prices,
+        whatsapp: { AUTHENTICATION: iqd(61), UTILITY: iqd(62), MARKETING: iqd(63) },
+      },
+      senderId: given.senderId === 'Barid' ? aSenderId() : undefined,
+      whatsappBusinesses: [
+        aWhatsappBusiness({
+          whatsappAccounts: [aWhatsappAccount({ templates: [aWhatsappTemplate({ category: 'MARKETING' })] })],
+        }),
+      ],
+    });
+    expect(decideSend(state, aSendRequest(given), NOW)).toMatchObject({ kind: 'accepted', cost: iqd(cost) });
+  });
+
+  it('prices a template of a category nobody knows as MARKETING', () => {
+    const templates = [aWhatsappTemplate({ category: 'SERVICE' })];
+    const whatsappBusinesses = [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })];
+    expect(decideSend(aSendState({ whatsappBusinesses }), aTemplateRequest(), NOW)).toMatchObject({
+      cost: iqd(90),
+    });
+  });
+
+  it('counts real parts when the project bills them', () => {
+    const request = aSendRequest({ provider: 'sms', content: aText('م'.repeat(71)) });
+    const project = aProject({ settings: { billingUnits: 'gsm0338' } });
+    expect(decideSend(aSendState(), request, NOW)).toMatchObject({ cost: iqd(80) });
+    expect(decideSend(aSendState({ project }), request, NOW)).toMatchObject({ cost: iqd(160) });
+  });
+
+  test.each<[Content, number]>([
+    [aCode(), 1_000],
+    [aText(), 2_000],
+  ])('waits for each channel as long as the project says: %j', (content, stepTimeoutMs) => {
+    const project = aProject({ settings: { stepTimeoutMs: { verification: 1_000, other: 2_000 } } });
+    expect(decideSend(aSendState({ project }), aSendRequest({ content }), NOW)).toMatchObject({
+      stepTimeoutMs,
+    });
+  });
+});
+
+describe('the last thousandth', () => {
+  test.each<[string, Partial<SendState['account']>, kind: string]>([
+    ['credit that is just enough', { balance: iqd(80) }, 'accepted'],
+    ['a thousandth less', { balance: money(79_999) }, 'insufficient-credit'],
+    ['enough without the holds', { balance: iqd(100), held: money(20_001) }, 'insufficient-credit'],
+    ['postpaid without credit', { balance: ZERO, paymentType: 'postpaid' }, 'accepted'],
+    ['a threshold that is reached', { spendingThreshold: iqd(100), spent: iqd(20) }, 'accepted'],
+    [
+      'a threshold that is passed',
+      { spendingThreshold: iqd(100), spent: money(20_001) },
+      'spending-threshold',
+    ],
+    [
+      'a threshold passed on postpaid',
+      { spendingThreshold: money(79_999), paymentType: 'postpaid' },
+      'spending-threshold',
+    ],
+  ])('%s', (_, account, kind) => {
+    expect(decideSend(aSendState({ account: anAccount(account) }), aSendRequest(), NOW).kind).toBe(kind);
+  });
+});
+
+describe('trial mode', () => {
+  const state = aSendState({ account: anAccount({ trialPhoneNumber: aPhoneNumber('9647700000009') }) });
+
+  it('lets through the own number only', () => {
+    const own = aSendRequest({ phoneNumber: aPhoneNumber('9647700000009') });
+    expect(decideSend(state, own, NOW).kind).toBe('accepted');
+    expect(decideSend(state, aSendRequest(), NOW)).toEqual({ kind: 'trial-mode' });
+  });
+});
+
+describe('the rate limit', () => {
+  const recent = [1, 2, 3, 4, 5].map((minutes) => NOW - minutes * MINUTE_MS);
+
+  it('counts what was accepted in the window', () => {
+    expect(decideSend(aSendState({ acceptedAt: recent.slice(1) }), aSendRequest(), NOW).kind).toBe(
+      'accepted',
+    );
+    expect(decideSend(aSendState({ acceptedAt: recent }), aSendRequest(), NOW)).toEqual({
+      kind: 'rate-limited',
+      waitMinutes: 5,
+      maxRequests: 5,
+      timeWindowMinutes: 10,
+    });
+  });
+
+  it('can be taken off a project', () => {
+    const project = aProject({ settings: { rateLimit: null } });
+    expect(decideSend(aSendState({ project, acceptedAt: recent }), aSendRequest(), NOW).kind).toBe(
+      'accepted',
+    );
+  });
+});
+
+/** Something that makes a send be refused, in the order in which the checks are made. */
+const FAULTS: readonly {
+  readonly kind: string;
+  readonly state?: Partial<Omit<SendState, 'account'>>;
+  readonly account?: Partial<SendState['account']>;
+  readonly request?: Partial<SendRequest>;
+}[] = [
+  { kind: 'test-number', request: { phoneNumber: aMagicNumber('0001') } },
+  {
+    kind: 'whatsapp-account-not-found',
+    state: { whatsappBusinesses: [] },
+    request: aTemplateSender('nobody'),
+  },
+  { kind: 'unsupported-content', request: { content: aTemplateContent(), ...aTemplateSender() } },
+  { kind: 'unsupported-destination', request: { phoneNumber: GERMAN } },
+  { kind: 'sender-id-not-found', state: { senderId: undefined }, request: { senderId: 'Barid' } },
+  {
+    kind: 'sender-id-not-accepted',
+    state: { senderId: aSenderId({ status: 'pending' }) },
+    request: { senderId: 'Barid' },
+  },
+  { kind: 'trial-mode', account: { trialPhoneNumber: aPhoneNumber('9647700000009') } },
+  { kind: 'rate-limited', state: { acceptedAt: [NOW, NOW, NOW, NOW, NOW] } },
+  { kind: 'spending-threshold', account: { spendingThreshold: ZERO } },
+  { kind: 'insufficient-credit', account: { balance: ZERO } },
+];
+
+function aTemplateSender(accountId = aWhatsappAccount().id): Partial<SendRequest> {
+  return { whatsappSender: { accountId, phoneId: null, templateName: 'order_update' } };
+}
+
+/** The answer to a text over sms that suffers from all the faults. */
+function answerTo(faults: typeof FAULTS) {
+  let state = aSendState();
+  let account = anAccount();
+  let request = aSendRequest({ provider: 'sms', content: aText() });
+  // Where two faults set the same thing, the earlier check keeps its own.
+  for (const fault of [...faults].reverse()) {
+    state = { ...state, ...fault.state };
+    account = { ...account, ...fault.account };
+    request = { ...request, ...fault.request };
+  }
+  return decideSend({ ...state, account }, request, NOW);
+}
+
+describe('the order of the checks', () => {
+  it('accepts without a fault', () => {
+    expect(answerTo([]).kind).toBe('accepted');
+  });
+
+  test.each(FAULTS)('$kind alone is the answer', (fault) => {
+    expect(answerTo([fault]).kind).toBe(fault.kind);
+  });
+
+  const pairs = FAULTS.flatMap((earlier, index) =>
+    FAULTS.slice(index + 1).map((later) => ({
+      earlier,
+      later,
+      name: `${earlier.kind} before ${later.kind}`,
+    })),
+  );
+  test.each(pairs)('$name', ({ earlier, later }) => {
+    expect(answerTo([earlier, later]).kind).toBe(earlier.kind);
+  });
+
+  test.each(FAULTS.map((fault, index) => ({ kind: fault.kind, index })))(
+    '$kind is the answer when everything behind it fails too',
+    ({ kind, index }) => {
+      expect(answerTo(FAULTS.slice(index)).kind).toBe(kind);
+    },
+  );
+});
+
+describe('content nobody in the chain carries', () => {
+  test.each<[Provider, Content, kind: string]>([
+    ['telegram', aCode('123'), 'unsupported-content'],
+    ['telegram', aCode('1234'), 'accepted'],
+    ['telegram', aText(), 'unsupported-content'],
+    ['telegram-sms', aText(), 'accepted'],
+  ])('%s with %j', (provider, content, kind) => {
+    expect(decideSend(aSendState(), aSendRequest({ provider, content }), NOW).kind).toBe(kind);
+  });
+
+  test.each<[Provider, string]>([
+    ['sms', 'unsupported-content'],
+    ['telegram', 'unsupported-content'],
+    ['telegram-sms', 'unsupported-content'],
+    ['whatsapp-sms', 'accepted'],
+    ['auto', 'accepted'],
+  ])('%s with a template', (provider, kind) => {
+    expect(decideSend(aSendState(), aTemplateRequest({ provider }), NOW).kind).toBe(kind);
+  });
+});
+
+describe('the chain of a request', () => {
+  test.each<[Provider, Content, senderId: string | null, readonly Channel[]]>([
+    ['auto', aCode(), null, ['whatsapp', 'telegram', 'sms']],
+    ['auto', aCode(), 'Barid', ['whatsapp', 'telegram', 'sms']],
+    ['auto', aText(), null, ['whatsapp', 'sms']],
+    ['auto', aText(), 'Barid', ['sms']],
+    ['auto', aTemplateContent(), null, ['whatsapp']],
+    ['whatsapp-telegram-sms', aText(), 'Barid', ['whatsapp', 'telegram', 'sms']],
+    ['telegram-sms', aTemplateContent(), null, ['telegram', 'sms']],
+    ['sms', aCode(), null, ['sms']],
+  ])('%s, %j, sender ID %s', (provider, content, senderId, channels) => {
+    expect(chainOf(aSendRequest({ provider, content, senderId }))).toEqual(channels);
+  });
+});
+
+test.each<[Content, string]>([
+  [aCode('4711'), 'Your verification code is: 4711'],
+  [aText('Hello'), 'Hello'],
+  [aTemplateContent(), ''],
+])('the text of %j is %j', (content, text) => {
+  expect(textOf(aProject(), content)).toBe(text);
+});
+
+describe('a magic number on a dev project', () => {
+  const dev = aProject({ environment: 'dev' });
+  const send = (digits: string, given: Partial<SendState> = {}, request: Partial<SendRequest> = {}) =>
+    decideSend(
+      aSendState({ project: dev, ...given }),
+      aSendRequest({ phoneNumber: aMagicNumber(digits), provider: 'sms', ...request }),
+      NOW,
+    );
+
+  test.each(['0001', '0006', '0016', '0108', '0109', '0110', '9999'])(
+    '%s is accepted, priced as at home',
+    (digits) => {
+      expect(send(digits)).toMatchObject({ kind: 'accepted', cost: iqd(100) });
+    },
+  );
+
+  it('0101 shows the real credit, or none when there is enough', () => {
+    const refusal = { kind: 'insufficient-credit', requiredCredit: iqd(100) };
+    expect(send('0101')).toEqual({ ...refusal, yourCredit: ZERO });
+    expect(send('0101', { account: anAccount({ balance: iqd(100) }) })).toEqual({
+      ...refusal,
+      yourCredit: ZERO,
+    });
+    expect(send('0101', { account: anAccount({ balance: iqd(99) }) })).toEqual({
+      ...refusal,
+      yourCredit: iqd(99),
+    });
+  });
+
+  it('0102 shows a threshold that is used up', () => {
+    expect(send('0102', { account: anAccount({ held: iqd(20), spent: iqd(30) }) })).toEqual({
+      kind: 'spending-threshold',
+      currentSpending: iqd(50),
+      spendingThreshold: iqd(50),
+      cost: iqd(100),
+    });
+  });
+
+  test.each([
+    ['0103', 'sender-id-not-found'],
+    ['0104', 'sender-id-not-accepted'],
+    ['0105', 'trial-mode'],
+  ])('%s is %s', (digits, kind) => {
+    expect(send(digits)).toEqual({ kind });
+  });
+
+  it('0106 is limited from the first request', () => {
+    expect(send('0106')).toEqual({
+      kind: 'rate-limited',
+      waitMinutes: 10,
+      maxRequests: 0,
+      timeWindowMinutes: 10,
+    });
+  });
+
+  it('0107 is limited from the third request in the window', () => {
+    const limited = { kind: 'rate-limited', maxRequests: 2, timeWindowMinutes: 10 };
+    expect(send('0107', { acceptedAt: [NOW - MINUTE_MS] }).kind).toBe('accepted');
+    expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 3 * MINUTE_MS] })).toEqual({
+      ...limited,
+      waitMinutes: 7,
+    });
+    expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 10 * MINUTE_MS] }).kind).toBe('accepted');
+  });
+
+  it('does not excuse from the ordinary checks', () => {
+    expect(send('0001', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
+    expect(send('0001', {}, { senderId: 'Nobody' }).kind).toBe('sender-id-not-found');
+  });
+});
