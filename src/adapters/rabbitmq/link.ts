@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfirmChannel } from 'amqplib';
+import type { Logger } from '../../application/ports/logger.ts';
+import { openSession, type Session } from './session.ts';
+
+/** The wait before an attempt is drawn from 0 up to a bound that doubles with every failure. */
+export const RECONNECT_FIRST_MS = 100;
+
+/** The largest bound: a broker that comes back is found within this and the time of a handshake. */
+export const RECONNECT_MAX_MS = 2_000;
+
+export interface LinkOptions {
+  readonly url: string;
+  /** Shown by the broker beside the connection. */
+  readonly name: string;
+  readonly logger: Logger;
+  /** Prepares every new channel before it is used. */
+  readonly prepare: (channel: ConfirmChannel) => Promise<void>;
+  /** Told after a channel was given up, prepared or not. */
+  readonly lost?: () => void;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A connection with one channel that is opened again whenever it is lost, until it is closed. */
+export class RabbitLink {
+  readonly #options: LinkOptions;
+  readonly #stop = new AbortController();
+  #session: Session | null = null;
+  #problem: string | null = 'not connected yet';
+  #waiters: Waiter[] = [];
+  #running: Promise<void> | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to connect in the background. May be called twice. */
+  start(): void {
+    this.#running ??= this.#keepOpen();
+  }
+
+  /** The open channel, or null while there is none. */
+  channel(): ConfirmChannel | null {
+    return this.#session?.channel ?? null;
+  }
+
+  /** Why nothing can be sent, or null when it can. */
+  problem(): string | null {
+    const blocked = this.#session?.blocked() ?? null;
+    return blocked === null ? this.#problem : `The broker takes no messages: ${blocked}`;
+  }
+
+  /** Resolves once the link is open; rejects when it is closed before. */
+  async ready(): Promise<void> {
+    if (this.#session !== null) return;
+    if (this.#closed !== null) throw closedError();
+    await new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
+  }
+
+  /** Gives the connection up and opens another. */
+  restart(reason: Error): void {
+    this.#session?.drop(reason);
+  }
+
+  /** Ends the link after what was sent has been taken. May be called twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown();
+    return this.#closed;
+  }
+
+  async #shutDown(): Promise<void> {
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(closedError());
+    await this.#session?.close();
+    this.#stop.abort();
+    await this.#running;
+    this.#problem = 'closed';
+  }
+
+  async #keepOpen(): Promise<void> {
+    const { signal } = this.#stop;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const session = await openSession({ ...this.#options, signal });
+        failures = 0;
+        this.#opened(session);
+        this.#lost(await session.ended);
+      } catch (error) {
+        failures += 1;
+        this.#lost(error);
+      }
+      if (this.#closed !== null) return;
+      await sleep(reconnectDelayMs(failures, Math.random()), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #opened(session: Session): void {
+    this.#session = session;
+    this.#problem = null;
+    this.#options.logger.info('queue.connected', { connection: this.#options.name });
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve();
+  }
+
+  /** A broker that stays away for the same reason is mentioned once. */
+  #lost(error: unknown): void {
+    const reason = reasonOf(error);
+    if (this.#closed === null && this.#problem !== reason) {
+      this.#options.logger.warn('queue.disconnected', { connection: this.#options.name, reason });
+    }
+    this.#session = null;
+    this.#problem = reason;
+    this.#options.lost?.();
+  }
+}
+
+/** Milliseconds to wait after `failures` failed attempts in a row; `random` is at least 0 and below 1. */
+export function reconnectDelayMs(failures: number, random: number): number {
+  return random * Math.min(RECONNECT_MAX_MS, RECONNECT_FIRST_MS * 2 ** failures);
+}
+
+/** A failed attempt on several addresses has no text of its own, only a code. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (error.message !== '') return error.message;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+function closedError(): Error {
+  return new Error('The link to the broker is closed');
+}

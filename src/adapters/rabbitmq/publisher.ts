@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import type { ConfirmChannel, Message } from 'amqplib';
+import type { LeasedJob } from '../../application/jobs.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import { withDeadline } from './deadline.ts';
+import { encodeJob } from './job-envelope.ts';
+import { RabbitLink } from './link.ts';
+import { RoomGauge } from './room-gauge.ts';
+import { CLOSE_TIMEOUT_MS } from './session.ts';
+import { declareTopology, type Topology } from './topology.ts';
+
+/** Time for the broker to confirm what was published. Shorter than a lease, so that the answer is of use. */
+export const CONFIRM_TIMEOUT_MS = 10_000;
+
+export interface RabbitPublisherOptions {
+  readonly url: string;
+  readonly name: string;
+  readonly topology: Topology;
+  /** Jobs that may wait at the broker before there is no more room. */
+  readonly readyMax: number;
+  readonly logger: Logger;
+}
+
+/** What is told about each message of a publish. */
+interface Receipts {
+  readonly confirmed: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+/**
+ * Puts jobs into the broker's queue. It has a connection of its own, because a broker short of memory stops
+ * reading from connections that publish, and consumers must be able to acknowledge meanwhile.
+ */
+export class RabbitPublisher {
+  readonly #topology: Topology;
+  readonly #logger: Logger;
+  readonly #link: RabbitLink;
+  readonly #gauge: RoomGauge;
+  readonly #publishing = new Set<Promise<void>>();
+  readonly #returned = new Set<string>();
+  #messages = 0;
+
+  constructor(options: RabbitPublisherOptions) {
+    const { url, name, topology, readyMax, logger } = options;
+    this.#topology = topology;
+    this.#logger = logger;
+    this.#gauge = new RoomGauge(topology.queue, readyMax);
+    this.#link = new RabbitLink({ url, name, logger, prepare: (channel) => this.#prepare(channel) });
+  }
+
+  /** Begins to connect in the background. */
+  start(): void {
+    this.#link.start();
+  }
+
+  /** Resolves once connected; rejects when closed before. */
+  ready(): Promise<void> {
+    return this.#link.ready();
+  }
+
+  /** Resolves when the broker has confirmed every job; rejects when one is refused, unroutable or uncertain. */
+  async publish(jobs: readonly LeasedJob[]): Promise<void> {
+    const channel = this.#link.channel();
+    if (channel === null) throw new Error(`Not published: ${this.#link.problem() ?? 'no connection'}`);
+    if (jobs.length === 0) return;
+    this.#gauge.published(jobs.length);
+    const reason = 'The broker did not confirm in time';
+    const publishing = withDeadline(this.#send(channel, jobs), CONFIRM_TIMEOUT_MS, reason);
+    this.#publishing.add(publishing);
+    try {
+      await publishing;
+    } finally {
+      this.#publishing.delete(publishing);
+    }
+  }
+
+  /** How many more jobs may wait at the broker, 0 when it is away, blocked or silent. Never rejects. */
+  async room(): Promise<number> {
+    const channel = this.#link.channel();
+    return channel === null || this.#link.problem() !== null ? 0 : await this.#gauge.room(channel);
+  }
+
+  /** Why jobs cannot be published, or null when they can. */
+  problem(): string | null {
+    return this.#link.problem() ?? (this.#gauge.isSilent() ? 'The broker does not answer' : null);
+  }
+
+  /** Waits a moment for what is being published, then lets go of the connection. */
+  async close(): Promise<void> {
+    const settled = Promise.allSettled(this.#publishing);
+    await withDeadline(settled, CLOSE_TIMEOUT_MS, 'no answer').catch(() => undefined);
+    await this.#link.close();
+  }
+
+  async #prepare(channel: ConfirmChannel): Promise<void> {
+    this.#returned.clear();
+    channel.on('return', (message) => this.#takeBack(channel, message));
+    await declareTopology(channel, this.#topology);
+  }
+
+  async #send(channel: ConfirmChannel, jobs: readonly LeasedJob[]): Promise<void> {
+    const { all, ...receipts } = receiptsOf(jobs.length);
+    for (const job of jobs) {
+      const takesMore = this.#sendOne(channel, job, receipts);
+      if (!takesMore) await Promise.race([once(channel, 'drain'), all]);
+    }
+    await all;
+  }
+
+  #sendOne(channel: ConfirmChannel, job: LeasedJob, { confirmed, failed }: Receipts): boolean {
+    this.#messages += 1;
+    const messageId = String(this.#messages);
+    const { exchange, routingKey } = this.#topology;
+    const options = { persistent: true, mandatory: true, contentType: 'application/json', messageId };
+    return channel.publish(exchange, routingKey, encodeJob(job), options, (error: unknown) => {
+      if (error !== null) failed(new Error('The broker did not take a job', { cause: error }));
+      else if (this.#returned.delete(messageId)) failed(new Error('The broker has no queue for a job'));
+      else confirmed();
+    });
+  }
+
+  /** What no queue wanted comes back just before its confirmation: somebody deleted the queue. */
+  #takeBack(channel: ConfirmChannel, message: Message): void {
+    this.#returned.add(String(message.properties.messageId));
+    if (this.#returned.size > 1) return;
+    this.#logger.warn('queue.returned');
+    declareTopology(channel, this.#topology).catch((error: Error) => this.#link.restart(error));
+  }
+}
+
+/** `all` resolves after `count` confirmations and rejects at the first failure. */
+function receiptsOf(count: number): Receipts & { readonly all: Promise<void> } {
+  let missing = count;
+  let resolveAll: () => void = () => {};
+  let failed: (error: Error) => void = () => {};
+  const all = new Promise<void>((resolve, reject) => {
+    resolveAll = resolve;
+    failed = reject;
+  });
+  // A failure may come while nobody waits yet.
+  all.catch(() => undefined);
+  const confirmed = (): void => {
+    missing -= 1;
+    if (missing === 0) resolveAll();
+  };
+  return { all, confirmed, failed };
+}

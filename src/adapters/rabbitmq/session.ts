@@ -1,0 +1,109 @@
+import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
+import { withDeadline } from './deadline.ts';
+
+/** A peer that stays silent for two of these is gone. */
+export const HEARTBEAT_SECONDS = 10;
+
+/** Time for one step of the handshake. */
+export const CONNECT_TIMEOUT_MS = 3_000;
+
+/** Time for the whole way to a usable channel: handshake, declarations, subscription. */
+export const OPEN_TIMEOUT_MS = 5_000;
+
+/** Time for the broker's goodbye. */
+export const CLOSE_TIMEOUT_MS = 2_000;
+
+export interface SessionOptions {
+  readonly url: string;
+  /** Shown by the broker beside the connection. */
+  readonly name: string;
+  /** Prepares the channel; the session is open once this resolved. */
+  readonly prepare: (channel: ConfirmChannel) => Promise<void>;
+  /** Ends the session, open or not, without a goodbye. */
+  readonly signal: AbortSignal;
+}
+
+/** One life of a connection with one channel. What ends either of them ends both. */
+export interface Session {
+  readonly channel: ConfirmChannel;
+  /** Resolves with the reason when the session is over. Never rejects. */
+  readonly ended: Promise<Error>;
+  /** Why the broker takes no messages at the moment, or null when it does. */
+  blocked(): string | null;
+  /** Ends the session at once. */
+  drop(reason: Error): void;
+  /** Ends it when everything written on the channel has been taken, or the broker does not answer. */
+  close(): Promise<void>;
+}
+
+/** Rejects when the broker refuses, is away or does not answer in time; then nothing stays open. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const socket = new AbortController();
+  try {
+    return await withDeadline(establish(options, socket), OPEN_TIMEOUT_MS, 'The broker does not answer');
+  } catch (error) {
+    socket.abort();
+    throw error;
+  }
+}
+
+async function establish(options: SessionOptions, socket: AbortController): Promise<Session> {
+  const socketOptions = {
+    timeout: CONNECT_TIMEOUT_MS,
+    noDelay: true,
+    clientProperties: { connection_name: options.name },
+    // Without it a half-open socket would outlive its session by minutes and keep the process alive.
+    signal: AbortSignal.any([socket.signal, options.signal]),
+  };
+  const model = await connect(withHeartbeat(options.url), socketOptions);
+  let isClosing = false;
+  let blockedReason: string | null = null;
+  let end: (reason: Error) => void = () => {};
+  const ended = new Promise<Error>((resolve) => {
+    end = resolve;
+  });
+  const drop = (reason: Error): void => {
+    end(reason);
+    socket.abort();
+  };
+  model.on('error', drop);
+  model.on('close', (error) => drop(error ?? new Error('The connection was closed')));
+  model.on('blocked', (reason) => {
+    blockedReason = reason;
+  });
+  model.on('unblocked', () => {
+    blockedReason = null;
+  });
+  const channel = await model.createConfirmChannel();
+  channel.on('error', drop);
+  channel.on('close', () => {
+    if (!isClosing) drop(new Error('The channel was closed'));
+  });
+  await options.prepare(channel);
+  return {
+    channel,
+    ended,
+    blocked: () => blockedReason,
+    drop,
+    close: async () => {
+      isClosing = true;
+      const reason = 'The broker did not say goodbye';
+      await withDeadline(sayGoodbye(model, channel), CLOSE_TIMEOUT_MS, reason).catch(() => undefined);
+      drop(new Error('closed'));
+    },
+  };
+}
+
+/** The channel's answer follows everything sent on it: after it no acknowledgement can be lost. */
+async function sayGoodbye(model: ChannelModel, channel: ConfirmChannel): Promise<void> {
+  await channel.close();
+  await model.close();
+}
+
+function withHeartbeat(url: string): string {
+  const address = new URL(url);
+  if (!address.searchParams.has('heartbeat')) {
+    address.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));
+  }
+  return address.href;
+}

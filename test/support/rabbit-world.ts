@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
+import { RabbitJobQueue } from '../../src/adapters/rabbitmq/job-queue.ts';
+import { type Topology, topologyOf } from '../../src/adapters/rabbitmq/topology.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+
+export interface RabbitProcess {
+  readonly queue: RabbitJobQueue;
+  readonly proxy: TcpProxy;
+  readonly logger: RecordingLogger;
+}
+
+export interface RabbitProcessOptions {
+  readonly batchMax?: number;
+  readonly readyMax?: number;
+  /** Begins without a network. */
+  readonly severed?: boolean;
+}
+
+/** Names of its own at a broker, any number of processes that use them, and a second way in for the test. */
+export class RabbitWorld {
+  readonly topology: Topology;
+  readonly admin: Channel;
+  readonly #url: string;
+  readonly #prefix: string;
+  readonly #model: ChannelModel;
+  readonly #processes: RabbitProcess[] = [];
+
+  private constructor(url: string, prefix: string, model: ChannelModel, admin: Channel) {
+    this.#url = url;
+    this.#prefix = prefix;
+    this.#model = model;
+    this.admin = admin;
+    this.topology = topologyOf(prefix);
+  }
+
+  static async open(url: string): Promise<RabbitWorld> {
+    const model = await connect(url);
+    const admin = await model.createChannel();
+    return new RabbitWorld(url, `test-${randomUUID()}`, model, admin);
+  }
+
+  async process(options: RabbitProcessOptions = {}): Promise<RabbitProcess> {
+    const { severed = false, ...limits } = options;
+    const { hostname, port } = new URL(this.#url);
+    const proxy = await TcpProxy.open({ host: hostname, port: Number(port || '5672') });
+    if (severed) proxy.sever();
+    const logger = new RecordingLogger();
+    const queue = new RabbitJobQueue({
+      url: proxy.through(this.#url),
+      prefix: this.#prefix,
+      logger,
+      ...limits,
+    });
+    const process = { queue, proxy, logger };
+    this.#processes.push(process);
+    return process;
+  }
+
+  /** Resolves with the next message that was set aside. */
+  async nextDeadLetter(): Promise<{ text: string; reason: string }> {
+    return await new Promise((resolve, reject) => {
+      const take = this.admin.consume(this.topology.deadLetterQueue, (message) => {
+        if (message === null) return;
+        this.admin.ack(message);
+        const reason = String(message.properties.headers?.['x-first-death-reason']);
+        resolve({ text: message.content.toString(), reason });
+      });
+      take.catch(reject);
+    });
+  }
+
+  async dispose(): Promise<void> {
+    for (const { queue, proxy } of this.#processes) {
+      proxy.resume();
+      await queue.close();
+      await proxy.close();
+    }
+    const { queue, exchange, deadLetterQueue, deadLetterExchange } = this.topology;
+    await this.admin.deleteQueue(queue);
+    await this.admin.deleteQueue(deadLetterQueue);
+    await this.admin.deleteExchange(exchange);
+    await this.admin.deleteExchange(deadLetterExchange);
+    await this.#model.close();
+  }
+}

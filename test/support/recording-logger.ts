@@ -1,0 +1,42 @@
+import type { LogFields, Logger } from '../../src/application/ports/logger.ts';
+
+export interface LogEntry {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly event: string;
+  readonly fields: LogFields;
+}
+
+/** Keeps what was logged, and lets a test wait for it. */
+export class RecordingLogger implements Logger {
+  readonly entries: LogEntry[] = [];
+  #waiters: { readonly event: string; readonly times: number; readonly resolve: () => void }[] = [];
+
+  info(event: string, fields: LogFields = {}): void {
+    this.#record({ level: 'info', event, fields });
+  }
+
+  warn(event: string, fields: LogFields = {}): void {
+    this.#record({ level: 'warn', event, fields });
+  }
+
+  error(event: string, _error: unknown, fields: LogFields = {}): void {
+    this.#record({ level: 'error', event, fields });
+  }
+
+  count(event: string): number {
+    return this.entries.filter((entry) => entry.event === event).length;
+  }
+
+  /** Resolves once `event` was logged `times` times in all. */
+  async seen(event: string, times = 1): Promise<void> {
+    if (this.count(event) >= times) return;
+    await new Promise<void>((resolve) => this.#waiters.push({ event, times, resolve }));
+  }
+
+  #record(entry: LogEntry): void {
+    this.entries.push(entry);
+    const met = this.#waiters.filter(({ event, times }) => this.count(event) >= times);
+    this.#waiters = this.#waiters.filter((waiter) => !met.includes(waiter));
+    for (const { resolve } of met) resolve();
+  }
+}
