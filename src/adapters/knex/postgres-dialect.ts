@@ -1,20 +1,123 @@
 import type { Knex } from 'knex';
+import type pg from 'pg';
+import { invariant } from '../../domain/shared/invariant.ts';
 import type { Connection } from './connection.ts';
 import type { Dialect, PostgresConfig, TableWords } from './dialect.ts';
+import { PostgresConnection, sqlStateOf } from './postgres-connection.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A unit of work waits for a connection; longer than this and the service is overloaded. */
+const ACQUIRE_TIMEOUT_MS = 10_000;
+/** A server that went silent is given up this long after it should have stopped the statement itself. */
+const SILENCE_MS = 5_000;
+/** A process that stopped in the middle of a transaction lets go of its locks after this time. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+
+/** The type of 64-bit integers, which node-postgres otherwise gives as text. */
+const BIGINT_OID = 20;
+
+const CONFLICTS: ReadonlySet<string> = new Set(['40001' /* serialization failure */, '40P01' /* deadlock */]);
+
+/** Separates our advisory locks from anyone else's. */
+const MIGRATION_LOCK = 0x6261_7269;
+
+/**
+ * What every connection runs under. The planner is told to walk indexes: its statistics of a table that was
+ * empty a moment ago would have it read all of a table that is not. Durable means on disk before COMMIT answers.
+ */
+const SETTINGS = {
+  synchronous_commit: 'on',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+  timezone: 'UTC',
+} as const;
 
 export class PostgresDialect implements Dialect {
   readonly tableWords: TableWords = { key: 'text COLLATE "C"', clustered: '' };
+  readonly #config: PostgresConfig;
+  readonly #connections = new WeakMap<object, Connection>();
 
-  constructor(_: PostgresConfig) {}
+  constructor(config: PostgresConfig) {
+    this.#config = config;
+  }
+
   knexConfig(): Knex.Config {
-    throw new Error('not yet');
+    const { url, schema, poolSize, statementTimeoutMs } = this.#config;
+    const connection = {
+      connectionString: url,
+      application_name: 'barid',
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: statementTimeoutMs + SILENCE_MS,
+      pipeline: true,
+    };
+    return {
+      client: 'pg',
+      connection,
+      ...(schema === undefined ? {} : { searchPath: schema }),
+      acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+      pool: {
+        min: 0,
+        max: poolSize,
+        afterCreate: (client: pg.Client, done: (error: unknown, client: pg.Client) => void) => {
+          this.#prepare(client).then(
+            () => done(null, client),
+            (error: unknown) => {
+              client.end().catch(() => {});
+              done(error, client);
+            },
+          );
+        },
+        validate: (client: pg.Client) => this.connectionOf(client).isUsable(),
+      },
+    };
   }
-  connectionOf(): Connection {
-    throw new Error('not yet');
+
+  connectionOf(raw: unknown): Connection {
+    const client = raw as pg.Client;
+    let connection = this.#connections.get(client);
+    if (connection === undefined) {
+      connection = new PostgresConnection(client);
+      this.#connections.set(client, connection);
+    }
+    return connection;
   }
-  async takeMigrationTurn(): Promise<void> {}
-  isConflict(): boolean {
-    return false;
+
+  async takeMigrationTurn(transaction: Knex.Transaction): Promise<void> {
+    const schema = this.#config.schema ?? '';
+    await transaction.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [MIGRATION_LOCK, schema]);
+    if (schema !== '') await transaction.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]);
   }
+
+  isConflict(error: unknown): boolean {
+    const code = sqlStateOf(error);
+    return code !== null && CONFLICTS.has(code);
+  }
+
   async close(): Promise<void> {}
+
+  async #prepare(client: pg.Client): Promise<void> {
+    client.setTypeParser(BIGINT_OID, toSafeInteger);
+    const settings = {
+      ...SETTINGS,
+      statement_timeout: `${this.#config.statementTimeoutMs}ms`,
+      idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
+    };
+    await client.query(
+      Object.entries(settings)
+        .map(([name, value]) => `SET ${name} = '${value}'`)
+        .join('; '),
+    );
+    const { rows } = await client.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
+    const actual = rows[0]?.synchronous_commit;
+    invariant(actual === SETTINGS.synchronous_commit, `synchronous_commit is on, not ${actual}`);
+  }
+}
+
+function toSafeInteger(text: string): number {
+  const value = Number(text);
+  invariant(Number.isSafeInteger(value), `a stored number is a safe integer, not ${text}`);
+  return value;
 }

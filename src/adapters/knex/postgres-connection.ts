@@ -1,0 +1,187 @@
+import type pg from 'pg';
+import type { Connection, Insert, Lookup, Parameter, Removal, Row, RowOf, Update } from './connection.ts';
+
+/** After errors of these classes the server has closed the connection or is about to. */
+const CONNECTION_LOST = /^(08...|57P0.|25P0[34])$/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** The tie between a question of a lookup and what was found for it. */
+const ORDINAL = 'ordinal';
+
+/** Statements prepared by name on node-postgres. The rows of a bulk statement travel as one JSON parameter. */
+export class PostgresConnection implements Connection {
+  readonly #client: pg.Client;
+  readonly #names = new Map<string, string>();
+  readonly #bulks = new WeakMap<object, string>();
+  #isBroken = false;
+
+  constructor(client: pg.Client) {
+    this.#client = client;
+    client.once('error', () => this.#break());
+    client.once('end', () => this.#break());
+  }
+
+  async begin(): Promise<void> {
+    await this.#simple('BEGIN ISOLATION LEVEL READ COMMITTED');
+  }
+
+  /** A transaction in which a statement failed answers COMMIT with a rollback, and without an error. */
+  async commit(): Promise<void> {
+    const answer = await this.#simple('COMMIT');
+    if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
+  }
+
+  async rollback(): Promise<void> {
+    try {
+      await this.#simple('ROLLBACK');
+    } catch {
+      this.#break();
+    }
+  }
+
+  isUsable(): boolean {
+    return !this.#isBroken;
+  }
+
+  async query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    return (await this.#prepared(sql, parameters)).rows;
+  }
+
+  async execute(sql: string, parameters: readonly Parameter[]): Promise<number> {
+    return (await this.#prepared(sql, parameters)).rowCount ?? 0;
+  }
+
+  async insert<Name extends string>(insert: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
+    const sql = this.#bulk(insert, () => {
+      const names = Object.keys(insert.columns).join(', ');
+      return `INSERT INTO ${insert.table} (${names})
+        SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${insert.orderBy} ${insert.onConflict ?? ''}`;
+    });
+    await this.#prepared(sql, [JSON.stringify(rows)]);
+  }
+
+  async update<Key extends string, Changed extends string>(
+    update: Update<Key, Changed>,
+    rows: readonly RowOf<NoInfer<Key | Changed>>[],
+  ): Promise<void> {
+    const sql = this.#bulk(update, () => {
+      const { table, mode } = update;
+      const key = Object.keys(update.key);
+      const changes = Object.keys(update.columns).map((name) =>
+        mode === 'add' ? `${name} = ${table}.${name} + given.${name}` : `${name} = given.${name}`,
+      );
+      return `WITH ${givenAndLocked(table, update.key, update.columns)}
+        UPDATE ${table} SET ${changes.join(', ')} FROM given JOIN locked USING (${key.join(', ')})
+        WHERE ${equalities(table, key, 'given')}`;
+    });
+    await this.#prepared(sql, [JSON.stringify(rows)]);
+  }
+
+  async remove<Key extends string>(
+    removal: Removal<Key>,
+    rows: readonly RowOf<Key>[],
+  ): Promise<readonly boolean[]> {
+    const key = Object.keys(removal.key) as Key[];
+    const sql = this.#bulk(removal, () => {
+      const { table } = removal;
+      return `WITH ${givenAndLocked(table, removal.key, {})}
+        DELETE FROM ${table} USING locked WHERE ${equalities(table, key, 'locked')}
+        RETURNING ${key.map((name) => `${table}.${name}`).join(', ')}`;
+    });
+    const removed = (await this.#prepared(sql, [JSON.stringify(rows)])).rows;
+    const identity = (row: Row) => JSON.stringify(key.map((name) => row[name]));
+    const found = new Set(removed.map(identity));
+    return rows.map((row) => found.delete(identity(row)));
+  }
+
+  async lookup<Name extends string>(
+    lookup: Lookup<Name>,
+    questions: readonly RowOf<Name>[],
+  ): Promise<readonly (readonly Row[])[]> {
+    const sql = this.#bulk(lookup, () => {
+      const select = lookup.select.replace(/:(\w+)/g, 'question.$1');
+      const asked = recordset({ ...lookup.columns, [ORDINAL]: 'bigint' }, 'question');
+      return `SELECT question.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select}) AS found`;
+    });
+    const numbered = questions.map((question, index) => ({ ...question, [ORDINAL]: index }));
+    const { rows } = await this.#prepared(sql, [JSON.stringify(numbered)]);
+    const answers = questions.map((): Row[] => []);
+    for (const row of rows) answers[row[ORDINAL] as number]?.push(row);
+    return answers;
+  }
+
+  /** The text of a bulk statement, made once per connection. */
+  #bulk(key: object, text: () => string): string {
+    let sql = this.#bulks.get(key);
+    if (sql === undefined) {
+      sql = text();
+      this.#bulks.set(key, sql);
+    }
+    return sql;
+  }
+
+  async #prepared(sql: string, values: readonly Parameter[]): Promise<pg.QueryResult<Row>> {
+    let name = this.#names.get(sql);
+    if (name === undefined) {
+      name = `statement-${this.#names.size}`;
+      this.#names.set(sql, name);
+    }
+    return this.#watched(this.#client.query<Row>({ name, text: inPostgres(sql), values: [...values] }));
+  }
+
+  async #simple(sql: string): Promise<string> {
+    return (await this.#watched(this.#client.query(sql))).command;
+  }
+
+  /** Notices when an answer means that the connection is gone. */
+  async #watched<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      const code = sqlStateOf(error);
+      if (code === null || CONNECTION_LOST.test(code)) this.#break();
+      throw error;
+    }
+  }
+
+  #break(): void {
+    this.#isBroken = true;
+  }
+}
+
+/** The five characters by which the server names an error; null when it was not the server that failed. */
+export function sqlStateOf(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return typeof code === 'string' && SQLSTATE.test(code) ? code : null;
+}
+
+function inPostgres(sql: string): string {
+  let count = 0;
+  return sql.replace(/\?/g, () => {
+    count += 1;
+    return `$${count}`;
+  });
+}
+
+function recordset(columns: Readonly<Record<string, string>>, alias = 'given'): string {
+  const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+  return `json_to_recordset(?) AS ${alias} (${typed.join(', ')})`;
+}
+
+/** The given rows, and the rows of the table they name, locked one after the other in the order of the key. */
+function givenAndLocked(
+  table: string,
+  key: Readonly<Record<string, string>>,
+  columns: Readonly<Record<string, string>>,
+): string {
+  const names = Object.keys(key);
+  const qualified = names.map((name) => `${table}.${name}`).join(', ');
+  return `given AS (SELECT * FROM ${recordset({ ...key, ...columns })}),
+    locked AS (
+      SELECT ${qualified} FROM ${table} JOIN given ON ${equalities(table, names, 'given')}
+      ORDER BY ${qualified} FOR UPDATE OF ${table})`;
+}
+
+function equalities(table: string, names: readonly string[], other: string): string {
+  return names.map((name) => `${table}.${name} = ${other}.${name}`).join(' AND ');
+}
