@@ -1,4 +1,5 @@
 import type { ChainEvent } from '../domain/messages/fallback-chain.ts';
+import type { BackgroundWork } from './background-work.ts';
 import { DELIVERIES_MAX, type LeasedJob, type Work } from './jobs.ts';
 import type { AdvanceMessages } from './messages/advance-messages.ts';
 import type { SubmitSteps } from './messages/submit-steps.ts';
@@ -12,6 +13,7 @@ interface RunPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;
   readonly submitSteps: SubmitSteps;
+  readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly workSignal: WorkSignal;
@@ -28,7 +30,10 @@ export class RunJobs {
     this.#ports = ports;
   }
 
-  /** Resolves when every job is done or set aside. A job that fails stays leased and comes again. */
+  /**
+   * Resolves when every job is done or set aside; the calls to channels that follow from them go on in the
+   * background, so that a slow channel holds up nothing else. A job that fails stays leased and comes again.
+   */
   async execute(jobs: readonly LeasedJob[]): Promise<void> {
     const { fresh, worn } = byDeliveries(jobs);
     if (worn.length > 0) await this.#bury(worn);
@@ -45,7 +50,7 @@ export class RunJobs {
   }
 
   async #run(jobs: readonly LeasedJob[]): Promise<void> {
-    const { unitOfWork, advanceMessages, submitSteps } = this.#ports;
+    const { unitOfWork, advanceMessages, submitSteps, background } = this.#ports;
     const { started, projects } = await unitOfWork.run(async (stores) => {
       const held = await stores.jobs.complete(jobs);
       const steps = await advanceMessages.execute(
@@ -60,7 +65,9 @@ export class RunJobs {
         ),
       };
     });
-    await submitSteps.execute(started, projects);
+    if (started.length === 0) return;
+    background.start(started.length, () => submitSteps.execute(started, projects));
+    await background.room();
   }
 
   async #bury(jobs: readonly LeasedJob[]): Promise<void> {

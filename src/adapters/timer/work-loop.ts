@@ -1,0 +1,78 @@
+import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type { ReceiptSource } from '../../application/ports/receipt-source.ts';
+import type { RelayJobs } from '../../application/relay-jobs.ts';
+import type { Doorbell } from './doorbell.ts';
+
+/** How late work that came due by the clock alone may be noticed. */
+export const POLL_MS = 100;
+
+interface WorkLoopOptions {
+  readonly doorbell: Doorbell;
+  readonly relayJobs: RelayJobs;
+  readonly recordReceipts: RecordReceipts;
+  readonly receiptSource: ReceiptSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether the clock moves by itself and is to be watched; a moved clock calls `wake` instead. */
+  readonly polls: boolean;
+}
+
+/**
+ * Looks for due work: at once when woken, and now and then for what came due by the clock. One look at a time;
+ * a wake during a look makes it look again.
+ */
+export class WorkLoop {
+  readonly #options: WorkLoopOptions;
+  #timer: NodeJS.Timeout | null = null;
+  #isStarted = false;
+  #isScheduled = false;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: WorkLoopOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#options.doorbell.answer(() => this.wake());
+    if (this.#options.polls) this.#timer = setInterval(() => this.wake(), POLL_MS);
+    this.wake();
+  }
+
+  wake(): void {
+    if (!this.#isStarted || this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#looking = this.#looking.then(() => {
+        this.#isScheduled = false;
+        return this.#isStarted ? this.#look() : undefined;
+      });
+    });
+  }
+
+  /** Resolves when no look is under way or asked for. */
+  async idle(): Promise<void> {
+    while (this.#isScheduled) await new Promise(setImmediate);
+    await this.#looking;
+  }
+
+  /** Stops looking; resolves when the last look is over. */
+  async stop(): Promise<void> {
+    this.#isStarted = false;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.idle();
+  }
+
+  async #look(): Promise<void> {
+    const { relayJobs, recordReceipts, receiptSource, clock, logger } = this.#options;
+    try {
+      const receipts = receiptSource.takeDue(clock.now());
+      if (receipts.length > 0) await recordReceipts.execute(receipts);
+      if ((await relayJobs.execute()) > 0) this.wake();
+    } catch (error) {
+      logger.error('work_loop_failed', error);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { Logger } from './ports/logger.ts';
+
+/**
+ * Calls to the outside that nobody waits for: what they are about is committed before they start, and what
+ * they learn is committed when they end. Bounded, so that a slow outside cannot fill the memory.
+ */
+export class BackgroundWork {
+  readonly #logger: Logger;
+  readonly #itemsMax: number;
+  #items = 0;
+  #waiters: (() => void)[] = [];
+
+  constructor({ logger, itemsMax }: { readonly logger: Logger; readonly itemsMax: number }) {
+    this.#logger = logger;
+    this.#itemsMax = itemsMax;
+  }
+
+  /** Starts `work`, which stands for so many items, and returns at once. A rejection is logged. */
+  start(items: number, work: () => Promise<void>): void {
+    this.#items += items;
+    work()
+      .catch((error: unknown) => this.#logger.error('background_work_failed', error))
+      .finally(() => {
+        this.#items -= items;
+        const waiters = this.#waiters;
+        this.#waiters = [];
+        for (const wake of waiters) wake();
+      });
+  }
+
+  /** Resolves when there is room for more. */
+  async room(): Promise<void> {
+    while (this.#items >= this.#itemsMax) await this.#oneEnded();
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#items > 0) await this.#oneEnded();
+  }
+
+  #oneEnded(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+}

@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** One thing wrong with the configuration: which name, and what to write instead. */
+export interface ConfigMistake {
+  readonly name: string;
+  readonly problem: string;
+}
+
+/** The configuration cannot be used; every mistake is listed, and the process ends with exit code 78. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly ConfigMistake[];
+
+  constructor(mistakes: readonly ConfigMistake[]) {
+    super(mistakes.map(({ name, problem }) => `${name}: ${problem}`).join('\n'));
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+export const EXIT_CONFIGURATION = 78;
+
+export type DatabaseConfig =
+  | { readonly kind: 'sqlite'; readonly filename: string }
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      readonly poolSize: number;
+      readonly statementTimeoutMs: number;
+    };
+
+export type QueueConfig =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'rabbitmq'; readonly url: string; readonly prefix: string };
+
+export type Role = 'all' | 'api' | 'worker';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly role: Role;
+  readonly database: DatabaseConfig;
+  readonly queue: QueueConfig;
+  readonly secretKey: string | null;
+  readonly seedFile: string | null;
+  readonly egress: { readonly allow: readonly string[]; readonly ports: readonly number[] };
+  readonly logLevel: string;
+}
+
+/** A name of the configuration, as the table in README.md lists it. */
+export interface ConfigEntry {
+  readonly name: string;
+  readonly fallback: string;
+  readonly description: string;
+}
+
+export const IN_MEMORY_SQLITE = ':memory:';
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const database = z.string().transform((url, context): string => {
+  if (/^sqlite:./.test(url) || /^postgres(ql)?:\/\/./.test(url)) return url;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database',
+  });
+  return z.NEVER;
+});
+
+/** Every name, its default and its rule, in one place; the README table is checked against it. */
+const ENTRIES = {
+  PORT: {
+    fallback: '3000',
+    description: 'port of the HTTP interface; 0 takes a free one',
+    schema: wholeNumber(0, 65_535),
+  },
+  HOST: { fallback: '127.0.0.1', description: 'address it listens on', schema: z.string().min(1) },
+  ROLE: {
+    fallback: 'all',
+    description: '`all`, `api` or `worker`; the last two need PostgreSQL',
+    schema: z.enum(['all', 'api', 'worker'], 'must be all, api or worker'),
+  },
+  DATABASE_URL: {
+    fallback: 'sqlite:./data/barid.db',
+    description: '`sqlite:PATH`, `sqlite::memory:` or `postgres://…`',
+    schema: database,
+  },
+  DATABASE_POOL_SIZE: {
+    fallback: '10',
+    description: 'PostgreSQL connections of one process',
+    schema: wholeNumber(2, 200),
+  },
+  DATABASE_STATEMENT_TIMEOUT_MS: {
+    fallback: '5000',
+    description: 'the longest one PostgreSQL statement may take',
+    schema: wholeNumber(100, 600_000),
+  },
+  QUEUE_URL: {
+    fallback: '',
+    description: '`amqp://…` or `amqps://…`; empty for the queue inside the process',
+    schema: z.string().regex(/^$|^amqps?:\/\/./, 'must be empty or amqp://user:password@host'),
+  },
+  QUEUE_PREFIX: {
+    fallback: 'barid',
+    description: 'what the names on RabbitMQ begin with, so that several installations can share a broker',
+    schema: z
+      .string()
+      .regex(/^[a-z0-9._-]{1,60}$/, 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'),
+  },
+  SECRET_KEY: {
+    fallback: '',
+    description:
+      '64 hex characters that API keys are hashed with; made and kept in `./data` (beside the SQLite file) when empty',
+    schema: z.string().regex(/^$|^[0-9a-fA-F]{64}$/, 'must be 64 hex characters'),
+  },
+  SEED_FILE: {
+    fallback: '',
+    description: 'JSON file applied to an empty database; empty for the demo',
+    schema: z.string(),
+  },
+  EGRESS_ALLOW: {
+    fallback: '',
+    description: 'CIDR ranges webhooks may reach although they are not public',
+    schema: list,
+  },
+  EGRESS_PORTS: {
+    fallback: '443',
+    description: 'ports webhooks may be posted to',
+    schema: list.pipe(z.array(wholeNumber(1, 65_535))),
+  },
+  LOG_LEVEL: {
+    fallback: 'info',
+    description: '`debug`, `info`, `warn`, `error` or `silent`',
+    schema: z.enum(
+      ['debug', 'info', 'warn', 'error', 'silent'],
+      'must be debug, info, warn, error or silent',
+    ),
+  },
+} as const satisfies Record<string, { fallback: string; description: string; schema: z.ZodType }>;
+
+type Name = keyof typeof ENTRIES;
+type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']> };
+
+/** Secrets may also come from a file named by the same name with `_FILE`. */
+const FROM_FILE: ReadonlySet<string> = new Set(['DATABASE_URL', 'QUEUE_URL', 'SECRET_KEY']);
+
+export function configEntries(): readonly ConfigEntry[] {
+  return Object.entries(ENTRIES).map(([name, { fallback, description }]) => ({
+    name,
+    fallback,
+    description,
+  }));
+}
+
+/** Reads the environment once. Throws `ConfigError` with one line per mistake. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const mistakes: ConfigMistake[] = [];
+  const parsed: Partial<Record<Name, unknown>> = {};
+  for (const [name, { schema, fallback }] of Object.entries(ENTRIES) as [Name, (typeof ENTRIES)[Name]][]) {
+    try {
+      const result = schema.safeParse(rawValue(environment, name) ?? fallback);
+      if (result.success) parsed[name] = result.data;
+      else mistakes.push({ name, problem: result.error.issues[0]?.message ?? 'is not valid' });
+    } catch (error) {
+      mistakes.push({
+        name: `${name}_FILE`,
+        problem: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  const config = assemble(parsed as Parsed);
+  const impossible = impossibleMixes(config);
+  if (impossible.length > 0) throw new ConfigError(impossible);
+  return Object.freeze(config);
+}
+
+function rawValue(
+  environment: Readonly<Record<string, string | undefined>>,
+  name: string,
+): string | undefined {
+  const file = FROM_FILE.has(name) ? environment[`${name}_FILE`] : undefined;
+  if (file !== undefined && file !== '') return readFileSync(file, 'utf8').trim();
+  const value = environment[name];
+  return value === '' ? undefined : value;
+}
+
+function assemble(parsed: Parsed): Config {
+  const url = parsed.DATABASE_URL;
+  return {
+    host: parsed.HOST,
+    port: parsed.PORT,
+    role: parsed.ROLE,
+    database: url.startsWith('sqlite:')
+      ? { kind: 'sqlite', filename: url.slice('sqlite:'.length) }
+      : {
+          kind: 'postgres',
+          url,
+          poolSize: parsed.DATABASE_POOL_SIZE,
+          statementTimeoutMs: parsed.DATABASE_STATEMENT_TIMEOUT_MS,
+        },
+    queue:
+      parsed.QUEUE_URL === ''
+        ? { kind: 'memory' }
+        : { kind: 'rabbitmq', url: parsed.QUEUE_URL, prefix: parsed.QUEUE_PREFIX },
+    secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
+    seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
+    egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
+    logLevel: parsed.LOG_LEVEL,
+  };
+}
+
+function impossibleMixes({ role, database }: Config): readonly ConfigMistake[] {
+  const mistakes: ConfigMistake[] = [];
+  if (role !== 'all' && database.kind === 'sqlite') {
+    mistakes.push({
+      name: 'ROLE',
+      problem: `${role} needs a database that several processes can share; set DATABASE_URL=postgres://… or ROLE=all`,
+    });
+  }
+  return mistakes;
+}

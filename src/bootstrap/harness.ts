@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
+import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
+import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import type { SimulatedScript } from '../adapters/simulator/simulated-carriers.ts';
+import { CheckInvariants } from '../application/check-invariants.ts';
+import type { Clock } from '../application/ports/clock.ts';
+import type { Channel } from '../domain/messages/channel.ts';
+import type { Message } from '../domain/messages/message.ts';
+import { type QueueConfig, readConfig } from './config.ts';
+import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
+import { Inbox } from './harness-inbox.ts';
+import { readSeed, type SeedFile } from './seed-file.ts';
+import { Service } from './service.ts';
+import { adapters, ports } from './tokens.ts';
+
+export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulated-carriers.ts';
+export type { InboxMessage } from './harness-inbox.ts';
+export type { SeedFile } from './seed-file.ts';
+
+export interface HarnessOptions {
+  /** What the service starts with; the demo project without one. */
+  readonly seed?: SeedFile;
+  /** The first instant, anything `Date` understands; 2030-01-01T00:00:00Z without one. */
+  readonly now?: string | number;
+  /** Called with every answer of the HTTP interface; throw to report one that should not be. */
+  readonly observeAnswer?: (seen: SeenAnswer) => void;
+  /** Printed to standard error when set; a harness is silent without. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+}
+
+export interface HarnessRequest {
+  readonly method?: string;
+  readonly apiKey?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+export interface HarnessAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+const DEFAULT_NOW = '2030-01-01T00:00:00Z';
+const LOOPBACK = '127.0.0.1';
+const STATEMENT_TIMEOUT_MS = 20_000;
+const POOL_SIZE = 4;
+
+/** A clock that stands still until it is moved. */
+class MovableClock implements Clock {
+  #now: number;
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  moveTo(instant: number): void {
+    this.#now = instant;
+  }
+}
+
+/**
+ * The whole service inside the calling process, for other programs' tests: a database of its own, a clock that
+ * moves only by `advance`, carriers that follow a script, an inbox of what handsets would have shown.
+ * `HARNESS_DATABASE_URL` and `HARNESS_QUEUE_URL` put the same tests on PostgreSQL and RabbitMQ.
+ */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const clock = new MovableClock(new Date(options.now ?? DEFAULT_NOW).getTime());
+  const inbox = new Inbox();
+  const wiring = wiringOf(process.env);
+  const service = new Service({
+    role: 'all',
+    database: wiring.database,
+    queue: wiring.queue,
+    secretKey: randomBytes(32),
+    clock,
+    logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),
+    watchesClock: false,
+    seed: readSeed(options.seed ?? DEMO_SEED),
+    onSubmission: (message) => inbox.receive(message),
+    ...(options.observeAnswer === undefined ? {} : { observeAnswer: options.observeAnswer }),
+  });
+  await service.start();
+  return new Harness(service, clock, inbox, firstKey(options.seed));
+}
+
+export class Harness {
+  /** What was "sent": every message a channel took. */
+  readonly inbox: Inbox;
+  /** The first API key of the seed. */
+  readonly apiKey: string;
+  readonly #service: Service;
+  readonly #clock: MovableClock;
+  #url: Promise<string> | null = null;
+
+  constructor(service: Service, clock: MovableClock, inbox: Inbox, apiKey: string) {
+    this.#service = service;
+    this.#clock = clock;
+    this.inbox = inbox;
+    this.apiKey = apiKey;
+  }
+
+  /** Where the HTTP interface is; the port is opened when this is first read. */
+  get url(): Promise<string> {
+    this.#url ??= this.#service.listen(0, LOOPBACK).then((port) => `http://${LOOPBACK}:${port}`);
+    return this.#url;
+  }
+
+  /** One request to the HTTP interface, with the seed's first key unless told otherwise. */
+  async request(path: string, request: HarnessRequest = {}): Promise<HarnessAnswer> {
+    const apiKey = request.apiKey === undefined ? this.apiKey : request.apiKey;
+    const answer = await fetch(`${await this.url}${path}`, {
+      method: request.method ?? (request.body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...request.headers,
+      },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };
+  }
+
+  now(): Date {
+    return new Date(this.#clock.now());
+  }
+
+  /**
+   * Moves the clock by milliseconds, stopping at every instant at which something is due: all of it is done
+   * before the promise resolves.
+   */
+  async advance(ms: number): Promise<void> {
+    const target = this.#clock.now() + ms;
+    await this.settle();
+    for (
+      let next = await this.#nextDueAt();
+      next !== null && next <= target;
+      next = await this.#nextDueAt()
+    ) {
+      this.#clock.moveTo(Math.max(next, this.#clock.now()));
+      await this.settle();
+    }
+    this.#clock.moveTo(target);
+    await this.settle();
+  }
+
+  /** Does everything that is due at the present instant. */
+  async settle(): Promise<void> {
+    const { container } = this.#service;
+    do {
+      container.get(adapters.doorbell).wake();
+      await this.#service.idle();
+    } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.#clock.now());
+  }
+
+  /** Decides the fate of later submissions; null from the script leaves one to its number. */
+  script(script: SimulatedScript): void {
+    this.#service.container.get(adapters.simulator).follow(script);
+  }
+
+  /** Takes a channel away from a handset, so that the next send to it has to fall back. */
+  without(phoneNumber: string, channel: Channel): void {
+    this.script((submission) =>
+      submission.phoneNumber === phoneNumber && submission.channel === channel
+        ? { answer: 'refused', reason: `The number is not on ${channel}` }
+        : null,
+    );
+  }
+
+  /**
+   * Throws unless nothing waits to be done, every hold is resolved and every account equals its ledger; the
+   * text names what is left.
+   */
+  async assertQuiet(): Promise<void> {
+    await this.settle();
+    const problems = await this.#service.container.get(CheckInvariants).execute({ quiet: true });
+    if (problems.length > 0)
+      throw new Error(`The service is not quiet at ${this.now().toISOString()}:\n${problems.join('\n')}`);
+  }
+
+  /** The stored message, for what the interface does not show. */
+  async message(smsId: string): Promise<Message | null> {
+    const [message] = await this.#service.container
+      .get(ports.unitOfWork)
+      .run((stores) => stores.messages.lock([smsId]));
+    return message ?? null;
+  }
+
+  /** The program behind the harness, for tests of the program itself. */
+  get service(): Service {
+    return this.#service;
+  }
+
+  /** Ends everything; a database on a server is removed. */
+  async close(): Promise<void> {
+    await this.#service.stop();
+  }
+
+  async #nextDueAt(): Promise<number | null> {
+    const { container } = this.#service;
+    const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDueAt());
+    const receipt = container.get(ports.receiptSource).nextDueAt();
+    return job === null || receipt === null ? (job ?? receipt) : Math.min(job, receipt);
+  }
+}
+
+function firstKey(seed: SeedFile | undefined): string {
+  return seed === undefined ? DEMO_API_KEY : (seed.projects[0]?.apiKeys[0] ?? '');
+}
+
+/** A database and a queue nobody else uses. */
+function wiringOf(environment: Readonly<Record<string, string | undefined>>): {
+  readonly database: DatabaseConfig;
+  readonly queue: QueueConfig;
+} {
+  const name = `harness_${randomBytes(6).toString('hex')}`;
+  const { database, queue } = readConfig({
+    DATABASE_URL: environment.HARNESS_DATABASE_URL || 'sqlite::memory:',
+    QUEUE_URL: environment.HARNESS_QUEUE_URL,
+    QUEUE_PREFIX: name,
+    DATABASE_POOL_SIZE: String(POOL_SIZE),
+    DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_TIMEOUT_MS),
+  });
+  return { database: database.kind === 'postgres' ? { ...database, schema: name } : database, queue };
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { SystemClock } from '../adapters/node/system-clock.ts';
+import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
+import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
+import { secretKeyFor } from './secret-key.ts';
+import { parseSeed, readSeed, SeedError } from './seed-file.ts';
+import { Service } from './service.ts';
+
+/** A number in the demo project's country; every number of a dev project is simulated. */
+const DEMO_PHONE_NUMBER = '9647701234567';
+
+try {
+  await run(readConfig(process.env));
+} catch (error) {
+  if (!(error instanceof ConfigError) && !(error instanceof SeedError)) throw error;
+  console.error(`Barid cannot start:\n${error.message}`);
+  process.exitCode = EXIT_CONFIGURATION;
+}
+
+async function run(config: Config): Promise<void> {
+  const logger = new PinoLogger({ level: config.logLevel });
+  const service = new Service({
+    role: config.role,
+    database: config.database,
+    queue: config.queue,
+    secretKey: secretKeyFor(config),
+    clock: new SystemClock(),
+    logger,
+    watchesClock: true,
+    seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(readFileSync(config.seedFile, 'utf8')),
+  });
+  await service.start();
+  if (config.role === 'worker') {
+    logger.info('worker_started', { database: config.database.kind, queue: config.queue.kind });
+  } else {
+    const port = await service.listen(config.port, config.host);
+    console.log(banner(config, `http://${config.host}:${port}`));
+  }
+  stopOnSignal(service);
+}
+
+function stopOnSignal(service: Service): void {
+  const stop = () => {
+    process.off('SIGTERM', stop);
+    process.off('SIGINT', stop);
+    service.stop().catch((error: unknown) => {
+      console.error(error);
+      process.exitCode = 1;
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function banner({ database, queue, seedFile }: Config, url: string): string {
+  const lines = [
+    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated)`,
+  ];
+  if (seedFile === null) {
+    const body = JSON.stringify({
+      phoneNumber: DEMO_PHONE_NUMBER,
+      smsType: 'verification',
+      verificationCode: '123456',
+    });
+    lines.push(
+      `key: ${DEMO_API_KEY}`,
+      `curl -s ${url}/sms -H 'Authorization: Bearer ${DEMO_API_KEY}' -H 'Content-Type: application/json' -d '${body}'`,
+    );
+  }
+  return lines.join('\n');
+}

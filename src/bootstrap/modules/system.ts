@@ -1,0 +1,24 @@
+import { ContainerModule } from 'inversify';
+import { HmacKeyHasher } from '../../adapters/node/hmac-key-hasher.ts';
+import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
+import { Doorbell } from '../../adapters/timer/doorbell.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import { adapters, ports } from '../tokens.ts';
+
+export interface SystemParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly secretKey: Buffer;
+}
+
+/** Time, chance, secrets and the log. */
+export const system = ({ clock, logger, secretKey }: SystemParts) =>
+  new ContainerModule(({ bind }) => {
+    bind(ports.clock).toConstantValue(clock);
+    bind(ports.logger).toConstantValue(logger);
+    bind(ports.idSource).toConstantValue(new RandomIdSource());
+    bind(ports.keyHasher).toConstantValue(new HmacKeyHasher({ secretKey }));
+    bind(adapters.doorbell).toConstantValue(new Doorbell());
+    bind(ports.workSignal).toResolvedValue((doorbell: Doorbell) => doorbell, [adapters.doorbell]);
+  });

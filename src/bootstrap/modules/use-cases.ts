@@ -1,0 +1,56 @@
+import { ContainerModule } from 'inversify';
+import { AuthenticateProject } from '../../application/access/authenticate-project.ts';
+import { BackgroundWork } from '../../application/background-work.ts';
+import { VerifyLedger } from '../../application/billing/verify-ledger.ts';
+import { CurrentPrices } from '../../application/catalog/price-book.ts';
+import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
+import { CheckHealth } from '../../application/check-health.ts';
+import { CheckInvariants } from '../../application/check-invariants.ts';
+import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
+import { RecordNews } from '../../application/messages/record-news.ts';
+import { RecordReceipts } from '../../application/messages/record-receipts.ts';
+import { SendMessages } from '../../application/messages/send-messages.ts';
+import { SubmitSteps } from '../../application/messages/submit-steps.ts';
+import { TrackMessage } from '../../application/messages/track-message.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import { RelayJobs } from '../../application/relay-jobs.ts';
+import { RunJobs } from '../../application/run-jobs.ts';
+import { ApplySeed } from '../../application/seed/apply-seed.ts';
+import { ports } from '../tokens.ts';
+import { wire } from '../wire.ts';
+
+const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
+
+/** Messages that may be on their way to a channel at one time in one process. */
+const BACKGROUND_ITEMS_MAX = 5_000;
+
+/** Every use case, one line each. */
+export const useCases = new ContainerModule(({ bind }) => {
+  wire(bind, AuthenticateProject, { unitOfWork, keyHasher, clock });
+  wire(bind, CurrentPrices, { clock });
+  wire(bind, SendMessages, { unitOfWork, currentPrices: CurrentPrices, clock, ids: idSource, workSignal });
+  wire(bind, TrackMessage, { unitOfWork });
+  wire(bind, ReadCatalog, { unitOfWork });
+  wire(bind, AdvanceMessages, { clock });
+  wire(bind, RecordNews, { unitOfWork, advanceMessages: AdvanceMessages, workSignal });
+  wire(bind, RecordReceipts, { recordNews: RecordNews });
+  wire(bind, SubmitSteps, { recordNews: RecordNews, channelProviders, clock, logger });
+  bind(BackgroundWork).toResolvedValue(
+    (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
+    [logger],
+  );
+  wire(bind, RunJobs, {
+    unitOfWork,
+    advanceMessages: AdvanceMessages,
+    submitSteps: SubmitSteps,
+    background: BackgroundWork,
+    clock,
+    logger,
+    workSignal,
+  });
+  wire(bind, RelayJobs, { unitOfWork, jobQueue, clock });
+  wire(bind, VerifyLedger, { unitOfWork });
+  wire(bind, ApplySeed, { unitOfWork, keyHasher, clock });
+  wire(bind, CheckInvariants, { unitOfWork });
+  wire(bind, CheckHealth, { unitOfWork, jobQueue });
+});

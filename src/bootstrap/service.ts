@@ -1,0 +1,144 @@
+import 'reflect-metadata';
+import { Container, type ContainerModule } from 'inversify';
+import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
+import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
+import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
+import { RandomIdSource } from '../adapters/node/random-id-source.ts';
+import type { SimulatedMessage } from '../adapters/simulator/simulated-carriers.ts';
+import { WorkLoop } from '../adapters/timer/work-loop.ts';
+import { AuthenticateProject } from '../application/access/authenticate-project.ts';
+import { BackgroundWork } from '../application/background-work.ts';
+import { ReadCatalog } from '../application/catalog/read-catalog.ts';
+import { CheckHealth } from '../application/check-health.ts';
+import { RecordReceipts } from '../application/messages/record-receipts.ts';
+import { SendMessages } from '../application/messages/send-messages.ts';
+import { TrackMessage } from '../application/messages/track-message.ts';
+import type { Clock } from '../application/ports/clock.ts';
+import type { Logger } from '../application/ports/logger.ts';
+import { RelayJobs } from '../application/relay-jobs.ts';
+import { RunJobs } from '../application/run-jobs.ts';
+import { ApplySeed, type Seed } from '../application/seed/apply-seed.ts';
+import type { QueueConfig, Role } from './config.ts';
+import { channels } from './modules/channels.ts';
+import { persistence } from './modules/persistence.ts';
+import { queue } from './modules/queue.ts';
+import { system } from './modules/system.ts';
+import { useCases } from './modules/use-cases.ts';
+import { adapters, ports } from './tokens.ts';
+
+export interface ServiceParts {
+  readonly role: Role;
+  readonly database: DatabaseConfig;
+  readonly queue: QueueConfig;
+  readonly secretKey: Buffer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether the clock moves by itself, so that due work has to be looked for. */
+  readonly watchesClock: boolean;
+  readonly seed: Seed | null;
+  readonly onSubmission?: (message: SimulatedMessage) => void;
+  readonly observeAnswer?: (seen: SeenAnswer) => void;
+  readonly overrides?: readonly ContainerModule[];
+}
+
+/** Requests that are still running when the process stops get this long to end. */
+const REQUESTS_END_MS = 10_000;
+
+/** Every port and use case for one choice of adapters; later modules win. */
+export function buildContainer(parts: Omit<ServiceParts, 'role' | 'watchesClock' | 'seed'>): Container {
+  const container = new Container({ defaultScope: 'Singleton' });
+  container.load(
+    system(parts),
+    persistence(parts.database),
+    queue(parts.queue),
+    channels(parts.onSubmission),
+    useCases,
+    ...(parts.overrides ?? []),
+  );
+  return container;
+}
+
+/** The whole program in one object: opened, started and stopped in order. */
+export class Service {
+  readonly container: Container;
+  readonly http: HttpServer;
+  readonly #parts: ServiceParts;
+  readonly #loop: WorkLoop;
+  readonly #listensForWork: boolean;
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    const container = buildContainer(parts);
+    this.container = container;
+    this.#listensForWork = parts.role !== 'api';
+    this.#loop = new WorkLoop({
+      doorbell: container.get(adapters.doorbell),
+      relayJobs: container.get(RelayJobs),
+      recordReceipts: container.get(RecordReceipts),
+      receiptSource: container.get(ports.receiptSource),
+      clock: parts.clock,
+      logger: parts.logger,
+      polls: parts.watchesClock,
+    });
+    const ids = new RandomIdSource();
+    this.http = createHttpServer({
+      api: {
+        authenticate: container.get(AuthenticateProject),
+        sendMessages: container.get(SendMessages),
+        trackMessage: container.get(TrackMessage),
+        catalog: container.get(ReadCatalog),
+        health: container.get(CheckHealth),
+      },
+      logger: parts.logger,
+      requestIds: () => ids.hex24(Date.now()),
+      ...(parts.observeAnswer === undefined ? {} : { observeAnswer: parts.observeAnswer }),
+    });
+  }
+
+  /** Migrates, seeds and begins to work; the HTTP interface is opened by `listen`. */
+  async start(): Promise<void> {
+    const { container } = this;
+    await container.get(adapters.database).migrate();
+    if (this.#parts.seed !== null) await container.get(ApplySeed).execute(this.#parts.seed);
+    if (!this.#listensForWork) return;
+    const runJobs = container.get(RunJobs);
+    await container.get(ports.jobQueue).consume((jobs) => runJobs.execute(jobs));
+    this.#loop.start();
+  }
+
+  /** Resolves with the port the HTTP interface listens on. */
+  listen(port: number, host: string): Promise<number> {
+    const { server } = this.http;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        const address = server.address();
+        resolve(typeof address === 'object' && address !== null ? address.port : port);
+      });
+    });
+  }
+
+  /** Resolves when nothing that is due is left to do, or under way. */
+  async idle(): Promise<void> {
+    const jobQueue = this.container.get(ports.jobQueue);
+    const background = this.container.get(BackgroundWork);
+    await this.#loop.idle();
+    await jobQueue.idle();
+    await background.idle();
+  }
+
+  /**
+   * In order: no new requests, the running ones end, no new jobs are leased, those at hand end, then the
+   * connections go. Nothing is left leased. May be called twice.
+   */
+  async stop(): Promise<void> {
+    const { container } = this;
+    container.get(CheckHealth).stopping();
+    await this.http.closeGracefully(REQUESTS_END_MS);
+    await this.#loop.stop();
+    await container.get(ports.jobQueue).close();
+    await container.get(BackgroundWork).idle();
+    await container.get(adapters.database).close();
+  }
+}
