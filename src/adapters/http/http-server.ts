@@ -1,0 +1,149 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Express, Request, Response } from 'express';
+import type { Logger } from '../../application/ports/logger.ts';
+import { ok } from './answer.ts';
+import type { Api } from './api.ts';
+import { catalogRoutes } from './catalog.ts';
+import { closeGracefully } from './close-gracefully.ts';
+import {
+  EXPECTATION_FAILED,
+  INTERNAL_ERROR,
+  MALFORMED_REQUEST,
+  methodNotAllowed,
+  NOT_FOUND,
+} from './error-bodies.ts';
+import { Exchanges } from './exchange.ts';
+import { healthRoutes } from './health.ts';
+import { leanExpress } from './lean-express.ts';
+import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { messageRoutes, type Wait } from './messages.ts';
+import { type OpenApi, openApiDocument, openApiRoute } from './open-api.ts';
+import { answerProtocolErrors } from './protocol-errors.ts';
+import type { PathParams, Route } from './route.ts';
+import type { SeenAnswer } from './seen-answer.ts';
+import { whatsappResourceRoutes } from './whatsapp-resources.ts';
+
+export interface HttpServerOptions {
+  readonly api: Api;
+  readonly logger: Logger;
+  /** A new id for each answer whose request brought none. */
+  readonly requestIds: () => string;
+  /** Told of every answer; for checks, costs nothing when absent. */
+  readonly observeAnswer?: (seen: SeenAnswer) => void;
+  readonly limits?: Partial<ServerLimits>;
+  /** One line for every request; faults are logged in any case. */
+  readonly logRequests?: boolean;
+  /** How a test number's slow answer waits; by the process clock when absent. */
+  readonly wait?: Wait;
+}
+
+export interface HttpServer {
+  /** Not listening yet. */
+  readonly server: Server;
+  readonly openApi: OpenApi;
+  /**
+   * Takes no new connection, answers what is in flight, and resolves when every connection is closed: true
+   * when all of them ended by themselves, false when `timeoutMs` passed and the rest was cut.
+   */
+  closeGracefully(timeoutMs: number): Promise<boolean>;
+}
+
+/** The whole interface over HTTP, at the root and under `/api`. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { api, logger, requestIds, observeAnswer, logRequests = false, wait = sleep } = options;
+  const limits = { ...SERVER_LIMITS, ...options.limits };
+  const { app, server } = leanExpress({
+    requestTimeout: limits.requestTimeoutMs,
+    headersTimeout: limits.headersTimeoutMs,
+    connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    maxHeaderSize: limits.headerBytesMax,
+    // Node's own answer to a missing Host has no body; ours has one.
+    requireHostHeader: false,
+  });
+  server.maxConnections = limits.connectionsMax;
+
+  const exchanges = new Exchanges({ logger, requestIds, observeAnswer, logRequests });
+  const routes = routesOf(api, wait);
+  const openApi = openApiDocument(routes);
+  for (const [path, samePath] of groupByPath([...routes, openApiRoute(openApi)])) {
+    registerPath(app, exchanges, path, samePath);
+  }
+  listen(server, app, exchanges);
+  answerProtocolErrors(server, { requestIds, observeAnswer });
+
+  return {
+    server,
+    openApi,
+    closeGracefully(timeoutMs) {
+      exchanges.startClosing();
+      return closeGracefully(server, timeoutMs);
+    },
+  };
+}
+
+/** In the order they are looked for: the busiest first. */
+function routesOf(api: Api, wait: Wait): readonly Route[] {
+  return [
+    ...messageRoutes(api, wait),
+    ...catalogRoutes(api),
+    ...whatsappResourceRoutes(api),
+    ...healthRoutes(api),
+  ];
+}
+
+function groupByPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]> {
+  const groups = new Map<string, Route[]>();
+  for (const route of routes) groups.set(route.path, [...(groups.get(route.path) ?? []), route]);
+  return groups;
+}
+
+function registerPath(app: Express, exchanges: Exchanges, path: string, routes: readonly Route[]): void {
+  const registration = app.route([path, `/api${path}`]);
+  for (const route of routes) {
+    registration[route.method]((request: Request, response: Response) => {
+      const exchange = exchanges.begin(request, response, path);
+      route.serve(request, response, request.params as PathParams).then(
+        (answer) => exchanges.respond(exchange, answer),
+        (error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR),
+      );
+    });
+  }
+  const methods = methodsOf(routes);
+  const allow = methods.join(', ');
+  const allowed = ok({ methods }, ['Allow', allow]);
+  const refused = methodNotAllowed(allow);
+  registration.all((request: Request, response: Response) => {
+    exchanges.respond(
+      exchanges.begin(request, response, path),
+      request.method === 'OPTIONS' ? allowed : refused,
+    );
+  });
+}
+
+function methodsOf(routes: readonly Route[]): readonly string[] {
+  const methods = routes.flatMap(({ method }) =>
+    method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  );
+  return [...methods, 'OPTIONS'];
+}
+
+function listen(server: Server, app: Express, exchanges: Exchanges): void {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      exchanges.respond(exchanges.begin(request, response, null), MALFORMED_REQUEST, true);
+      return;
+    }
+    // What reaches the end matched no route, or could not be decoded and so names nothing either.
+    app(request as Request, response as Response, () => {
+      exchanges.respond(exchanges.begin(request, response, null), NOT_FOUND);
+    });
+  };
+  server.on('request', handle);
+  // With a listener of its own the caller is told to go on only when the body is wanted.
+  server.on('checkContinue', handle);
+  server.on('checkExpectation', (request, response) => {
+    exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
+  });
+}

@@ -1,0 +1,61 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { Refused } from '../../application/refused.ts';
+import type { Project } from '../../domain/access/project.ts';
+
+const MAPPED_PREFIX = '::ffff:';
+const MAPPED_PREFIX_BITS = 96;
+
+const compiledRules = new WeakMap<readonly string[], BlockList>();
+
+/** Refuses a caller whose address is not on the project's allow list; an empty list allows everybody. */
+export function checkIpRule(project: Project, remoteAddress: string | undefined): void {
+  const { allowedIps } = project.settings;
+  if (allowedIps.length === 0) return;
+  if (remoteAddress === undefined || !isAllowed(allowedIps, remoteAddress)) {
+    throw new Refused({ kind: 'ip-not-allowed' });
+  }
+}
+
+/** Whether an address is one of the entries or inside one of the ranges; an unreadable entry allows nobody. */
+export function isAllowed(allowedIps: readonly string[], address: string): boolean {
+  const caller = unmapped(address);
+  const family = familyOf(caller);
+  return family !== null && rulesOf(allowedIps).check(caller, family);
+}
+
+function rulesOf(allowedIps: readonly string[]): BlockList {
+  const known = compiledRules.get(allowedIps);
+  if (known !== undefined) return known;
+  const rules = new BlockList();
+  for (const entry of allowedIps) addRule(rules, entry.trim());
+  compiledRules.set(allowedIps, rules);
+  return rules;
+}
+
+function addRule(rules: BlockList, entry: string): void {
+  const [written = '', bits, ...rest] = entry.split('/');
+  const address = unmapped(written);
+  const family = familyOf(address);
+  if (family === null || rest.length > 0) return;
+  if (bits === undefined) {
+    rules.addAddress(address, family);
+    return;
+  }
+  const writtenBits = /^[0-9]{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+  const prefix = address === written ? writtenBits : writtenBits - MAPPED_PREFIX_BITS;
+  if (prefix >= 0 && prefix <= (family === 'ipv4' ? 32 : 128)) rules.addSubnet(address, prefix, family);
+}
+
+/** An IPv4 address that travels as IPv6 is the same address; the zone of a link-local one says nothing. */
+function unmapped(withZone: string): string {
+  const [address = ''] = withZone.split('%');
+  const embedded = address.toLowerCase().startsWith(MAPPED_PREFIX)
+    ? address.slice(MAPPED_PREFIX.length)
+    : address;
+  return isIPv4(embedded) ? embedded : address;
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' | null {
+  const version = isIP(address);
+  return version === 0 ? null : version === 4 ? 'ipv4' : 'ipv6';
+}

@@ -1,0 +1,47 @@
+export const BODY_BYTES_MAX = 32 * 1024;
+
+/** Routes that take lists of recipients: a thousand of them with parameters is a legal request. */
+export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Deeper JSON than any request needs; recursion over it must not exhaust the stack. */
+export const JSON_DEPTH_MAX = 32;
+
+export const REQUEST_ID_CHARACTERS_MAX = 128;
+export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
+
+/** The specification gives no maximum for these; the platform's own template names end at 512. */
+export const TEMPLATE_NAME_CHARACTERS_MAX = 512;
+export const WHATSAPP_ID_CHARACTERS_MAX = 64;
+export const TEMPLATE_PARAMETER_CHARACTERS_MAX = 4096;
+export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
+
+export const PRICING_PAGE_MAX = 1_000_000;
+export const PRICING_LIMIT_MAX = 500;
+export const PRICING_LIMIT_DEFAULT = 100;
+
+/** An unread body of this size is read to its end; behind a larger one the connection is closed. */
+export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
+
+/** How much of a refused body is still read, and how long, so that the caller gets to see the answer. */
+export const LINGER_BYTES_MAX = 1024 * 1024;
+export const LINGER_MS_MAX = 1_000;
+
+/** What a server allows its connections; slow callers are closed within headers or request time. */
+export interface ServerLimits {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly connectionsCheckingIntervalMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly headerBytesMax: number;
+  readonly connectionsMax: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  connectionsCheckingIntervalMs: 2_000,
+  /** Longer than the idle time of common balancers, which must be the first to close. */
+  keepAliveTimeoutMs: 65_000,
+  headerBytesMax: 16 * 1024,
+  connectionsMax: 10_000,
+};

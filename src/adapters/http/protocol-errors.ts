@@ -1,0 +1,59 @@
+import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorAnswer } from './answer.ts';
+import { HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT } from './error-bodies.ts';
+import { headerRecord, type SeenAnswer } from './seen-answer.ts';
+import { headersOf } from './write-answer.ts';
+
+interface Surroundings {
+  readonly requestIds: () => string;
+  readonly observeAnswer: ((seen: SeenAnswer) => void) | undefined;
+}
+
+/**
+ * Answers what never became a request: a malformed or oversized head, a request that did not arrive in time,
+ * a tunnel. The answer is JSON like every other, and the connection closes behind it.
+ */
+export function answerProtocolErrors(server: Server, surroundings: Surroundings): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const answer = answerFor(error.code);
+    const underWay = responseUnderWay(socket);
+    if (underWay === null) endWith(socket, answer, surroundings);
+    else underWay.once('close', () => endWith(socket, answer, surroundings));
+  });
+  server.on('connect', (_request: IncomingMessage, socket) => {
+    endWith(socket, MALFORMED_REQUEST, surroundings);
+  });
+}
+
+function answerFor(code: string | undefined): ErrorAnswer {
+  if (code === 'HPE_HEADER_OVERFLOW') return HEADERS_TOO_LARGE;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
+  return MALFORMED_REQUEST;
+}
+
+/**
+ * The answer to an earlier, complete request that the fault must not overtake. Node keeps the response of a
+ * connection's current request on its socket and tells of it in no other way.
+ */
+function responseUnderWay(socket: Duplex): ServerResponse | null {
+  const response: unknown = Reflect.get(socket, '_httpMessage');
+  return response instanceof ServerResponse && response.req.complete && !response.writableFinished
+    ? response
+    : null;
+}
+
+function endWith(socket: Duplex, answer: ErrorAnswer, { requestIds, observeAnswer }: Surroundings): void {
+  if (!socket.writable) return;
+  const body = JSON.stringify(answer.body);
+  const headers = headersOf(answer, requestIds(), body, true);
+  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`];
+  for (let index = 0; index < headers.length; index += 2)
+    lines.push(`${headers[index]}: ${headers[index + 1]}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  observeAnswer?.({ method: '', route: null, status: answer.status, headers: headerRecord(headers), body });
+}
