@@ -118,7 +118,7 @@ function answered(message: Message, index: number, answer: Answer, now: number):
         reference: answer.reference ?? step.reference,
       });
       const waiting: readonly ChainEffect[] =
-        state === 'accepted' && isCurrent(message, index) && isLast(message, index)
+        state === 'accepted' && !message.isFinal && isCurrent(message, index) && isLast(message, index)
           ? [{ kind: 'schedule-deadline', step: index, at: now + reportWindowMs(step.channel) }]
           : [];
       return chain(markSent(withReference, step.channel, now), waiting);
