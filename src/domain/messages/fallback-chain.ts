@@ -279,8 +279,9 @@ function isCurrent(message: Message, index: number): boolean {
   return index === message.steps.length - 1;
 }
 
+/** Whether no later channel could carry the message: moving on would only end the chain. */
 function isLast(message: Message, index: number): boolean {
-  return index === message.channels.length - 1;
+  return !message.channels.slice(index + 1).some((channel) => canCarry(channel, message.content));
 }
 
 function replace(message: Message, index: number, step: Step): Message {
