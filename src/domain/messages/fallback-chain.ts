@@ -83,6 +83,8 @@ export function advance(message: Message, event: ChainEvent, now: number): Chain
 
 function start(message: Message, index: number, now: number): ChainOutcome {
   const channel = message.channels[index];
+  const before = message.steps.at(-1);
+  if (before !== undefined && OPEN.has(before.state)) return unchanged(message);
   if (message.isFinal || channel === undefined || message.steps.length !== index) return unchanged(message);
   const step: Step = {
     channel,
@@ -107,7 +109,7 @@ function start(message: Message, index: number, now: number): ChainOutcome {
 
 function answered(message: Message, index: number, answer: Answer, now: number): ChainOutcome {
   const step = message.steps[index];
-  if (step === undefined) return unchanged(message);
+  if (step === undefined || step.state === 'skipped') return unchanged(message);
   const isFirstAnswer = step.state === 'dispatching';
   switch (answer.kind) {
     case 'accepted': {
