@@ -6,7 +6,10 @@ export interface WebhookPost {
   readonly body: string;
 }
 
-/** What became of one post. Durations are milliseconds of the whole exchange. */
+/**
+ * What became of one post. Durations are milliseconds of the whole exchange. `busy`: nothing was sent, because
+ * too many posts to the same receiver are on their way or the transport is closed; it is no attempt.
+ */
 export type WebhookAnswer =
   | {
       readonly kind: 'answered';
@@ -17,7 +20,7 @@ export type WebhookAnswer =
     }
   | {
       readonly kind: 'failed';
-      readonly reason: 'timeout' | 'connection' | 'tls' | 'address-refused' | 'protocol';
+      readonly reason: 'timeout' | 'connection' | 'tls' | 'address-refused' | 'protocol' | 'busy';
       readonly durationMs: number;
     };
 

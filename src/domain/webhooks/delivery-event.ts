@@ -22,10 +22,14 @@ export type PostResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What a result means for the event. `stop` ends its attempts at once. */
+/**
+ * What a result means for the event. `stop` ends its attempts at once; `postpone` means that nothing was sent,
+ * so it counts as no attempt and says nothing about the receiver.
+ */
 export type DeliveryVerdict =
   | { readonly kind: 'success' }
   | { readonly kind: 'stop'; readonly reason: string }
+  | { readonly kind: 'postpone'; readonly delayMs: number }
   | { readonly kind: 'retry'; readonly reason: string; readonly retryAfterMs: number | null };
 
 /** Who an attempt is signed and marked for. */
@@ -44,6 +48,10 @@ export interface DeliveryAttempt {
 const STATUS_GONE = 410;
 /** The url can never be posted to, so no later attempt can differ. */
 const ADDRESS_REFUSED = 'address-refused';
+/** The transport had no room for the post. */
+const BUSY = 'busy';
+/** Long enough for some of the posts in the way to end. */
+export const POSTPONE_MS = 5_000;
 const UNKNOWN_REASON = 'The message could not be delivered';
 const MS_PER_SECOND = 1_000;
 
@@ -93,6 +101,7 @@ export function deliveryHeaders(hmac: Hmac, attempt: DeliveryAttempt): Readonly<
 
 /** Specification 6.1: any 2xx is success; 410 and a refused address stop the event; all else is tried again. */
 export function judgeDelivery(result: PostResult): DeliveryVerdict {
+  if (!wasPosted(result)) return { kind: 'postpone', delayMs: POSTPONE_MS };
   if (result.kind === 'failed') {
     return result.reason === ADDRESS_REFUSED
       ? { kind: 'stop', reason: result.reason }
@@ -103,6 +112,11 @@ export function judgeDelivery(result: PostResult): DeliveryVerdict {
   return result.status === STATUS_GONE
     ? { kind: 'stop', reason }
     : { kind: 'retry', reason, retryAfterMs: result.retryAfterMs };
+}
+
+/** Whether the post took place at all; if not, it is no attempt. */
+export function wasPosted(result: PostResult): boolean {
+  return result.kind === 'answered' || result.reason !== BUSY;
 }
 
 /** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */

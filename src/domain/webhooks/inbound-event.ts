@@ -1,4 +1,4 @@
-import { isSuccess, type PostResult } from './delivery-event.ts';
+import { isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './delivery-event.ts';
 import { INBOUND_LOG_LIFETIME_MS, INBOUND_QUICK_ATTEMPTS, nextInboundAttempt } from './retry-schedule.ts';
 import { type Hmac, signInbound } from './signer.ts';
 
@@ -130,13 +130,15 @@ export function newInboundEvent(now: number): InboundEvent {
 
 /**
  * The event after an attempt that began at `attemptedAt`. Only a 2xx delivers it; every other result follows
- * the schedule of specification 6.2, whatever the receiver asked for. A delivered event stays delivered.
+ * the schedule of specification 6.2, whatever the receiver asked for. A delivered event stays delivered. When
+ * nothing was sent it is no attempt, and the event is due again soon.
  */
 export function afterInboundAttempt(
   event: InboundEvent,
   result: PostResult,
   attemptedAt: number,
 ): InboundEvent {
+  if (!wasPosted(result)) return { ...event, nextAttemptAt: attemptedAt + POSTPONE_MS };
   const attempts = event.attempts + 1;
   const firstAttemptAt = event.firstAttemptAt ?? attemptedAt;
   if (event.state === 'delivered' || (result.kind === 'answered' && isSuccess(result.status))) {

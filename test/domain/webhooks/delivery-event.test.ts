@@ -140,6 +140,10 @@ describe('what a result means', () => {
     expect(judgeDelivery({ kind: 'failed', reason })).toEqual({ kind: 'retry', reason, retryAfterMs: null });
   });
 
+  it('a post that never took place is no attempt', () => {
+    expect(judgeDelivery({ kind: 'failed', reason: 'busy' })).toEqual({ kind: 'postpone', delayMs: 5_000 });
+  });
+
   it('takes the answer of a transport as it is', () => {
     expectTypeOf<WebhookAnswer>().toExtend<PostResult>();
   });

@@ -102,6 +102,14 @@ describe('the states of an event', () => {
     ]);
   });
 
+  it('does not count a post that never took place', () => {
+    const first = afterInboundAttempt(newInboundEvent(NOW), BROKEN, NOW);
+    expect(afterInboundAttempt(first, { kind: 'failed', reason: 'busy' }, NOW + 10_000)).toEqual({
+      ...first,
+      nextAttemptAt: NOW + 15_000,
+    });
+  });
+
   it('is discarded after fifty attempts in two days', () => {
     const event = runOut();
     expect(event).toMatchObject({ state: 'discarded', attempts: 50, nextAttemptAt: null });

@@ -1,0 +1,138 @@
+import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { connect, createSecureContext, type TLSSocket } from 'node:tls';
+import type { buildConnector } from 'undici';
+import type { EgressRules } from './egress-rules.ts';
+import { HTTPS_PORT } from './webhook-url.ts';
+
+/** The form of `lookup` in node:dns that answers with every address of a name. */
+export type LookupAll = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, answers: LookupAddress[]) => void,
+) => void;
+
+export interface EgressGuardOptions {
+  readonly rules: Pick<EgressRules, 'allows'>;
+  readonly lookup: LookupAll;
+  /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
+  readonly ca: string | null;
+}
+
+/** The connection would have led to an address that is not allowed. */
+export class EgressRefused extends Error {
+  override readonly name = 'EgressRefused';
+}
+
+/** No connection within the time allowed. */
+export class ConnectTimeout extends Error {
+  override readonly name = 'ConnectTimeout';
+}
+
+/** The receiver could not prove who it is, or speaks no acceptable TLS. */
+export class HandshakeFailed extends Error {
+  override readonly name = 'HandshakeFailed';
+}
+
+const TLS_VERSION_MIN = 'TLSv1.2';
+const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
+/** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
+const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR|ENOTFOUND|EAI_)/;
+
+/**
+ * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
+ * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
+ * special answer refuses them all; and the address the socket ended at is checked before a byte is sent.
+ */
+export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
+  const secureContext = createSecureContext({
+    minVersion: TLS_VERSION_MIN,
+    ...(options.ca === null ? {} : { ca: options.ca }),
+  });
+  const lookup = guardedLookup(options);
+
+  return ({ hostname, port, protocol, servername }, callback) => {
+    if (protocol !== 'https:' || (isIP(hostname) !== 0 && !options.rules.allows(hostname))) {
+      callback(new EgressRefused(`Not allowed: ${hostname}`), null);
+      return;
+    }
+    const socket = connect({
+      host: hostname,
+      port: port === '' ? HTTPS_PORT : Number(port),
+      servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
+      lookup,
+      secureContext,
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+    });
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
+    watch(socket, options, callback);
+  };
+}
+
+/** Reports the end of a handshake, or of the hope for one, exactly once. */
+function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildConnector.Callback): void {
+  let isConnected = false;
+  let isReported = false;
+  const timer = setTimeout(
+    () => socket.destroy(new ConnectTimeout('No connection in time')),
+    options.timeoutMs,
+  );
+
+  const fail = (error: Error): void => {
+    clearTimeout(timer);
+    if (isReported) return;
+    isReported = true;
+    callback(isConnected ? handshakeError(error) : error, null);
+  };
+  socket.once('connect', () => {
+    isConnected = true;
+    const { remoteAddress } = socket;
+    if (remoteAddress !== undefined && !options.rules.allows(remoteAddress)) {
+      socket.destroy(new EgressRefused(`Not allowed: ${remoteAddress}`));
+    }
+  });
+  socket.once('secureConnect', () => {
+    clearTimeout(timer);
+    if (isReported) return;
+    isReported = true;
+    callback(null, socket);
+  });
+  // Stays for the life of the socket: an error after the handshake reaches the request in another way.
+  socket.on('error', fail);
+  socket.once('close', () => fail(new Error('The connection was closed during the handshake')));
+}
+
+function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
+  return (hostname, options, done) => {
+    lookup(hostname, { ...options, all: true }, (error, given) => {
+      if (error !== null) {
+        done(error, []);
+        return;
+      }
+      // Copied, so that what was checked is what is connected to.
+      const answers = given.map(({ address, family }) => ({ address: String(address), family }));
+      const refused = answers.find(({ address }) => !rules.allows(address));
+      const [first] = answers;
+      if (refused !== undefined) {
+        done(new EgressRefused(`${hostname} leads to ${refused.address}`), []);
+      } else if (first === undefined) {
+        done(Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' }), []);
+      } else if (options.all === true) {
+        done(null, answers);
+      } else {
+        done(null, first.address, first.family);
+      }
+    });
+  };
+}
+
+function handshakeError(error: Error): Error {
+  const code = 'code' in error ? String(error.code) : '';
+  const isOther = error instanceof EgressRefused || error instanceof ConnectTimeout || code === '';
+  if (isOther || NETWORK_ERROR_CODES.test(code)) return error;
+  return new HandshakeFailed(`${code}: ${error.message}`);
+}

@@ -1,0 +1,95 @@
+import type { Dispatcher } from 'undici';
+import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
+import { ConnectTimeout, EgressRefused, HandshakeFailed } from './egress-guard.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+type FailureReason = Extract<WebhookAnswer, { readonly kind: 'failed' }>['reason'];
+
+/** A receiver's body means nothing to us; it is read only so that the connection can be used again. */
+export const ANSWER_BYTES_MAX = 65_536;
+/** A few interim (1xx) answers are in order; a flood of them is none. */
+export const INTERIM_ANSWERS_MAX = 10;
+
+const PROTOCOL_ERROR_CODES = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
+const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
+
+/**
+ * One request and its answer under one deadline. Decided by the status line: whatever happens to the body
+ * after it, a status that came is the answer. `settle` is called exactly once.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #settle: (answer: WebhookAnswer) => void;
+  readonly #startedAt = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #isSettled = false;
+  #status: number | null = null;
+  #retryAfterMs: number | null = null;
+  #bytes = 0;
+  #interimAnswers = 0;
+
+  constructor(timeoutMs: number, settle: (answer: WebhookAnswer) => void) {
+    this.#settle = settle;
+    this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs);
+  }
+
+  /** The request is about to be written. Never called when no connection came about. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isSettled) controller.abort(new Error('The deadline passed before the connection stood'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status >= 200) {
+      this.#status = status;
+      this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+      return;
+    }
+    this.#interimAnswers += 1;
+    if (this.#interimAnswers > INTERIM_ANSWERS_MAX) this.#end('protocol');
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes >= ANSWER_BYTES_MAX) this.#end('protocol');
+  }
+
+  onResponseEnd(): void {
+    this.#finish('protocol');
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    this.#finish(reasonOf(error));
+  }
+
+  /** Settles and gives up the connection. */
+  #end(reason: FailureReason): void {
+    this.#finish(reason);
+    this.#controller?.abort(new Error(`Ended: ${reason}`));
+  }
+
+  #finish(reason: FailureReason): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    const durationMs = performance.now() - this.#startedAt;
+    this.#settle(
+      this.#status === null
+        ? { kind: 'failed', reason, durationMs }
+        : { kind: 'answered', status: this.#status, retryAfterMs: this.#retryAfterMs, durationMs },
+    );
+  }
+}
+
+function reasonOf(error: Error): FailureReason {
+  if (error instanceof EgressRefused) return 'address-refused';
+  if (error instanceof HandshakeFailed) return 'tls';
+  if (error instanceof ConnectTimeout) return 'timeout';
+  const code = 'code' in error ? String(error.code) : '';
+  if (TLS_ERROR_CODES.test(code)) return 'tls';
+  return PROTOCOL_ERROR_CODES.test(code) ? 'protocol' : 'connection';
+}

@@ -1,0 +1,139 @@
+import { lookup as systemLookup } from 'node:dns';
+import { Agent } from 'undici';
+import {
+  WEBHOOK_TIMEOUT_MS,
+  type WebhookAnswer,
+  type WebhookPost,
+  type WebhookTransport,
+} from '../../application/ports/webhook-transport.ts';
+import { guardedConnector, type LookupAll } from './egress-guard.ts';
+import { type EgressRules, egressRules } from './egress-rules.ts';
+import { Exchange } from './exchange.ts';
+import { PostingSlots } from './posting-slots.ts';
+import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
+
+export interface UndiciWebhookTransportOptions {
+  /** Networks that are posted to although they are not public, in CIDR notation; none by default. */
+  readonly allowedNetworks?: readonly string[];
+  /** 443 alone by default. */
+  readonly allowedPorts?: readonly number[];
+  /** The deadline of one post, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** How long a post waits for others to the same receiver, in milliseconds. */
+  readonly queueMs?: number;
+  /** Trusted instead of the system's certificate authorities, in PEM. */
+  readonly ca?: string;
+  readonly lookup?: LookupAll;
+}
+
+/** Enough for the throughput of a fast receiver, and all that a hanging one can hold. */
+export const POSTS_PER_ENDPOINT_MAX = 50;
+/** A host that serves many customers gets more, and one of their paths cannot use it up. */
+export const POSTS_PER_ORIGIN_MAX = 200;
+/** With the deadline of the post itself this stays below a job's lease. */
+export const QUEUE_MS_MAX = 10_000;
+export const ANSWER_HEADER_BYTES_MAX = 16_384;
+
+const KEEP_ALIVE_MS = 4_000;
+/** A receiver may offer more; a new connection now and then finds out that its address has changed. */
+const KEEP_ALIVE_MS_MAX = 60_000;
+const USER_AGENT = 'Barid-Webhooks/1.0';
+
+/** Posts webhooks over pooled keep-alive connections that all went through the egress guard. */
+export class UndiciWebhookTransport implements WebhookTransport {
+  readonly #rules: EgressRules;
+  readonly #ports: ReadonlySet<number>;
+  readonly #timeoutMs: number;
+  readonly #agent: Agent;
+  readonly #endpointSlots: PostingSlots;
+  readonly #originSlots: PostingSlots;
+  readonly #whenIdle: (() => void)[] = [];
+  #postsInFlight = 0;
+  #isClosed = false;
+
+  /** Throws when an allowed network is malformed or would switch the guard off. */
+  constructor(options: UndiciWebhookTransportOptions = {}) {
+    this.#rules = egressRules(options.allowedNetworks ?? []);
+    this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
+    this.#timeoutMs = options.timeoutMs ?? WEBHOOK_TIMEOUT_MS;
+    const queueMs = options.queueMs ?? QUEUE_MS_MAX;
+    this.#endpointSlots = new PostingSlots(POSTS_PER_ENDPOINT_MAX, queueMs);
+    this.#originSlots = new PostingSlots(POSTS_PER_ORIGIN_MAX, queueMs);
+    this.#agent = new Agent({
+      connect: guardedConnector({
+        rules: this.#rules,
+        lookup: options.lookup ?? systemLookup,
+        timeoutMs: this.#timeoutMs,
+        ca: options.ca ?? null,
+      }),
+      connections: POSTS_PER_ORIGIN_MAX,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+      maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+      // These two only measure silence; the deadline of the exchange measures all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  async post(post: WebhookPost): Promise<WebhookAnswer> {
+    const url = parseWebhookUrl(post.url, this.#rules, this.#ports);
+    if (url === null) return { kind: 'failed', reason: 'address-refused', durationMs: 0 };
+    if (this.#isClosed) return { kind: 'failed', reason: 'busy', durationMs: 0 };
+    this.#postsInFlight += 1;
+    try {
+      return await this.#postInTurn(url, post);
+    } finally {
+      this.#postsInFlight -= 1;
+      if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
+    }
+  }
+
+  acceptUrl(url: string): string | null {
+    return parseWebhookUrl(url, this.#rules, this.#ports)?.href ?? null;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#postsInFlight > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    await this.#agent.destroy();
+  }
+
+  async #postInTurn(url: URL, post: WebhookPost): Promise<WebhookAnswer> {
+    const endpoint = `${url.origin}${url.pathname}`;
+    if (!(await this.#endpointSlots.take(endpoint))) return { kind: 'failed', reason: 'busy', durationMs: 0 };
+    try {
+      if (!(await this.#originSlots.take(url.origin))) {
+        return { kind: 'failed', reason: 'busy', durationMs: 0 };
+      }
+      try {
+        return await this.#exchange(url, post);
+      } finally {
+        this.#originSlots.give(url.origin);
+      }
+    } finally {
+      this.#endpointSlots.give(endpoint);
+    }
+  }
+
+  #exchange(url: URL, post: WebhookPost): Promise<WebhookAnswer> {
+    return new Promise((resolve) => {
+      const exchange = new Exchange(this.#timeoutMs, resolve);
+      try {
+        this.#agent.dispatch(
+          {
+            origin: url.origin,
+            path: `${url.pathname}${url.search}`,
+            method: 'POST',
+            headers: { 'User-Agent': USER_AGENT, ...post.headers },
+            body: post.body,
+          },
+          exchange,
+        );
+      } catch (error) {
+        exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+}
