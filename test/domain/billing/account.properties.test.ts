@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type Account, creditOf, hold, spendingOf } from '../../../src/domain/billing/account.ts';
+import {
+  applyDelta,
+  deltasOf,
+  depositEntry,
+  differencesOf,
+  holdEntry,
+  type LedgerEntry,
+  settlementEntry,
+  thresholdResetEntry,
+} from '../../../src/domain/billing/ledger.ts';
+import { iqd, type Money, money, subtract, ZERO } from '../../../src/domain/shared/money.ts';
+import { anAccount, anSmsId, NOW } from '../../support/builders.ts';
+
+const RUNS = 1_000;
+
+type Move =
+  | { readonly kind: 'deposit'; readonly amount: Money }
+  | { readonly kind: 'hold'; readonly amount: Money }
+  /** Settles one of the open holds, taking so many hundredths of it. */
+  | { readonly kind: 'settle'; readonly which: number; readonly percent: number }
+  | { readonly kind: 'reset' };
+
+const amounts = fc.integer({ min: 0, max: 300_000 }).map(money);
+const moves: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('deposit' as const), amount: amounts }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('hold' as const), amount: amounts }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      which: fc.nat({ max: 50 }),
+      percent: fc.constantFrom(0, 33, 100),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'reset' as const }) },
+);
+const accounts = fc
+  .record({
+    paymentType: fc.constantFrom('prepaid' as const, 'postpaid' as const),
+    spendingThreshold: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 1_000_000 }).map(money)),
+  })
+  .map((given) => anAccount({ balance: ZERO, ...given }));
+
+/** An account, its books and its open holds, kept the way a unit of work keeps them. */
+class Books {
+  account: Account;
+  accepted = 0;
+  refused = 0;
+  readonly entries: LedgerEntry[] = [];
+  readonly #open: { readonly reference: string; readonly amount: Money }[] = [];
+  #count = 0;
+
+  constructor(account: Account) {
+    this.account = account;
+  }
+
+  make(move: Move): void {
+    this.#count += 1;
+    const occurrence = { projectId: this.account.projectId, reference: anSmsId(this.#count), at: NOW };
+    switch (move.kind) {
+      case 'deposit':
+        this.#book(depositEntry(occurrence, move.amount));
+        return;
+      case 'hold':
+        this.#hold(occurrence, move.amount);
+        return;
+      case 'settle': {
+        const [settled] = this.#open.splice(move.which % Math.max(1, this.#open.length), 1);
+        if (settled === undefined) return;
+        const taken = money(Math.floor((settled.amount * move.percent) / 100));
+        this.#book(settlementEntry({ ...occurrence, reference: settled.reference }, settled.amount, taken));
+        return;
+      }
+      case 'reset':
+        this.#book(thresholdResetEntry(occurrence, this.account.spent));
+        return;
+      default:
+        move satisfies never;
+    }
+  }
+
+  check(): void {
+    const { account } = this;
+    const [sums = { projectId: account.projectId, balance: ZERO, held: ZERO, spent: ZERO }] = deltasOf(
+      this.entries,
+    );
+    expect(differencesOf(account, sums)).toEqual([]);
+    expect(account.held).toBe(this.#open.reduce((sum, { amount }) => sum + amount, 0));
+    expect(account.held).toBeGreaterThanOrEqual(0);
+    expect(account.spent).toBeGreaterThanOrEqual(0);
+    expect(creditOf(account)).toBeGreaterThanOrEqual(0);
+    if (account.paymentType === 'prepaid') {
+      expect(subtract(account.balance, account.held)).toBeGreaterThanOrEqual(0);
+    }
+  }
+
+  #hold(occurrence: { projectId: string; reference: string; at: number }, amount: Money): void {
+    const before = this.account;
+    const decision = hold(before, amount);
+    if (decision.kind !== 'held') {
+      this.refused += 1;
+      return;
+    }
+    this.accepted += 1;
+    if (before.spendingThreshold !== null) {
+      expect(spendingOf(decision.account)).toBeLessThanOrEqual(before.spendingThreshold);
+    }
+    this.#open.push({ reference: occurrence.reference, amount });
+    this.#book(holdEntry(occurrence, amount));
+    expect(this.account, 'the decision and the books agree').toEqual(decision.account);
+  }
+
+  #book(entry: LedgerEntry): void {
+    this.entries.push(entry);
+    for (const delta of deltasOf([entry])) this.account = applyDelta(this.account, delta);
+  }
+}
+
+it('an account is the sum of its entries, and nothing is spent that is not there', () => {
+  let accepted = 0;
+  let refused = 0;
+  fc.assert(
+    fc.property(accounts, fc.array(moves, { maxLength: 40 }), (account, story) => {
+      const books = new Books(account);
+      for (const move of story) {
+        books.make(move);
+        books.check();
+      }
+      expect(new Set(books.entries.map(({ id }) => id)).size).toBe(books.entries.length);
+      accepted += books.accepted;
+      refused += books.refused;
+    }),
+    { numRuns: RUNS },
+  );
+  expect(accepted, 'holds were accepted').toBeGreaterThan(RUNS);
+  expect(refused, 'holds were refused').toBeGreaterThan(RUNS);
+});
+
+it('holds are accepted exactly as long as money and threshold last', () => {
+  const limits = fc.record({
+    balance: fc.integer({ min: 0, max: 2_000 }),
+    threshold: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 2_000 })),
+    cost: fc.integer({ min: 1, max: 300 }),
+  });
+  fc.assert(
+    fc.property(limits, ({ balance, threshold, cost }) => {
+      let account = anAccount({
+        balance: iqd(balance),
+        spendingThreshold: threshold === null ? null : iqd(threshold),
+      });
+      let count = 0;
+      for (let decision = hold(account, iqd(cost)); decision.kind === 'held'; count += 1) {
+        account = decision.account;
+        decision = hold(account, iqd(cost));
+      }
+      expect(count).toBe(Math.floor(Math.min(balance, threshold ?? balance) / cost));
+    }),
+  );
+});
