@@ -62,9 +62,9 @@ export class RabbitLink {
     await new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Gives the connection up and opens another. */
+  /** Gives the connection up and opens another, unless the link is being closed. */
   restart(reason: Error): void {
-    this.#session?.drop(reason);
+    if (this.#closed === null) this.#session?.drop(reason);
   }
 
   /** Ends the link after what was sent has been taken. May be called twice. */

@@ -38,6 +38,7 @@ export class RabbitPublisher {
   readonly #gauge: RoomGauge;
   readonly #publishing = new Set<Promise<void>>();
   readonly #returned = new Set<string>();
+  #repairing: Promise<void> | null = null;
   #messages = 0;
 
   constructor(options: RabbitPublisherOptions) {
@@ -122,9 +123,17 @@ export class RabbitPublisher {
   /** What no queue wanted comes back just before its confirmation: somebody deleted the queue. */
   #takeBack(channel: ConfirmChannel, message: Message): void {
     this.#returned.add(String(message.properties.messageId));
-    if (this.#returned.size > 1) return;
+    this.#repairing ??= this.#repair(channel);
+  }
+
+  async #repair(channel: ConfirmChannel): Promise<void> {
     this.#logger.warn('queue.returned');
-    declareTopology(channel, this.#topology).catch((error: Error) => this.#link.restart(error));
+    try {
+      await declareTopology(channel, this.#topology);
+    } catch {
+      this.#link.restart(new Error('The queue could not be made again'));
+    }
+    this.#repairing = null;
   }
 }
 

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeJob } from '../../../src/adapters/rabbitmq/job-envelope.ts';
+import { Gate, JobCollector, leasedJob, leasedJobs } from '../../support/job-collector.ts';
+import { RabbitWorld } from '../../support/rabbit-world.ts';
+
+const rabbitUrl = process.env.TEST_RABBITMQ_URL ?? '';
+const title = 'RabbitJobQueue under faults';
+
+describe.skipIf(rabbitUrl === '')(
+  rabbitUrl === '' ? `${title} (skipped: TEST_RABBITMQ_URL is not set)` : title,
+  () => {
+    let world: RabbitWorld;
+
+    beforeEach(async () => {
+      world = await RabbitWorld.open(rabbitUrl);
+    });
+    afterEach(async () => {
+      await world.dispose();
+    });
+
+    it('sets a job aside after five deliveries', async () => {
+      const collector = new JobCollector(() => {
+        throw new Error('planted');
+      });
+      const { queue } = await world.process();
+      await queue.consume(collector.handler);
+      await queue.ready();
+      await queue.publish([leasedJob(1)]);
+      const dead = await world.nextDeadLetter();
+      expect(dead).toEqual({ text: encodeJob(leasedJob(1)).toString(), reason: 'delivery_limit' });
+      expect(collector.ids()).toEqual(Array(5).fill(leasedJob(1).id));
+    });
+
+    it('sets aside at once what is no job, and goes on', async () => {
+      const collector = new JobCollector();
+      const { queue, logger } = await world.process();
+      await queue.consume(collector.handler);
+      await queue.ready();
+      const { exchange, routingKey } = world.topology;
+      world.admin.publish(exchange, routingKey, Buffer.from('not a job'));
+      const dead = await world.nextDeadLetter();
+      expect(dead).toEqual({ text: 'not a job', reason: 'rejected' });
+      await queue.publish([leasedJob(1)]);
+      await queue.idle();
+      expect(collector.ids()).toEqual([leasedJob(1).id]);
+      expect(logger.entries.filter(({ event }) => event === 'queue.poison')).toEqual([
+        { level: 'warn', event: 'queue.poison', fields: { bytes: 9 } },
+      ]);
+    });
+
+    it('starts without a broker and says why it carries nothing', async () => {
+      const collector = new JobCollector();
+      const { queue, proxy, logger } = await world.process({ severed: true });
+      await queue.consume(collector.handler);
+      await logger.seen('queue.disconnected');
+      expect(queue.problem()).not.toBeNull();
+      expect(await queue.room()).toBe(0);
+      await expect(queue.publish([leasedJob(1)])).rejects.toThrow('Not published');
+      proxy.restore();
+      await queue.ready();
+      expect(queue.problem()).toBeNull();
+      await queue.publish([leasedJob(1)]);
+      await collector.received([leasedJob(1)]);
+    });
+
+    it('closes while the broker is away', async () => {
+      const { queue, logger } = await world.process({ severed: true });
+      await queue.consume(new JobCollector().handler);
+      await logger.seen('queue.disconnected');
+      const ready = queue.ready();
+      const refused = expect(ready).rejects.toThrow('closed');
+      await queue.close();
+      await refused;
+      expect(queue.problem()).toBe('closed');
+    });
+
+    it('comes back after its connections were broken', async () => {
+      const collector = new JobCollector();
+      const { queue, proxy, logger } = await world.process();
+      await queue.consume(collector.handler);
+      await queue.ready();
+      for (const times of [1, 2, 3]) {
+        proxy.cut();
+        await logger.seen('queue.connected', 2 + 2 * times);
+        await queue.publish([leasedJob(times)]);
+        await collector.received([leasedJob(times)]);
+      }
+      expect(queue.problem()).toBeNull();
+    });
+
+    it('finishes a batch whose connection broke, and gets it again', async () => {
+      const gate = new Gate();
+      const collector = new JobCollector((_, call) => (call === 1 ? gate.opened : undefined));
+      const { queue, proxy, logger } = await world.process();
+      await queue.consume(collector.handler);
+      await queue.ready();
+      await queue.publish([leasedJob(1)]);
+      await collector.called(1);
+      proxy.cut();
+      await logger.seen('queue.connected', 4);
+      gate.open();
+      await collector.called(2);
+      await queue.publish([leasedJob(2)]);
+      await collector.received([leasedJob(2)]);
+      await queue.idle();
+      expect(collector.ids()).toEqual([leasedJob(1).id, leasedJob(1).id, leasedJob(2).id]);
+      expect(collector.busyMax).toBe(1);
+    });
+
+    it('rejects what was being published when the connection broke, and publishes it the second time', async () => {
+      const collector = new JobCollector();
+      const { queue, proxy, logger } = await world.process();
+      await queue.ready();
+      const jobs = leasedJobs(1, 5_000);
+      proxy.pause();
+      const refused = expect(queue.publish(jobs)).rejects.toThrow('did not take');
+      proxy.cut();
+      await refused;
+      proxy.resume();
+      await logger.seen('queue.connected', 2);
+      await queue.publish(jobs);
+      await queue.consume(collector.handler);
+      await queue.ready();
+      await collector.received(jobs);
+    });
+
+    it('subscribes again when the broker ends the subscription', async () => {
+      const collector = new JobCollector();
+      const { queue, logger } = await world.process();
+      await queue.consume(collector.handler);
+      await queue.ready();
+      await world.admin.deleteQueue(world.topology.queue);
+      await logger.seen('queue.cancelled');
+      await expect.poll(() => isPublished(queue.publish([leasedJob(1)]))).toBe(true);
+      await collector.received([leasedJob(1)]);
+    });
+
+    it('does not count a job as published that no queue took, and makes the queue again', async () => {
+      const { queue, logger } = await world.process();
+      await queue.ready();
+      await world.admin.deleteQueue(world.topology.queue);
+      await expect(queue.publish(leasedJobs(1, 3))).rejects.toThrow('no queue');
+      expect(logger.count('queue.returned')).toBe(1);
+      await expect.poll(() => isPublished(queue.publish([leasedJob(4)]))).toBe(true);
+    });
+
+    it('comes back after the broker closed its channel', async () => {
+      const { queue, logger } = await world.process();
+      await queue.ready();
+      await world.admin.deleteQueue(world.topology.queue);
+      // Asking for the length of a queue that is gone makes the broker close the channel.
+      expect(await queue.room()).toBe(0);
+      await logger.seen('queue.connected', 2);
+      await queue.publish([leasedJob(1)]);
+    });
+
+    it('has no room at a broker that stays silent', async () => {
+      const { queue, proxy } = await world.process({ readyMax: 7 });
+      await queue.ready();
+      proxy.pause();
+      expect(await queue.room()).toBe(0);
+      expect(queue.problem()).toBe('The broker does not answer');
+      proxy.resume();
+      await expect.poll(() => queue.room()).toBe(7);
+      expect(queue.problem()).toBeNull();
+    });
+  },
+);
+
+function isPublished(publishing: Promise<void>): Promise<boolean> {
+  return publishing.then(
+    () => true,
+    () => false,
+  );
+}
