@@ -17,22 +17,39 @@ import type { Route } from './route.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>> = {
+interface DocumentedHeader {
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
   'X-Request-Id': {
     description: 'The id of the request: the one it brought, else a new one',
+    required: true,
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
   'X-Error-Code': {
     description: 'A stable name of the refusal',
+    required: true,
     schema: { type: 'string', pattern: '^[a-z-]+$' },
   },
-  'Retry-After': { description: 'Seconds to wait', schema: { type: 'string', pattern: '^[0-9]+$' } },
+  'Retry-After': {
+    description: 'Seconds to wait',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
   'Idempotency-Replayed': {
     description: 'Present when this is the answer of an earlier request with the same Idempotency-Key',
+    required: false,
     schema: { type: 'string', const: 'true' },
   },
-  Allow: { description: 'The methods of the path', schema: { type: 'string' } },
-  'WWW-Authenticate': { description: 'How to authenticate', schema: { type: 'string', const: 'Bearer' } },
+  Allow: { description: 'The methods of the path', required: true, schema: { type: 'string' } },
+  'WWW-Authenticate': {
+    description: 'How to authenticate',
+    required: true,
+    schema: { type: 'string', const: 'Bearer' },
+  },
 };
 
 /** The components/headers part of the document. */

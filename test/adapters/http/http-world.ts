@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createHttpServer,
+  type HttpServer,
+  type HttpServerOptions,
+} from '../../../src/adapters/http/http-server.ts';
+import type { SeenAnswer } from '../../../src/adapters/http/seen-answer.ts';
+import { DEV_KEY } from '../../support/builders.ts';
+import { documentedAnswers } from '../../support/documented-answers.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+import { MemoryApi } from './memory-api.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The body as JSON. */
+  readonly body: unknown;
+}
+
+export interface Call {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Without the project's key. */
+  readonly keyless?: boolean;
+}
+
+/** A listening server over use cases by hand; every answer that leaves it is checked against its document. */
+export class HttpWorld {
+  readonly api = new MemoryApi();
+  readonly logger = new RecordingLogger();
+  readonly seen: SeenAnswer[] = [];
+  readonly undocumented: unknown[] = [];
+  readonly http: HttpServer;
+  #requestCount = 0;
+
+  constructor(options: Partial<HttpServerOptions> = {}) {
+    this.http = createHttpServer({
+      api: this.api,
+      logger: this.logger,
+      requestIds: () => `request-${++this.#requestCount}`,
+      observeAnswer: (seen) => this.#check(seen),
+      ...options,
+    });
+    this.#documented = documentedAnswers(this.http.openApi);
+  }
+
+  readonly #documented: (seen: SeenAnswer) => void;
+
+  get port(): number {
+    return (this.http.server.address() as AddressInfo).port;
+  }
+
+  async open(): Promise<this> {
+    this.http.server.listen(0, '127.0.0.1');
+    await once(this.http.server, 'listening');
+    return this;
+  }
+
+  /** Closes, and fails the test that got an answer the document does not know. */
+  async close(): Promise<void> {
+    await this.http.closeGracefully(1_000);
+    if (this.undocumented.length > 0) throw this.undocumented[0];
+  }
+
+  /** One request with the project's key. */
+  async call(
+    method: string,
+    path: string,
+    { headers = {}, body, keyless = false }: Call = {},
+  ): Promise<Reply> {
+    const key = keyless ? {} : { authorization: `Bearer ${DEV_KEY}` };
+    const request = httpRequest({
+      port: this.port,
+      host: '127.0.0.1',
+      method,
+      path,
+      headers: { ...key, ...headers },
+      agent: false,
+    });
+    request.end(body);
+    const [response] = await once(request, 'response');
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString('utf8');
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text,
+      body: text === '' ? null : JSON.parse(text),
+    };
+  }
+
+  /** A JSON request. */
+  post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.postRaw(path, JSON.stringify(body), headers);
+  }
+
+  /** A JSON request whose body is given as it goes over the wire. */
+  postRaw(
+    path: string,
+    body: string | Buffer,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Reply> {
+    return this.call('POST', path, { headers: { 'content-type': 'application/json', ...headers }, body });
+  }
+
+  #check(seen: SeenAnswer): void {
+    this.seen.push(seen);
+    try {
+      this.#documented(seen);
+    } catch (error) {
+      this.undocumented.push(error);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { Api, Dependency, SendCommand, SendReceipt } from '../../../src/adapters/http/api.ts';
+import { type Refusal, Refused } from '../../../src/application/refused.ts';
+import type { Project } from '../../../src/domain/access/project.ts';
+import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';
+import type { Message } from '../../../src/domain/messages/message.ts';
+import type { SenderId } from '../../../src/domain/senders/sender-id.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
+import { offsetOf, type Page } from '../../../src/domain/shared/page.ts';
+import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
+import { anSmsId, aProject, DEV_KEY } from '../../support/builders.ts';
+
+export const RECEIPT: SendReceipt = {
+  smsId: anSmsId(1),
+  remainingCredit: iqd(14_800),
+  cost: iqd(200),
+  canCover: true,
+  paymentType: 'prepaid',
+  replayed: false,
+  acceptance: null,
+};
+
+/** The use cases by hand: what the interface asked for is kept, and what they answer is set by the test. */
+export class MemoryApi implements Api {
+  project: Project = aProject({ environment: 'dev' });
+  /** What every send is answered with. */
+  receipt: SendReceipt = RECEIPT;
+  /** Refuses every send while set. */
+  sendRefusal: Refusal | null = null;
+  /** Thrown by every use case but authentication and readiness while set. */
+  fault: Error | null = null;
+  /** Sends wait for this promise before they are answered. */
+  gate: Promise<void> = Promise.resolve();
+  readonly sent: SendCommand[] = [];
+  readonly messages = new Map<string, Message>();
+  senders: readonly SenderId[] = [];
+  prices: readonly InternationalPrice[] = [];
+  businesses: readonly WhatsappBusiness[] = [];
+  dependencies: readonly Dependency[] = [];
+
+  readonly authenticate = {
+    execute: async (apiKey: string | null): Promise<Project> => {
+      if (apiKey !== DEV_KEY) throw new Refused({ kind: 'unauthorized' });
+      return this.project;
+    },
+  };
+
+  readonly sendMessages = {
+    execute: async (command: SendCommand): Promise<SendReceipt> => {
+      this.sent.push(command);
+      await this.gate;
+      this.#throwFault();
+      if (this.sendRefusal !== null) throw new Refused(this.sendRefusal);
+      return this.receipt;
+    },
+  };
+
+  readonly trackMessage = {
+    execute: async (_project: Project, smsId: string): Promise<Message> => {
+      this.#throwFault();
+      const message = this.messages.get(smsId);
+      if (message === undefined) throw new Refused({ kind: 'message-not-found' });
+      return message;
+    },
+  };
+
+  readonly catalog = {
+    info: async (project: Project) => {
+      this.#throwFault();
+      return { projectName: project.name, credit: iqd(15_000) };
+    },
+    senderIds: async () => {
+      this.#throwFault();
+      return this.senders;
+    },
+    internationalPrices: async ({ countryIso }: { readonly countryIso: string | null }, page: Page) => {
+      this.#throwFault();
+      const rows = this.prices.filter((row) => countryIso === null || row.countryIso === countryIso);
+      return { total: rows.length, rows: rows.slice(offsetOf(page), offsetOf(page) + page.limit) };
+    },
+    whatsappResources: async () => {
+      this.#throwFault();
+      return this.businesses;
+    },
+  };
+
+  readonly health = {
+    readiness: async () => ({
+      ready: this.dependencies.every(({ ok, critical }) => ok || !critical),
+      dependencies: this.dependencies,
+    }),
+  };
+
+  #throwFault(): void {
+    if (this.fault !== null) throw this.fault;
+  }
+}
