@@ -58,8 +58,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bytes >= ANSWER_BYTES_MAX) this.#end('protocol');
   }
 
+  /**
+   * The connection is free for the next request one turn of the event loop from here. Whoever waits for this
+   * exchange to end posts again at once, and would open another connection if told before.
+   */
   onResponseEnd(): void {
-    this.#finish('protocol');
+    queueMicrotask(() => setImmediate(() => this.#finish('protocol')));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

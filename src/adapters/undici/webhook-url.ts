@@ -6,6 +6,8 @@ export const URL_CHARACTERS_MAX = 2_048;
 export const HTTPS_PORT = 443;
 
 const HOST_CHARACTERS_MAX = 253;
+/** Labels of 1 to 63 characters, and no dot at the end. */
+const HOST_PATTERN = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const FORBIDDEN_CHARACTERS = /[\s\u0000-\u001f\u007f-\u009f\\]/;
 const AUTHORITY_PATTERN = /^https:\/\/([^/?#]+)/i;
 
@@ -63,7 +65,7 @@ function isSpelledOut(authority: string, url: URL): boolean {
 function isAcceptableHost(hostname: string, rules: EgressRules): boolean {
   const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   if (isIP(literal) !== 0) return rules.allows(literal);
-  if (hostname.length > HOST_CHARACTERS_MAX || hostname.endsWith('.')) return false;
+  if (hostname.length > HOST_CHARACTERS_MAX || !HOST_PATTERN.test(hostname)) return false;
   // With networks of their own allowed, operators use the names they gave them; the address still decides.
   if (rules.hasExceptions) return true;
   return hostname.includes('.') && !LOCAL_NAME_PATTERN.test(hostname) && !METADATA_NAMES.has(hostname);

@@ -138,7 +138,9 @@ export function afterInboundAttempt(
   result: PostResult,
   attemptedAt: number,
 ): InboundEvent {
-  if (!wasPosted(result)) return { ...event, nextAttemptAt: attemptedAt + POSTPONE_MS };
+  if (!wasPosted(result)) {
+    return event.nextAttemptAt === null ? event : { ...event, nextAttemptAt: attemptedAt + POSTPONE_MS };
+  }
   const attempts = event.attempts + 1;
   const firstAttemptAt = event.firstAttemptAt ?? attemptedAt;
   if (event.state === 'delivered' || (result.kind === 'answered' && isSuccess(result.status))) {

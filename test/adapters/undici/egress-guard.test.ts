@@ -1,0 +1,245 @@
+import type { LookupAddress } from 'node:dns';
+import { isIPv6 } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { guardedConnector, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
+import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
+import { UndiciWebhookTransport } from '../../../src/adapters/undici/undici-webhook-transport.ts';
+import { withCertificateAuthority } from '../../support/certificates.ts';
+import { LoopbackSink } from '../../support/loopback-sink.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
+import { specialIpv4, specialIpv6, specialUrls } from '../../support/special-addresses.ts';
+import { TlsReceiver } from '../../support/tls-receiver.ts';
+
+/** An address of the public internet; every test ends before it would be connected to. */
+const PUBLIC: LookupAddress = { address: '93.184.216.34', family: 4 };
+const PUBLIC_6: LookupAddress = { address: '2606:4700:4700::1111', family: 6 };
+const LOOPBACK: LookupAddress = { address: '127.0.0.1', family: 4 };
+const NEIGHBOUR: LookupAddress = { address: '127.0.0.2', family: 4 };
+
+let sink: LoopbackSink;
+beforeAll(async () => {
+  sink = await LoopbackSink.open();
+});
+afterAll(async () => {
+  await sink.close();
+});
+
+const answering =
+  (...answers: LookupAddress[]): LookupAll =>
+  (_hostname, _options, callback) =>
+    setImmediate(callback, null, answers);
+
+/** A lookup that answers before it returns, as one with a cache may. */
+const answeringAtOnce =
+  (...answers: LookupAddress[]): LookupAll =>
+  (_hostname, _options, callback) =>
+    callback(null, answers);
+
+const entry = (address: string): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 });
+
+async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${sink.port}/hook`) {
+  const transport = new UndiciWebhookTransport({ allowedPorts: [sink.port], timeoutMs: 2_000, lookup });
+  const { durationMs, ...answer } = await transport.post({ url, headers: {}, body: '{}' });
+  await transport.close();
+  return answer;
+}
+
+const REFUSED = { kind: 'failed', reason: 'address-refused' };
+
+describe('addresses a name leads to', () => {
+  const specials = [...specialIpv4(), ...specialIpv6()].filter((_, at) => at % 9 === 0);
+  const cases: [string, LookupAll][] = [
+    ...specials.map((address): [string, LookupAll] => [address, answering(entry(address))]),
+    ...specials
+      .slice(0, 8)
+      .map((address): [string, LookupAll] => [`${address}, at once`, answeringAtOnce(entry(address))]),
+    ['loopback', answering(LOOPBACK)],
+    ['loopback, at once', answeringAtOnce(LOOPBACK)],
+    ['loopback in IPv6', answering(entry('::1'))],
+    ['public first, loopback second', answering(PUBLIC, LOOPBACK)],
+    ['loopback first, public second', answering(LOOPBACK, PUBLIC)],
+    ['one special among many', answering(PUBLIC, PUBLIC, PUBLIC_6, LOOPBACK, PUBLIC)],
+    ['A public, AAAA loopback', answering(PUBLIC, entry('::1'))],
+    ['A public, AAAA unique local', answering(PUBLIC, entry('fd00::1'))],
+    ['AAAA public, A private', answering(PUBLIC_6, entry('10.0.0.1'))],
+    ['mapped', answering({ address: '::ffff:127.0.0.1', family: 6 })],
+    ['mapped in hex', answering({ address: '::ffff:7f00:1', family: 6 })],
+    ['compatible', answering({ address: '::7f00:1', family: 6 })],
+    ['NAT64', answering({ address: '64:ff9b::7f00:1', family: 6 })],
+    ['with a zone', answering({ address: 'fe80::1%lo', family: 6 })],
+    ['of the wrong family', answering({ address: '127.0.0.1', family: 6 })],
+    ['in decimal', answering({ address: '2130706433', family: 4 })],
+    ['in octal', answering({ address: '0177.0.0.1', family: 4 })],
+    ['no address at all', answering({ address: 'localhost', family: 4 })],
+  ];
+
+  it('are at least forty cases', () => {
+    expect(cases.length).toBeGreaterThanOrEqual(40);
+  });
+
+  test.each(cases)('%s: refused, nothing connected to', async (_, lookup) => {
+    expect(await postTo(lookup)).toEqual(REFUSED);
+    expect(sink.connections).toBe(0);
+  });
+
+  it('cannot change after they were checked', async () => {
+    let reads = 0;
+    const changing = {
+      family: 4,
+      get address(): string {
+        reads += 1;
+        return reads === 1 ? '240.0.0.1' : '127.0.0.1';
+      },
+    };
+    // 240.0.0.1 cannot be routed, so that the test does not reach out to a public machine.
+    const rules = { allows: (address: string) => address === '240.0.0.1' };
+    const error = await connectError({ rules, lookup: answering(changing) });
+    expect(error.name).not.toBe('EgressRefused');
+    expect(sink.connections).toBe(0);
+  });
+
+  it('that are none end as a connection that failed, to be tried again', async () => {
+    expect(await postTo(answering())).toEqual({ kind: 'failed', reason: 'connection' });
+    const unknown: LookupAll = (_hostname, _options, callback) =>
+      setImmediate(callback, Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []);
+    expect(await postTo(unknown)).toEqual({ kind: 'failed', reason: 'connection' });
+  });
+});
+
+describe('address literals', () => {
+  it('of the whole corpus are refused, and none is looked up or connected to', async () => {
+    let lookups = 0;
+    const transport = new UndiciWebhookTransport({
+      allowedPorts: [sink.port],
+      lookup: (_hostname, _options, callback) => {
+        lookups += 1;
+        callback(null, [LOOPBACK]);
+      },
+    });
+    const answers = await Promise.all(
+      specialUrls(sink.port).map((url) => transport.post({ url, headers: {}, body: '{}' })),
+    );
+    await transport.close();
+    expect(answers.length).toBeGreaterThanOrEqual(1_300);
+    expect(answers.filter((a) => a.kind !== 'failed' || a.reason !== 'address-refused')).toEqual([]);
+    expect([lookups, sink.connections]).toEqual([0, 0]);
+  });
+
+  test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254', '0.0.0.0', '::'])(
+    'are refused by the connector as well: %s',
+    async (hostname) => {
+      const error = await connectError({ rules: egressRules([]), lookup: answering(LOOPBACK) }, hostname);
+      expect(error.name).toBe('EgressRefused');
+      expect(sink.connections).toBe(0);
+    },
+  );
+});
+
+describe('the connector', () => {
+  it('speaks HTTPS only', async () => {
+    const error = await connectError(
+      { rules: egressRules(['127.0.0.1/32']), lookup: answering(LOOPBACK) },
+      'receiver.example.com',
+      'http:',
+    );
+    expect(error.name).toBe('EgressRefused');
+    expect(sink.connections).toBe(0);
+  });
+
+  it('checks the address the socket ended at before it sends a byte', async () => {
+    const other = await LoopbackSink.open();
+    let checks = 0;
+    const rules = {
+      allows: (): boolean => {
+        checks += 1;
+        return checks === 1;
+      },
+    };
+    const error = await connectError(
+      { rules, lookup: answering(LOOPBACK) },
+      'receiver.example.com',
+      'https:',
+      other.port,
+    );
+    expect(error.name).toBe('EgressRefused');
+    expect([checks, other.bytes]).toEqual([2, 0]);
+    await other.close();
+  });
+});
+
+describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () => {
+  const HOST = 'receiver.example.com';
+
+  it('is noticed on the next connection; a connection that stands goes on to where it was checked', async () => {
+    const { ca, pair } = withCertificateAuthority((authority) => ({
+      ca: authority.ca,
+      pair: authority.issue(HOST, 2),
+    }));
+    const receiver = await TlsReceiver.open(
+      pair,
+      (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+      NEIGHBOUR.address,
+    );
+    const trap = await LoopbackSink.open(receiver.port);
+    let current = NEIGHBOUR;
+    const transport = new UndiciWebhookTransport({
+      allowedNetworks: ['127.0.0.2/32'],
+      allowedPorts: [receiver.port],
+      ca,
+      lookup: (_hostname, _options, callback) => callback(null, [current]),
+    });
+    const post = () =>
+      transport.post({ url: `https://${HOST}:${receiver.port}/hook`, headers: {}, body: '{}' });
+
+    expect(await post()).toMatchObject({ kind: 'answered', status: 200 });
+    current = LOOPBACK;
+    expect(await post()).toMatchObject({ kind: 'answered', status: 200 });
+    expect(receiver.connections).toBe(1);
+    const [, other] = await Promise.all([post(), post()]);
+    expect(other).toMatchObject(REFUSED);
+    await transport.close();
+    expect(trap.connections).toBe(0);
+    await Promise.all([receiver.close(), trap.close()]);
+  });
+
+  it('never uses a connection of one host for another', async () => {
+    const { ca, pair } = withCertificateAuthority((authority) => ({
+      ca: authority.ca,
+      pair: authority.issue(HOST, 2),
+    }));
+    const receiver = await TlsReceiver.open(pair, (socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+    );
+    const transport = new UndiciWebhookTransport({
+      allowedNetworks: ['127.0.0.1/32'],
+      allowedPorts: [receiver.port],
+      ca,
+      lookup: answering(LOOPBACK),
+    });
+    const post = (host: string) =>
+      transport.post({ url: `https://${host}:${receiver.port}/`, headers: {}, body: '{}' });
+    expect(await post(HOST)).toMatchObject({ kind: 'answered' });
+    expect(await post('other.example.com')).toMatchObject({ kind: 'failed', reason: 'tls' });
+    expect(receiver.connections).toBe(2);
+    expect(receiver.requests).toHaveLength(1);
+    await transport.close();
+    await receiver.close();
+  });
+});
+
+/** Connects to the sink's port through a connector of its own and answers the error it ended with. */
+function connectError(
+  options: Pick<Parameters<typeof guardedConnector>[0], 'rules' | 'lookup'>,
+  hostname = 'receiver.example.com',
+  protocol = 'https:',
+  port = sink.port,
+): Promise<Error> {
+  const connect = guardedConnector({ ...options, timeoutMs: 300, ca: null });
+  return new Promise((resolve, reject) => {
+    connect({ hostname, protocol, port: String(port) }, (error, socket) => {
+      socket?.destroy();
+      if (error === null) reject(new Error('connected'));
+      else resolve(error);
+    });
+  });
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openssl } from './openssl.ts';
+
+export interface KeyPair {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** A certificate authority for one test file, and what it signed. Needs the openssl command line. */
+export interface CertificateAuthority {
+  readonly ca: string;
+  /** A certificate for a host name, valid from now for some days; a negative number has it expired already. */
+  issue(hostname: string, days: number): KeyPair;
+  /** A certificate for a host name that only vouches for itself. */
+  selfSigned(hostname: string): KeyPair;
+}
+
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+/** Makes the keys in a directory of its own, and removes it before it answers. */
+export function withCertificateAuthority<T>(use: (authority: CertificateAuthority) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
+  const path = (name: string): string => join(folder, name);
+  const read = (name: string): string => readFileSync(path(name), 'utf8');
+  const selfSigned = (name: string, subject: string, extension: string): void => {
+    const names = ['-subj', `/CN=${subject}`, '-addext', extension];
+    const files = ['-keyout', path(`${name}.key`), '-out', path(`${name}.pem`)];
+    openssl(['req', '-x509', ...NEW_KEY, '-days', '2', ...names, ...files]);
+  };
+  try {
+    selfSigned('ca', 'Test authority', 'keyUsage=critical,keyCertSign');
+    return use({
+      ca: read('ca.pem'),
+      issue: (hostname, days) => {
+        writeFileSync(path('names'), `subjectAltName=DNS:${hostname}\n`);
+        const request = ['-subj', `/CN=${hostname}`, '-keyout', path('leaf.key'), '-out', path('leaf.csr')];
+        openssl(['req', ...NEW_KEY, ...request]);
+        const signer = ['-CA', path('ca.pem'), '-CAkey', path('ca.key'), '-set_serial', '1'];
+        const leaf = ['-in', path('leaf.csr'), '-days', String(days), '-extfile', path('names')];
+        openssl(['x509', '-req', ...signer, ...leaf, '-out', path('leaf.pem')]);
+        return { key: read('leaf.key'), cert: read('leaf.pem') };
+      },
+      selfSigned: (hostname) => {
+        selfSigned('self', hostname, `subjectAltName=DNS:${hostname}`);
+        return { key: read('self.key'), cert: read('self.pem') };
+      },
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
