@@ -105,6 +105,8 @@ describe.skipIf(rabbitUrl === '')(
       await queue.idle();
       expect(collector.ids()).toEqual([leasedJob(1).id, leasedJob(1).id, leasedJob(2).id]);
       expect(collector.busyMax).toBe(1);
+      // Acknowledging the first delivery on the new channel would have made the broker close that too.
+      expect(logger.count('queue.disconnected')).toBe(2);
     });
 
     it('rejects what was being published when the connection broke, and publishes it the second time', async () => {
