@@ -17,13 +17,13 @@ export const deliveryReportField = z.object(
   {
     webhookUrl: z
       .string({ error: 'deliveryReport.webhookUrl is required and must be a string' })
-      .max(WEBHOOK_URL_CHARACTERS_MAX, {
+      .refine((text) => text.length <= WEBHOOK_URL_CHARACTERS_MAX, {
         error: `deliveryReport.webhookUrl must be at most ${WEBHOOK_URL_CHARACTERS_MAX} characters long`,
       })
       .refine((text) => parseHttpsUrl(text) !== null, {
         error: 'deliveryReport.webhookUrl must be an https address without user name or white space',
       })
-      .meta({ format: 'uri', pattern: '^https://' }),
+      .meta({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]://', maxLength: WEBHOOK_URL_CHARACTERS_MAX }),
     deliveryReportType: z
       .enum(DELIVERY_REPORT_TYPES, { error: 'deliveryReport.deliveryReportType must be all or final' })
       .default('all'),

@@ -20,6 +20,8 @@ import { nameField, textField } from './text-fields.ts';
 
 const PHONE_ERROR = 'Invalid phone number format';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';
+const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object';
+const BUTTONS_ERROR = 'templateParameters.buttons must be an object with the keys 0 to 99';
 const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numbers';
 
 const phoneNumber = z.string({ error: PHONE_ERROR }).regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR });
@@ -31,24 +33,18 @@ const parameterValue = z.union(
   [textField('A template parameter', 0, TEMPLATE_PARAMETER_CHARACTERS_MAX), z.number()],
   { error: PARAMETER_VALUE_ERROR },
 );
-const parameterKey = z.string().regex(/^[A-Za-z0-9_]{1,64}$/, { error: PARAMETER_KEY_ERROR });
+const parameterKey = z.string().regex(/^[A-Za-z0-9_]{1,64}$/);
 const parameterPart = z.record(parameterKey, parameterValue, {
-  error: 'Each part of templateParameters must be an object with known keys',
+  error: ({ code }) => (code === 'invalid_key' ? PARAMETER_KEY_ERROR : PARAMETER_PART_ERROR),
 });
-const buttonIndex = z
-  .string()
-  .regex(/^[0-9]{1,2}$/, { error: 'templateParameters.buttons has the keys 0 to 99' });
+const buttonIndex = z.string().regex(/^[0-9]{1,2}$/);
 
 /** Values for the placeholders of a template: body, header and buttons, each optional. */
 export const templateParametersField = z.object(
   {
     body: parameterPart.optional(),
     header: parameterPart.optional(),
-    buttons: z
-      .record(buttonIndex, parameterPart, {
-        error: 'templateParameters.buttons must be an object by button index',
-      })
-      .optional(),
+    buttons: z.record(buttonIndex, parameterPart, { error: BUTTONS_ERROR }).optional(),
   },
   { error: 'templateParameters must be an object' },
 );

@@ -20,16 +20,16 @@ export function isClean(text: string): boolean {
   return !FORBIDDEN_IN_NAMES.test(text);
 }
 
+/** The library's own minimum and maximum count whole characters; the limits here count code units. */
 function checkedText(name: string, min: number, max: number, forbidden: RegExp) {
-  const length =
-    min === 0
-      ? `${name} must be at most ${max} characters long`
-      : `${name} must be ${min} to ${max} characters long`;
+  const bounds = min === 0 ? `at most ${max}` : `${min} to ${max}`;
   return z
     .string({
       error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be a string`),
     })
-    .min(min, { error: length })
-    .max(max, { error: length })
-    .refine((text) => !forbidden.test(text), { error: `${name} must not contain control characters` });
+    .refine((text) => text.length >= min && text.length <= max, {
+      error: `${name} must be ${bounds} characters long`,
+    })
+    .refine((text) => !forbidden.test(text), { error: `${name} must not contain control characters` })
+    .meta({ minLength: min, maxLength: max });
 }
