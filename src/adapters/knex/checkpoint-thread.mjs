@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
-const PAUSE_MS = 100;
+const PAUSE_MS = 200;
 const BUSY_TIMEOUT_MS = 1_000;
 /** Above this the log is cut back, for which writers wait a moment. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024;

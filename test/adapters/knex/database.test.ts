@@ -1,0 +1,187 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { aProject } from '../../support/builders.ts';
+
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
+const TABLES_MIN = 12;
+const PAGE_BYTES = 4096;
+
+describe('a SQLite file', () => {
+  let folder: string;
+  let filename: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'barid-database-'));
+    filename = join(folder, 'not', 'yet', 'there', 'barid.db');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is durable at commit on every opening, not only the first', async () => {
+    for (const opening of ['first', 'second']) {
+      const database = openDatabase({ kind: 'sqlite', filename });
+      await database.migrate();
+      const pragmas = await database.withConnection(async (connection) => {
+        const pragma = async (name: string) =>
+          Object.values((await connection.query(`PRAGMA ${name}`, []))[0] ?? {})[0];
+        return {
+          opening,
+          journalMode: await pragma('journal_mode'),
+          synchronous: await pragma('synchronous'),
+          foreignKeys: await pragma('foreign_keys'),
+          busyTimeoutMs: await pragma('busy_timeout'),
+          cacheSize: await pragma('cache_size'),
+          tempStore: await pragma('temp_store'),
+          autoCheckpoint: await pragma('wal_autocheckpoint'),
+        };
+      });
+      await database.close();
+      expect(pragmas).toEqual({
+        opening,
+        journalMode: 'wal',
+        synchronous: 2,
+        foreignKeys: 1,
+        busyTimeoutMs: 5000,
+        cacheSize: -65536,
+        tempStore: 2,
+        autoCheckpoint: 0,
+      });
+    }
+  });
+
+  it('keeps what was committed, and leaves no log behind when it is closed', async () => {
+    const first = openDatabase({ kind: 'sqlite', filename });
+    await first.migrate();
+    await new KnexUnitOfWork(first).run(({ projects }) => projects.insert([aProject()]));
+    await first.close();
+    await first.close();
+    expect(existsSync(`${filename}-wal`)).toBe(false);
+    const second = openDatabase({ kind: 'sqlite', filename });
+    const found = await new KnexUnitOfWork(second).read(({ projects }) => projects.byIds([aProject().id]));
+    await second.close();
+    expect(found).toEqual([aProject()]);
+  });
+
+  it('moves committed pages into the file while it is open', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const unitOfWork = new KnexUnitOfWork(database);
+    await unitOfWork.run(({ projects }) => projects.insert([aProject()]));
+    // Every table and index has a page of its own; before the thread moved them the file has one page at most.
+    while (statSync(filename).size < TABLES_MIN * PAGE_BYTES) await nextTurn();
+    await database.close();
+  });
+
+  it('refuses a file that is not a database', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename: process.execPath });
+    await expect(database.migrate()).rejects.toThrow(/not a database|readonly|unable to open/);
+    await database.close();
+  });
+});
+
+describe.skipIf(POSTGRES_URL === undefined)(
+  `PostgreSQL${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  () => {
+    const url = POSTGRES_URL ?? '';
+    let database: Database;
+    let operator: pg.Client;
+
+    beforeEach(async () => {
+      database = openDatabase({ kind: 'postgres', url, poolSize: 2, statementTimeoutMs: 2_000 });
+      operator = new pg.Client({ connectionString: url });
+      await operator.connect();
+    });
+    afterEach(async () => {
+      await database.close();
+      await operator.end();
+    });
+
+    it('runs every connection durably, under the limits that were set', async () => {
+      const settings = await database.withConnection((connection) =>
+        connection.query(
+          `SELECT name, setting FROM pg_settings WHERE name IN (
+            'synchronous_commit', 'statement_timeout', 'idle_in_transaction_session_timeout') ORDER BY name`,
+          [],
+        ),
+      );
+      expect(settings).toEqual([
+        { name: 'idle_in_transaction_session_timeout', setting: '30000' },
+        { name: 'statement_timeout', setting: '2000' },
+        { name: 'synchronous_commit', setting: 'on' },
+      ]);
+    });
+
+    it('gives 64-bit integers as numbers, and refuses those that a number cannot hold', async () => {
+      const select = (value: string) =>
+        database.withConnection((connection) => connection.query(`SELECT ${value}::bigint AS value`, []));
+      expect(await select('9007199254740991')).toEqual([{ value: 9_007_199_254_740_991 }]);
+      await expect(select('9007199254740992')).rejects.toThrow('a stored number is a safe integer');
+    });
+
+    it('fails a unit whose connection is lost, and serves the next on a new one', async () => {
+      const unitOfWork = new KnexUnitOfWork(database);
+      const lost = database.withConnection(async (connection) => {
+        await connection.begin();
+        const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
+        await operator.query('SELECT pg_terminate_backend($1)', [row?.pid]);
+        await connection.query('SELECT 1', []);
+      });
+      await expect(lost).rejects.toThrow(/terminat|not queryable/);
+      for (let turn = 0; turn < 4; turn += 1) await unitOfWork.ping();
+    });
+
+    it('replaces a connection that was lost while nobody used it', async () => {
+      const unitOfWork = new KnexUnitOfWork(database);
+      const raw = await database.withConnection(async (connection) => {
+        const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
+        return row?.pid;
+      });
+      const client: pg.Client = await database.knex.client.acquireConnection();
+      await database.knex.client.releaseConnection(client);
+      // Not `once`, for the error that comes before the end would reject it.
+      const ended = new Promise<void>((resolve) => client.once('end', resolve));
+      await operator.query('SELECT pg_terminate_backend($1)', [raw]);
+      await ended;
+      await expect(unitOfWork.ping()).resolves.toBeUndefined();
+    });
+
+    it('says that a commit was none when the transaction had failed', async () => {
+      const commit = database.withConnection(async (connection) => {
+        await connection.begin();
+        await connection.query('SELECT 1 / 0', []).catch(() => {});
+        await connection.commit();
+      });
+      await expect(commit).rejects.toThrow('ended with ROLLBACK');
+    });
+
+    it('stops a statement that takes too long, and keeps the connection', async () => {
+      const slow = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 50 });
+      const pidOf = () =>
+        slow.withConnection(async (connection) => (await connection.query('SELECT pg_backend_pid()', []))[0]);
+      const before = await pidOf();
+      await expect(
+        slow.withConnection((connection) => connection.query('SELECT pg_sleep(5)', [])),
+      ).rejects.toThrow('statement timeout');
+      expect(await pidOf()).toEqual(before);
+      await slow.close();
+    });
+  },
+);
+
+describe('PostgreSQL that is not there', () => {
+  it('rejects at once', async () => {
+    const database = openDatabase({
+      kind: 'postgres',
+      url: 'postgres://nobody@127.0.0.1:1/nothing',
+      poolSize: 2,
+      statementTimeoutMs: 1_000,
+    });
+    await expect(new KnexUnitOfWork(database).ping()).rejects.toThrow('ECONNREFUSED');
+    await database.close();
+  });
+});

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Stores } from '../../src/application/ports/stores.ts';
+import { depositEntry, holdEntry, settlementEntry } from '../../src/domain/billing/ledger.ts';
+import { iqd, money, ZERO } from '../../src/domain/shared/money.ts';
+import {
+  aLedgerEntry,
+  aNewAccount,
+  anAccount,
+  anInternationalPrice,
+  aPhoneNumber,
+  aPriceList,
+  aProject,
+  aSenderId,
+  aWhatsappBusiness,
+  NOW,
+} from '../support/builders.ts';
+import type { Storage } from './storage.ts';
+
+const A = '664abc00000000000000000a';
+const B = '664abc00000000000000000b';
+const C = '664abc00000000000000000c';
+
+/** What the stores of projects, money, sender IDs, prices and whatsapp resources promise. */
+export function catalogStoresContract(open: () => Promise<Storage>): void {
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await open();
+  });
+  beforeEach(async () => {
+    await storage.clear();
+  });
+  afterAll(async () => {
+    await storage.dispose();
+  });
+
+  const run = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work);
+  const read = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work);
+
+  const openAccounts = () =>
+    run(async ({ projects, accounts }) => {
+      await projects.insert([B, A].map((id) => aProject({ id, slug: id })));
+      await accounts.insert([B, A].map((projectId) => aNewAccount({ projectId })));
+    });
+
+  describe('projects', () => {
+    const first = aProject({ id: A, slug: 'a', name: 'بريد 📮\nsecond line', environment: 'dev' });
+    const second = aProject({
+      id: B,
+      slug: 'b',
+      settings: { rateLimit: null, allowedIps: ['10.0.0.0/8'], language: 'ar' },
+    });
+
+    it('gives projects back as they were, by their ids', async () => {
+      await run(({ projects }) => projects.insert([second, first]));
+      expect(await read(({ projects }) => projects.byIds([B, C, A]))).toEqual([first, second]);
+      expect(await read(({ projects }) => projects.byIds([]))).toEqual([]);
+    });
+
+    it('finds the project of a key by its digest only', async () => {
+      await run(async ({ projects }) => {
+        await projects.insert([first, second]);
+        await projects.insertKeys([
+          { digest: 'd1', projectId: A, createdAt: NOW },
+          { digest: 'd2', projectId: B, createdAt: NOW },
+        ]);
+      });
+      expect(await read(({ projects }) => projects.byKeyDigest('d2'))).toEqual(second);
+      expect(await read(({ projects }) => projects.byKeyDigest('D2'))).toBeNull();
+    });
+
+    it('says whether there is any', async () => {
+      expect(await read(({ projects }) => projects.isEmpty())).toBe(true);
+      await run(({ projects }) => projects.insert([first]));
+      expect(await read(({ projects }) => projects.isEmpty())).toBe(false);
+    });
+
+    it('rejects an id, a slug or a digest that exists, and a key of no project', async () => {
+      const key = { digest: 'd1', projectId: A, createdAt: NOW };
+      await run(async ({ projects }) => {
+        await projects.insert([first]);
+        await projects.insertKeys([key]);
+      });
+      await expect(run((s) => s.projects.insert([{ ...first, slug: 'new' }]))).rejects.toThrow();
+      await expect(run((s) => s.projects.insert([{ ...second, slug: 'a' }]))).rejects.toThrow();
+      await expect(run((s) => s.projects.insertKeys([key]))).rejects.toThrow();
+      await expect(
+        run((s) => s.projects.insertKeys([{ ...key, digest: 'd3', projectId: C }])),
+      ).rejects.toThrow();
+      expect(await read(({ projects }) => projects.byIds([A, B]))).toEqual([first]);
+    });
+  });
+
+  describe('accounts', () => {
+    it('opens accounts with every amount zero', async () => {
+      await run(async ({ projects, accounts }) => {
+        await projects.insert([aProject({ id: A, slug: 'a' }), aProject({ id: B, slug: 'b' })]);
+        await accounts.insert([
+          aNewAccount({
+            projectId: B,
+            paymentType: 'postpaid',
+            spendingThreshold: iqd(500),
+            trialPhoneNumber: aPhoneNumber('9647701112223'),
+          }),
+          aNewAccount({ projectId: A }),
+        ]);
+      });
+      const expected = [
+        anAccount({ projectId: A, balance: ZERO }),
+        anAccount({
+          projectId: B,
+          balance: ZERO,
+          paymentType: 'postpaid',
+          spendingThreshold: iqd(500),
+          trialPhoneNumber: aPhoneNumber('9647701112223'),
+        }),
+      ];
+      expect(await run(({ accounts }) => accounts.lock([B, A, C]))).toEqual(expected);
+      expect(await read(({ accounts }) => accounts.byProjectIds([B, A, C]))).toEqual(expected);
+    });
+
+    it('ends a trial, of the named projects only', async () => {
+      await openAccounts();
+      await run(async ({ projects, accounts }) => {
+        await projects.insert([aProject({ id: C, slug: 'c' })]);
+        await accounts.insert([aNewAccount({ projectId: C, trialPhoneNumber: aPhoneNumber() })]);
+        await accounts.endTrial([A]);
+      });
+      const trialOf = () => read((s) => s.accounts.byProjectIds([C]));
+      expect((await trialOf())[0]?.trialPhoneNumber).toBe('9647712345678');
+      await run(({ accounts }) => accounts.endTrial([C]));
+      expect((await trialOf())[0]?.trialPhoneNumber).toBeNull();
+    });
+  });
+
+  describe('ledger', () => {
+    it('adds the sums of entries to their accounts', async () => {
+      await openAccounts();
+      const at = (projectId: string, reference: string) => ({ projectId, reference, at: NOW });
+      await run(({ ledger }) =>
+        ledger.book([
+          depositEntry(at(B, 'd1'), iqd(1000)),
+          holdEntry(at(A, 'm1'), iqd(80)),
+          holdEntry(at(B, 'm2'), iqd(60)),
+          holdEntry(at(B, 'm3'), iqd(40)),
+        ]),
+      );
+      await run(({ ledger }) => ledger.book([settlementEntry(at(B, 'm2'), iqd(60), iqd(25.5))]));
+      expect(await read(({ accounts }) => accounts.byProjectIds([A, B]))).toEqual([
+        anAccount({ projectId: A, balance: ZERO, held: iqd(80), spent: ZERO }),
+        anAccount({ projectId: B, balance: iqd(974.5), held: iqd(40), spent: iqd(25.5) }),
+      ]);
+    });
+
+    it('keeps amounts far beyond 32 bits exactly', async () => {
+      await openAccounts();
+      const amount = money(9_007_199_254_740_991);
+      await run(({ ledger }) => ledger.book([aLedgerEntry({ projectId: A, balanceDelta: amount })]));
+      expect((await read(({ accounts }) => accounts.byProjectIds([A])))[0]?.balance).toBe(amount);
+    });
+
+    it('books nothing of a list that holds an entry twice', async () => {
+      await openAccounts();
+      await run(({ ledger }) => ledger.book([aLedgerEntry({ id: 'x', projectId: A })]));
+      await expect(
+        run((s) =>
+          s.ledger.book([aLedgerEntry({ id: 'y', projectId: B }), aLedgerEntry({ id: 'x', projectId: A })]),
+        ),
+      ).rejects.toThrow(/unique|duplicate/i);
+      expect((await read((s) => s.ledger.audit())).map(({ account }) => account.balance)).toEqual([
+        iqd(100),
+        ZERO,
+      ]);
+    });
+
+    it('audits every account against its entries, also one without any', async () => {
+      await openAccounts();
+      await run(({ ledger }) =>
+        ledger.book([
+          aLedgerEntry({
+            id: '1',
+            projectId: B,
+            balanceDelta: iqd(5),
+            heldDelta: iqd(2),
+            spentDelta: iqd(1),
+          }),
+          aLedgerEntry({
+            id: '2',
+            projectId: B,
+            balanceDelta: iqd(-3),
+            heldDelta: iqd(1),
+            spentDelta: iqd(4),
+          }),
+        ]),
+      );
+      const nothing = { projectId: A, balance: ZERO, held: ZERO, spent: ZERO };
+      const sums = { projectId: B, balance: iqd(2), held: iqd(3), spent: iqd(5) };
+      expect(await read(({ ledger }) => ledger.audit())).toEqual([
+        { account: nothing, entries: nothing },
+        { account: sums, entries: sums },
+      ]);
+    });
+  });
+
+  describe('sender IDs', () => {
+    it('gives those of the projects in the order of their ids', async () => {
+      const own = aSenderId({ id: '2', projectId: A, senderId: 'شركة 😀' });
+      const other = aSenderId({ id: '1', projectId: B, status: 'rejected' });
+      await openAccounts();
+      await run(({ senderIds }) => senderIds.insert([own, other]));
+      expect(await read(({ senderIds }) => senderIds.byProjectIds([A, B]))).toEqual([other, own]);
+      expect(await read(({ senderIds }) => senderIds.byProjectIds([A]))).toEqual([own]);
+    });
+
+    it('rejects a name the project already has', async () => {
+      await openAccounts();
+      await run(({ senderIds }) => senderIds.insert([aSenderId({ id: '1', projectId: A })]));
+      await run(({ senderIds }) => senderIds.insert([aSenderId({ id: '2', projectId: B })]));
+      await expect(
+        run(({ senderIds }) => senderIds.insert([aSenderId({ id: '3', projectId: A })])),
+      ).rejects.toThrow(/unique|duplicate/i);
+    });
+  });
+
+  describe('prices', () => {
+    const row = (countryIso: string, mccMnc: string, network: string) =>
+      anInternationalPrice({ countryIso, mccMnc, network });
+    const turkcell = row('TR', '28601', 'Turkcell');
+    const turkcellToo = row('TR', '28601', 'avea');
+    const vodafone = row('TR', '28602', 'Vodafone');
+    const etisalat = row('AE', '42402', 'Etisalat');
+
+    it('rejects to load what was never written', async () => {
+      await expect(read(({ prices }) => prices.load())).rejects.toThrow('No price list');
+    });
+
+    it('loads the list that was written last', async () => {
+      const list = aPriceList({ telegram: iqd(41), international: [vodafone, etisalat] });
+      await run(({ prices }) => prices.replace(aPriceList({ international: [turkcell, turkcellToo] })));
+      await run(({ prices }) => prices.replace(list));
+      expect(await read(({ prices }) => prices.load())).toEqual(list);
+    });
+
+    it('pages the rows by country, code and network, upper case before lower case', async () => {
+      const international = [vodafone, turkcellToo, etisalat, turkcell];
+      await run(({ prices }) => prices.replace(aPriceList({ international })));
+      const page = (countryIso: string | null, number: number, limit: number) =>
+        read(({ prices }) => prices.international({ countryIso }, { page: number, limit }));
+      expect(await page(null, 1, 3)).toEqual({ total: 4, rows: [etisalat, turkcell, turkcellToo] });
+      expect(await page(null, 2, 3)).toEqual({ total: 4, rows: [vodafone] });
+      expect(await page(null, 3, 3)).toEqual({ total: 4, rows: [] });
+      expect(await page('TR', 2, 1)).toEqual({ total: 3, rows: [turkcellToo] });
+      expect(await page('tr', 1, 5)).toEqual({ total: 0, rows: [] });
+    });
+  });
+
+  describe('whatsapp resources', () => {
+    it('replaces the tree of one project and leaves the others alone', async () => {
+      await openAccounts();
+      await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
+      await run(({ whatsapp }) => whatsapp.replace(B, [aWhatsappBusiness({ name: 'Other' })]));
+      await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness({ name: 'متجر\n🛒' })]));
+      const trees = await read(({ whatsapp }) => whatsapp.byProjectIds([A, B, C]));
+      expect([...trees]).toEqual([
+        [A, [aWhatsappBusiness({ name: 'متجر\n🛒' })]],
+        [B, [aWhatsappBusiness({ name: 'Other' })]],
+      ]);
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { catalogStoresContract } from './catalog-stores.contract.ts';
+import type { Storage } from './storage.ts';
+import { storesContract } from './stores.contract.ts';
+import { unitOfWorkContract } from './unit-of-work.contract.ts';
+
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
+const POSTGRES_POOL_SIZE = 8;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** The server looks for deadlocks early, so that the suite does not wait a second for it. */
+const EARLY_DEADLOCKS = 'options=-c%20deadlock_timeout%3D50ms';
+
+/** Children before the rows they refer to. */
+const TABLES = [
+  'api_keys',
+  'accounts',
+  'sender_ids',
+  'whatsapp_resources',
+  'projects',
+  'ledger_entries',
+  'price_lists',
+  'international_prices',
+  'messages',
+  'jobs',
+  'dead_jobs',
+  'idempotent_answers',
+];
+
+describe('SQLite in memory', () => {
+  allContracts(() => storageOn(openDatabase({ kind: 'sqlite', filename: ':memory:' }), 1, async () => {}));
+});
+
+describe('SQLite in a file', () => {
+  allContracts(() => {
+    const folder = mkdtempSync(join(tmpdir(), 'barid-persistence-'));
+    const database = openDatabase({ kind: 'sqlite', filename: join(folder, 'data', 'barid.db') });
+    return storageOn(database, 1, async () => rmSync(folder, { recursive: true }));
+  });
+});
+
+if (POSTGRES_URL === undefined) {
+  describe.skip('PostgreSQL (skipped: TEST_POSTGRES_URL is not set)', () => {
+    allContracts(() => Promise.reject(new Error('TEST_POSTGRES_URL is not set')));
+  });
+} else {
+  describe('PostgreSQL', () => {
+    allContracts(() => {
+      const schema = `contract_${randomUUID().replaceAll('-', '')}`;
+      const database = openDatabase({
+        kind: 'postgres',
+        url: `${POSTGRES_URL}${POSTGRES_URL.includes('?') ? '&' : '?'}${EARLY_DEADLOCKS}`,
+        schema,
+        poolSize: POSTGRES_POOL_SIZE,
+        statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      });
+      return storageOn(database, POSTGRES_POOL_SIZE, async () => {
+        await database.knex.raw('DROP SCHEMA ?? CASCADE', [schema]);
+      });
+    });
+  });
+}
+
+function allContracts(open: () => Promise<Storage>): void {
+  describe('unit of work', () => unitOfWorkContract(open));
+  describe('catalog stores', () => catalogStoresContract(open));
+  describe('message, job and answer stores', () => storesContract(open));
+}
+
+async function storageOn(
+  database: Database,
+  concurrency: number,
+  remove: () => Promise<void>,
+): Promise<Storage> {
+  await database.migrate();
+  return {
+    unitOfWork: new KnexUnitOfWork(database),
+    concurrency,
+    clear: () =>
+      database.knex.transaction(async (transaction) => {
+        for (const table of TABLES) await transaction(table).delete();
+      }),
+    dispose: async () => {
+      await remove();
+      await database.close();
+    },
+  };
+}

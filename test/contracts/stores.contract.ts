@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Job, LeasedJob } from '../../src/application/jobs.ts';
+import type { IdempotentAnswer, Stores } from '../../src/application/ports/stores.ts';
+import { iqd } from '../../src/domain/shared/money.ts';
+import {
+  aDeliveryReport,
+  aMessage,
+  anSmsId,
+  aPhoneNumber,
+  aStep,
+  aText,
+  NOW,
+  PROJECT_ID,
+} from '../support/builders.ts';
+import { MeetingPoint, type Storage } from './storage.ts';
+
+const OTHER_PROJECT_ID = '664abc000000000000000002';
+const LEASE_MS = 30_000;
+
+/** What the stores of messages, jobs and idempotent answers promise. */
+export function storesContract(open: () => Promise<Storage>): void {
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await open();
+  });
+  beforeEach(async () => {
+    await storage.clear();
+  });
+  afterAll(async () => {
+    await storage.dispose();
+  });
+
+  const run = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work);
+  const read = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work);
+
+  describe('messages', () => {
+    const rich = aMessage({
+      smsId: anSmsId(2),
+      senderId: 'Barid',
+      content: aText('مرحبا بالعالم 👩‍👩‍👧 "quoted" \\ and a\nline feed\tand a tab, ? :name $1'),
+      whatsappSender: { accountId: 'a', phoneId: 'p', templateName: 't' },
+      deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
+      settlement: 'delivered',
+      steps: [aStep({ state: 'failed', reason: 'غير متاح', reference: 'wamid.1', endedAt: NOW + 1 })],
+    });
+
+    it('gives messages back as they were, in the order of their ids', async () => {
+      await run(({ messages }) => messages.insert([rich, aMessage()]));
+      const found = await run(({ messages }) => messages.lock([anSmsId(2), anSmsId(3), anSmsId(1)]));
+      expect(found).toEqual([aMessage(), rich]);
+    });
+
+    it('finds a message for its own project only', async () => {
+      await run(({ messages }) => messages.insert([rich]));
+      expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(2)))).toEqual(rich);
+      expect(await read(({ messages }) => messages.find(OTHER_PROJECT_ID, anSmsId(2)))).toBeNull();
+      expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(3)))).toBeNull();
+    });
+
+    it('rejects an smsId that exists, and with it the whole list', async () => {
+      await run(({ messages }) => messages.insert([aMessage()]));
+      await expect(run((s) => s.messages.insert([rich, aMessage()]))).rejects.toThrow(/unique|duplicate/i);
+      expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(2)))).toBeNull();
+    });
+
+    it('saves what may change, of the named messages, and nothing else', async () => {
+      await run(({ messages }) => messages.insert([aMessage(), rich, aMessage({ smsId: anSmsId(3) })]));
+      const changed = {
+        content: aText('***'),
+        steps: [aStep({ state: 'delivered', reference: 'r', endedAt: NOW + 5 })],
+        status: 'delivered',
+        isFinal: true,
+        sentAt: NOW + 4,
+        finalAt: NOW + 5,
+        errorReason: 'No delivered report in time',
+      } as const;
+      await run(({ messages }) =>
+        messages.save([
+          { ...aMessage({ smsId: anSmsId(3) }), ...changed, cost: iqd(1), createdAt: NOW + 9 },
+          { ...aMessage(), status: 'sent' },
+        ]),
+      );
+      expect(await run(({ messages }) => messages.lock([1, 2, 3].map(anSmsId)))).toEqual([
+        aMessage({ status: 'sent' }),
+        rich,
+        { ...aMessage({ smsId: anSmsId(3) }), ...changed },
+      ]);
+    });
+
+    it('tells when sends to a number were accepted, the newest of each question', async () => {
+      const numbers = [aPhoneNumber('9647700000001'), aPhoneNumber('9647700000002')] as const;
+      const send = (n: number, phoneNumber = numbers[0], createdAt = NOW + n, projectId = PROJECT_ID) =>
+        aMessage({ smsId: anSmsId(n), phoneNumber, createdAt, projectId });
+      await run(({ messages }) =>
+        messages.insert([
+          ...[1, 2, 3, 4].map((n) => send(n)),
+          send(5, numbers[1]),
+          send(6, numbers[0], NOW + 6, OTHER_PROJECT_ID),
+        ]),
+      );
+      const question = { projectId: PROJECT_ID, phoneNumber: numbers[0], since: NOW + 1, limit: 5 };
+      const answers = await read(({ messages }) =>
+        messages.acceptedAt([
+          question,
+          { ...question, limit: 2 },
+          { ...question, phoneNumber: numbers[1] },
+          { ...question, phoneNumber: aPhoneNumber('9647700000003') },
+          { ...question, projectId: OTHER_PROJECT_ID },
+          question,
+        ]),
+      );
+      const all = [NOW + 2, NOW + 3, NOW + 4];
+      expect(answers.map((answer) => [...answer].sort())).toEqual([
+        all,
+        [NOW + 3, NOW + 4],
+        [NOW + 5],
+        [],
+        [NOW + 6],
+        all,
+      ]);
+      expect(await read(({ messages }) => messages.acceptedAt([]))).toEqual([]);
+    });
+  });
+
+  describe('jobs', () => {
+    const job = (id: string, dueAt = NOW): Job => ({
+      id,
+      dueAt,
+      work: { kind: 'start-step', smsId: anSmsId(), step: 0 },
+    });
+    const leased = (id: string, fence: number): LeasedJob => ({ id, fence, work: job(id).work });
+    const lease = (now: number, limit = 10) =>
+      run(({ jobs }) => jobs.lease({ now, until: now + LEASE_MS, limit }));
+
+    it('leases what is due, the longest due first, up to the limit', async () => {
+      await run(({ jobs }) =>
+        jobs.add([job('late', NOW), job('b', NOW - 5), job('future', NOW + 1), job('a', NOW - 5)]),
+      );
+      expect(await lease(NOW, 2)).toEqual([leased('a', 1), leased('b', 1)]);
+      expect(await lease(NOW, 2)).toEqual([leased('late', 1)]);
+      expect(await lease(NOW, 2)).toEqual([]);
+    });
+
+    it('gives a job again, under a higher fence, once its lease ran out', async () => {
+      await run(({ jobs }) => jobs.add([job('a')]));
+      expect(await lease(NOW)).toEqual([leased('a', 1)]);
+      expect(await lease(NOW + LEASE_MS - 1)).toEqual([]);
+      expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', 2)]);
+    });
+
+    it('never gives one job to two callers at once', async () => {
+      const ids = Array.from({ length: 60 }, (_, n) => `job-${String(n).padStart(2, '0')}`);
+      await run(({ jobs }) => jobs.add(ids.map((id) => job(id))));
+      const callers = Math.min(3, storage.concurrency);
+      const [start, end] = [new MeetingPoint(callers), new MeetingPoint(callers)];
+      const batches = await Promise.all(
+        Array.from({ length: 3 }, () =>
+          run(async ({ jobs }) => {
+            await start.meet();
+            const batch = await jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 20 });
+            await end.meet();
+            return batch;
+          }),
+        ),
+      );
+      expect(batches.map((batch) => batch.length)).toEqual([20, 20, 20]);
+      expect(
+        batches
+          .flat()
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual(ids);
+    });
+
+    it('completes what is held, gives it back in the given order, and removes it', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c', NOW + 1)]));
+      await lease(NOW);
+      const held = [leased('b', 1), leased('a', 1), leased('b', 1)];
+      expect(await run(({ jobs }) => jobs.complete(held))).toEqual([leased('b', 1), leased('a', 1)]);
+      expect(await run(({ jobs }) => jobs.complete(held))).toEqual([]);
+      expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
+    });
+
+    it('completes nothing under an old fence', async () => {
+      await run(({ jobs }) => jobs.add([job('a')]));
+      const [old] = await lease(NOW);
+      const [current] = await lease(NOW + LEASE_MS);
+      expect(await run(({ jobs }) => jobs.complete(old === undefined ? [] : [old]))).toEqual([]);
+      expect(await run(({ jobs }) => jobs.complete(current === undefined ? [] : [current]))).toEqual([
+        leased('a', 2),
+      ]);
+    });
+
+    it('voids a lease when the job is added again, with the new due time', async () => {
+      await run(({ jobs }) => jobs.add([job('a')]));
+      const held = await lease(NOW);
+      await run(({ jobs }) => jobs.add([job('a', NOW + 7), job('b', NOW + 9)]));
+      expect(await run(({ jobs }) => jobs.complete(held))).toEqual([]);
+      expect(await read(({ jobs }) => jobs.nextDueAt())).toBe(NOW + 7);
+      expect(await lease(NOW + 7)).toEqual([leased('a', 3)]);
+    });
+
+    it('takes the last of equal ids in one list', async () => {
+      await run(({ jobs }) => jobs.add([job('a', NOW + 1), job('a', NOW + 2)]));
+      expect(await read(({ jobs }) => jobs.nextDueAt())).toBe(NOW + 2);
+    });
+
+    it('removes jobs whatever their lease', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
+      await lease(NOW, 1);
+      await run(({ jobs }) => jobs.remove(['a', 'b', 'unknown']));
+      expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
+    });
+
+    it('buries what is held, and only that', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b')]));
+      const [a, b] = await lease(NOW);
+      if (a === undefined || b === undefined) throw new Error('two jobs were due');
+      await run(({ jobs }) => jobs.bury([a, { ...b, fence: 0 }], 'gave up', NOW));
+      expect(await read(({ jobs }) => jobs.countDead())).toBe(1);
+      expect(await lease(NOW + LEASE_MS)).toEqual([leased('b', 2)]);
+    });
+
+    it('knows when the next job is due', async () => {
+      expect(await read(({ jobs }) => jobs.nextDueAt())).toBeNull();
+      await run(({ jobs }) => jobs.add([job('a', NOW + 20), job('b', NOW + 10)]));
+      expect(await read(({ jobs }) => jobs.nextDueAt())).toBe(NOW + 10);
+    });
+
+    it('accepts empty lists', async () => {
+      await run(async ({ jobs }) => {
+        await jobs.add([]);
+        await jobs.remove([]);
+        await jobs.bury([], 'nothing', NOW);
+        expect(await jobs.complete([])).toEqual([]);
+      });
+      expect(await read(({ jobs }) => jobs.countDead())).toBe(0);
+    });
+  });
+
+  describe('idempotent answers', () => {
+    const answer = (given: Partial<IdempotentAnswer> = {}): IdempotentAnswer => ({
+      projectId: PROJECT_ID,
+      route: 'POST /sms',
+      key: 'key-1',
+      requestHash: 'hash',
+      result: '{"text":"جواب"}',
+      expiresAt: NOW + 100,
+      ...given,
+    });
+    const find = (key: string, now: number) =>
+      read((s) => s.idempotency.find([{ projectId: PROJECT_ID, route: 'POST /sms', key }], now));
+
+    it('finds answers by project, route and key until they expire', async () => {
+      await run(({ idempotency }) =>
+        idempotency.save([
+          answer(),
+          answer({ projectId: OTHER_PROJECT_ID, requestHash: 'other project' }),
+          answer({ route: 'POST /reports/generate', requestHash: 'other route' }),
+        ]),
+      );
+      expect(await find('key-1', NOW + 99)).toEqual([answer()]);
+      expect(await find('key-1', NOW + 100)).toEqual([]);
+      expect(await find('KEY-1', NOW)).toEqual([]);
+    });
+
+    it('replaces an expired answer', async () => {
+      const renewed = answer({ requestHash: 'new', result: '{}', expiresAt: NOW + 300 });
+      await run(({ idempotency }) => idempotency.save([answer()]));
+      await run(({ idempotency }) => idempotency.save([renewed]));
+      expect(await find('key-1', NOW + 200)).toEqual([renewed]);
+    });
+
+    it('sweeps what has expired, up to the limit', async () => {
+      await run(({ idempotency }) =>
+        idempotency.save([
+          answer({ key: 'key-1', expiresAt: NOW }),
+          answer({ key: 'key-2', expiresAt: NOW - 1 }),
+          answer({ key: 'key-3', expiresAt: NOW + 1 }),
+        ]),
+      );
+      expect(await run(({ idempotency }) => idempotency.sweep(NOW, 1))).toBe(1);
+      expect(await run(({ idempotency }) => idempotency.sweep(NOW, 5))).toBe(1);
+      expect(await run(({ idempotency }) => idempotency.sweep(NOW, 5))).toBe(0);
+      expect(await find('key-3', NOW)).toEqual([answer({ key: 'key-3', expiresAt: NOW + 1 })]);
+    });
+  });
+}
