@@ -50,14 +50,13 @@ export class TlsReceiver {
     await once(this.#server, 'whole-request');
   }
 
+  /** Ends every connection; closing it again does nothing. */
   async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
     this.#server.close();
-    this.dropConnections();
-    await once(this.#server, 'close');
-  }
-
-  dropConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
+    await closed;
   }
 
   #readRequests(socket: TLSSocket, behave: Behaviour): void {

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
 import { ConnectTimeout, EgressRefused, HandshakeFailed } from './egress-guard.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -10,7 +10,7 @@ export const ANSWER_BYTES_MAX = 65_536;
 /** A few interim (1xx) answers are in order; a flood of them is none. */
 export const INTERIM_ANSWERS_MAX = 10;
 
-const PROTOCOL_ERROR_CODES = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
+const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
 /**
@@ -93,6 +93,7 @@ function reasonOf(error: Error): FailureReason {
   if (error instanceof EgressRefused) return 'address-refused';
   if (error instanceof HandshakeFailed) return 'tls';
   if (error instanceof ConnectTimeout) return 'timeout';
+  if (error instanceof errors.HTTPParserError) return 'protocol';
   const code = 'code' in error ? String(error.code) : '';
   if (TLS_ERROR_CODES.test(code)) return 'tls';
   return PROTOCOL_ERROR_CODES.test(code) ? 'protocol' : 'connection';
