@@ -5,7 +5,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { catalogRoutes } from './catalog.ts';
-import { closeGracefully } from './close-gracefully.ts';
+import { closeGracefully, connectionsOf } from './close-gracefully.ts';
 import {
   EXPECTATION_FAILED,
   INTERNAL_ERROR,
@@ -63,6 +63,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requireHostHeader: false,
   });
   server.maxConnections = limits.connectionsMax;
+  const connections = connectionsOf(server);
 
   const exchanges = new Exchanges({ logger, requestIds, observeAnswer, logRequests });
   const routes = routesOf(api, wait);
@@ -78,7 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     openApi,
     closeGracefully(timeoutMs) {
       exchanges.startClosing();
-      return closeGracefully(server, timeoutMs);
+      return closeGracefully(server, connections, timeoutMs);
     },
   };
 }
@@ -131,7 +132,7 @@ function methodsOf(routes: readonly Route[]): readonly string[] {
 
 function listen(server: Server, app: Express, exchanges: Exchanges): void {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    if (!isServed(request)) {
       exchanges.respond(exchanges.begin(request, response, null), MALFORMED_REQUEST, true);
       return;
     }
@@ -146,4 +147,9 @@ function listen(server: Server, app: Express, exchanges: Exchanges): void {
   server.on('checkExpectation', (request, response) => {
     exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
   });
+}
+
+/** HTTP/1.1 with the host it asks for, or HTTP/1.0; the parser lets older and newer ones through. */
+function isServed({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.0' || (httpVersion === '1.1' && headers.host !== undefined);
 }
