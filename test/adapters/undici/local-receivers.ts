@@ -1,0 +1,78 @@
+/** What the tests of the transport share: receivers of this machine, and transports that may reach them. */
+import type { TlsOptions } from 'node:tls';
+import {
+  UndiciWebhookTransport,
+  type UndiciWebhookTransportOptions,
+} from '../../../src/adapters/undici/undici-webhook-transport.ts';
+import type { WebhookAnswer } from '../../../src/application/ports/webhook-transport.ts';
+import { withCertificateAuthority } from '../../support/certificates.ts';
+import { hasOpenssl } from '../../support/openssl.ts';
+import { type Behaviour, TlsReceiver } from '../../support/tls-receiver.ts';
+
+export const HOST = 'receiver.example.com';
+/** For receivers that make a post last until its deadline. */
+export const DEADLINE_MS = 600;
+/** For all others: so long that a busy machine cannot turn their answer into a timeout. */
+export const FAR_DEADLINE_MS = 8_000;
+export const ROOM_MS = 500;
+export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+/** Null where the openssl command line is missing; the tests are skipped then. */
+export const certificates = hasOpenssl
+  ? withCertificateAuthority((authority) => ({
+      ca: authority.ca,
+      good: authority.issue(HOST, 2),
+      expired: authority.issue(HOST, -1),
+      otherName: authority.issue('other.example.com', 2),
+      selfSigned: authority.selfSigned(HOST),
+    }))
+  : null;
+
+const opened: { close(): Promise<void> }[] = [];
+
+/** Ends everything the last test opened, transports first. */
+export async function closeAll(): Promise<void> {
+  for (const one of opened.splice(0)) await one.close();
+}
+
+export async function receive(behave: Behaviour, options: TlsOptions = {}): Promise<TlsReceiver> {
+  const receiver = await TlsReceiver.open({ ...certificates?.good, ...options }, behave);
+  opened.push(receiver);
+  return receiver;
+}
+
+/** A transport that reaches a port of this machine, with a far deadline. */
+export function transportTo(
+  port: number,
+  options: UndiciWebhookTransportOptions = {},
+): UndiciWebhookTransport {
+  return openTransport({ timeoutMs: FAR_DEADLINE_MS, ...reaching(port), ...options });
+}
+
+export function openTransport(options: UndiciWebhookTransportOptions): UndiciWebhookTransport {
+  const transport = new UndiciWebhookTransport(options);
+  opened.unshift(transport);
+  return transport;
+}
+
+/** What a transport needs to reach a receiver of this machine. */
+export function reaching(port: number): UndiciWebhookTransportOptions {
+  return {
+    allowedNetworks: ['127.0.0.1/32'],
+    allowedPorts: [port],
+    ca: certificates?.ca ?? '',
+    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+  };
+}
+
+export const postOf = (port: number, path = '/hook') => ({
+  url: `https://${HOST}:${port}${path}`,
+  headers: { 'Content-Type': 'application/json', 'X-SVC-Webhook-Secret': 's3cret' },
+  body: '{"text":"سڵاو 😀"}',
+});
+
+/** One post to a receiver that behaves like this. */
+export async function answerOf(behave: Behaviour, options: TlsOptions = {}): Promise<WebhookAnswer> {
+  const receiver = await receive(behave, options);
+  return transportTo(receiver.port).post(postOf(receiver.port));
+}
