@@ -135,10 +135,10 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('leases what is due, the longest due first, up to the limit', async () => {
       await run(({ jobs }) =>
-        jobs.add([job('late', NOW), job('b', NOW - 5), job('future', NOW + 1), job('a', NOW - 5)]),
+        jobs.add([job('a', NOW), job('c', NOW - 5), job('future', NOW + 1), job('b', NOW - 5)]),
       );
-      expect(await lease(NOW, 2)).toEqual([leased('a', 1), leased('b', 1)]);
-      expect(await lease(NOW, 2)).toEqual([leased('late', 1)]);
+      expect(await lease(NOW, 2)).toEqual([leased('b', 1), leased('c', 1)]);
+      expect(await lease(NOW, 2)).toEqual([leased('a', 1)]);
       expect(await lease(NOW, 2)).toEqual([]);
     });
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { aProject } from '../../support/builders.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const TABLES_MIN = 12;
@@ -148,6 +149,26 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.query('SELECT pg_terminate_backend($1)', [raw]);
       await ended;
       await expect(unitOfWork.ping()).resolves.toBeUndefined();
+    });
+
+    it('comes back by itself when the database does', async () => {
+      const { hostname, port } = new URL(url);
+      const network = await TcpProxy.open({ host: hostname, port: Number(port) });
+      const remote = openDatabase({
+        kind: 'postgres',
+        url: network.through(url),
+        poolSize: 2,
+        statementTimeoutMs: 2_000,
+      });
+      const unitOfWork = new KnexUnitOfWork(remote);
+      await Promise.all([unitOfWork.ping(), unitOfWork.ping()]);
+      network.sever();
+      await expect(unitOfWork.ping()).rejects.toThrow();
+      await expect(unitOfWork.ping()).rejects.toThrow();
+      network.restore();
+      for (let turn = 0; turn < 4; turn += 1) await unitOfWork.ping();
+      await remote.close();
+      await network.close();
     });
 
     it('says that a commit was none when the transaction had failed', async () => {
