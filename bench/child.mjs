@@ -4,8 +4,9 @@ import { fork } from 'node:child_process';
  * Starts one of bench/servers in a process of its own. Resolves once it said its port; `ask(name, value)`
  * sends it a question and resolves with the answer.
  */
-export async function startChild(script, environment = {}) {
+export async function startChild(script, environment = {}, execArgv = []) {
   const child = fork(new URL(script, import.meta.url), {
+    execArgv,
     env: { ...process.env, NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

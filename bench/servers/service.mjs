@@ -53,7 +53,7 @@ const questions = {
   },
 };
 serve(port, questions);
-process.on('SIGTERM', () => service.stop());
+process.on('SIGTERM', () => service.stop().then(() => process.disconnect()));
 
 function storedMessage(projectId, createdAt) {
   const random = () =>

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
 import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulated-carriers.ts';
 import { CheckInvariants } from '../application/check-invariants.ts';
 import type { Clock } from '../application/ports/clock.ts';
@@ -87,6 +88,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.observeAnswer === undefined ? {} : { observeAnswer: options.observeAnswer }),
   });
   await service.start();
+  const jobQueue = service.container.get(ports.jobQueue);
+  if (jobQueue instanceof RabbitJobQueue) await jobQueue.ready();
   return new Harness(service, clock, inbox, firstKey(options.seed));
 }
 

@@ -8,6 +8,12 @@ import type { Doorbell } from './doorbell.ts';
 /** How late work that came due by the clock alone may be noticed. */
 export const POLL_MS = 100;
 
+/**
+ * After a look that found work the next one waits this long, so that under load one look serves many messages
+ * and most commits are left to those who wait for an answer.
+ */
+export const PACE_MS = 25;
+
 interface WorkLoopOptions {
   readonly doorbell: Doorbell;
   readonly relayJobs: RelayJobs;
@@ -28,6 +34,8 @@ export class WorkLoop {
   #timer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isScheduled = false;
+  #isPaced = false;
+  #scheduled: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
 
   constructor(options: WorkLoopOptions) {
@@ -44,18 +52,21 @@ export class WorkLoop {
   wake(): void {
     if (!this.#isStarted || this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
-      this.#looking = this.#looking.then(() => {
-        this.#isScheduled = false;
-        return this.#isStarted ? this.#look() : undefined;
-      });
+    this.#scheduled = new Promise((resolve) => {
+      const look = () => {
+        this.#lookNext();
+        resolve();
+      };
+      if (this.#isPaced) setTimeout(look, PACE_MS);
+      else setImmediate(look);
     });
   }
 
   /** Resolves when no look is under way or asked for. */
   async idle(): Promise<void> {
-    while (this.#isScheduled) await new Promise(setImmediate);
+    await this.#scheduled;
     await this.#looking;
+    if (this.#isScheduled) await this.idle();
   }
 
   /** Stops looking; resolves when the last look is over. */
@@ -65,12 +76,21 @@ export class WorkLoop {
     await this.idle();
   }
 
+  #lookNext(): void {
+    this.#looking = this.#looking.then(() => {
+      this.#isScheduled = false;
+      return this.#isStarted ? this.#look() : undefined;
+    });
+  }
+
   async #look(): Promise<void> {
     const { relayJobs, recordReceipts, receiptSource, clock, logger } = this.#options;
     try {
       const receipts = receiptSource.takeDue(clock.now());
       if (receipts.length > 0) await recordReceipts.execute(receipts);
-      if ((await relayJobs.execute()) > 0) this.wake();
+      const relayed = await relayJobs.execute();
+      this.#isPaced = this.#options.polls && relayed + receipts.length > 0;
+      if (relayed > 0) this.wake();
     } catch (error) {
       logger.error('work_loop_failed', error);
     }

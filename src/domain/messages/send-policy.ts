@@ -181,12 +181,10 @@ function forcedRefusal(
     case 'trial-mode':
       return { kind: acceptance.kind };
     case 'rate-limited': {
-      const { timeWindowMinutes } = project.settings.rateLimit ?? DEFAULT_RATE_LIMIT;
+      const limit = project.settings.rateLimit ?? DEFAULT_RATE_LIMIT;
       const maxRequests = acceptance.fromRequest - 1;
-      if (maxRequests === 0) {
-        return { kind: 'rate-limited', waitMinutes: timeWindowMinutes, maxRequests, timeWindowMinutes };
-      }
-      const rate = decideRate({ maxRequests, timeWindowMinutes }, acceptedAt, now);
+      if (maxRequests === 0) return { kind: 'rate-limited', waitMinutes: limit.timeWindowMinutes, ...limit };
+      const rate = decideRate({ ...limit, maxRequests }, acceptedAt, now);
       return rate.kind === 'allowed' ? null : rate;
     }
     case 'internal-error':

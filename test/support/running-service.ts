@@ -1,0 +1,31 @@
+import { afterEach, expect } from 'vitest';
+import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
+import { documentedAnswers } from './documented-answers.ts';
+
+const running: { harness: Harness; problems: string[] }[] = [];
+
+/** A harness that is closed after the test, and fails it when an answer was not what the document says. */
+export async function startService(options: HarnessOptions = {}): Promise<Harness> {
+  const problems: string[] = [];
+  let check: ReturnType<typeof documentedAnswers> | null = null;
+  const harness = await startHarness({
+    ...options,
+    observeAnswer: (seen) => {
+      check ??= documentedAnswers(harness.service.http.openApi);
+      try {
+        check(seen);
+      } catch (error) {
+        problems.push(error instanceof Error ? error.message : String(error));
+      }
+    },
+  });
+  running.push({ harness, problems });
+  return harness;
+}
+
+afterEach(async () => {
+  for (const { harness, problems } of running.splice(0)) {
+    await harness.close();
+    expect(problems).toEqual([]);
+  }
+});

@@ -1,0 +1,21 @@
+import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+
+type SeedProject = SeedFile['projects'][number];
+
+export const KEY = 'sk_dev_0123456789abcdef0123456789abcdef01234567';
+export const LIVE_KEY = 'sk_live_0123456789abcdef0123456789abcdef01234567';
+
+/** The demo with its first project changed. */
+export function seedWith(changes: Partial<SeedProject>): SeedFile {
+  const [demo] = DEMO_SEED.projects;
+  if (demo === undefined) throw new Error('The demo has a project');
+  return { ...DEMO_SEED, projects: [{ ...demo, ...changes }] };
+}
+
+export const verification = (phoneNumber: string, more: Record<string, unknown> = {}) => ({
+  phoneNumber,
+  smsType: 'verification',
+  verificationCode: '123456',
+  ...more,
+});
