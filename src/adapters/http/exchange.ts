@@ -52,7 +52,9 @@ export class Exchanges {
     if (observeAnswer === undefined) return;
     const { method = '' } = request;
     const sent = method === 'HEAD' ? '' : body;
-    observeAnswer({ method, route, status: answer.status, headers: headerRecord(headers), body: sent });
+    const seen = { method, route, status: answer.status, headers: headerRecord(headers), body: sent };
+    // An observer throws to report an answer; that is no fault of the request.
+    queueMicrotask(() => observeAnswer(seen));
   }
 
   /** Logs a fault and answers with `answer`; a connection that was given up is neither. */

@@ -105,10 +105,10 @@ function registerPath(app: Express, exchanges: Exchanges, path: string, routes: 
   for (const route of routes) {
     registration[route.method]((request: Request, response: Response) => {
       const exchange = exchanges.begin(request, response, path);
-      route.serve(request, response, request.params as PathParams).then(
-        (answer) => exchanges.respond(exchange, answer),
-        (error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR),
-      );
+      route
+        .serve(request, response, request.params as PathParams)
+        .then((answer) => exchanges.respond(exchange, answer))
+        .catch((error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR));
     });
   }
   const methods = methodsOf(routes);

@@ -30,7 +30,7 @@ export async function readJson(
   if (!isJson(headers['content-type']) || !isIdentity(headers['content-encoding'])) {
     throw new BadRequest(UNSUPPORTED_MEDIA_TYPE);
   }
-  if (headers.expect !== undefined) response.writeContinue();
+  if (headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
   return parseJson(await readBytes(request, bytesMax));
 }
 

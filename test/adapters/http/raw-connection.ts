@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 export class RawConnection {
   readonly #socket: Socket;
   #received = '';
+  #wasReset = false;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -12,7 +13,9 @@ export class RawConnection {
       this.#received += chunk.toString('latin1');
     });
     // A server that closes over unread bytes resets the connection; what came before still counts.
-    socket.on('error', () => undefined);
+    socket.on('error', () => {
+      this.#wasReset = true;
+    });
   }
 
   static async open(port: number): Promise<RawConnection> {
@@ -33,6 +36,11 @@ export class RawConnection {
   /** Resolves when what was written has gone out. */
   async drained(): Promise<void> {
     await this.#next('drain');
+  }
+
+  /** Whether the server refused to hear what was sent. */
+  get wasReset(): boolean {
+    return this.#wasReset;
   }
 
   get closed(): boolean {

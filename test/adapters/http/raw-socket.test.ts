@@ -149,6 +149,17 @@ describe('ordinary requests over one connection', () => {
   });
 });
 
+it('a caller that goes on sending a refused body is heard out, up to 1 MB', async () => {
+  const connection = await open();
+  const half = Buffer.alloc(MEGABYTE / 4, ' ');
+  connection.write(`POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * half.length}\r\n\r\n`);
+  connection.write(half);
+  expect(await connection.until(/"Not found"/)).toMatch(/connection: close/i);
+  connection.write(half);
+  await connection.untilClosed();
+  expect(connection.wasReset).toBe(false);
+});
+
 describe('a body of 100 MB', () => {
   const HEADS: readonly [string, string][] = [
     ['with its length', `${POST}Content-Length: ${100 * MEGABYTE}\r\n\r\n`],
