@@ -16,6 +16,13 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 /** The server looks for deadlocks early, so that the suite does not wait a second for it. */
 const EARLY_DEADLOCKS = 'options=-c%20deadlock_timeout%3D50ms';
 
+interface Leftovers {
+  /** Called before the database is closed. */
+  readonly dropSchema?: () => Promise<void>;
+  /** Called after. */
+  readonly removeFiles?: () => void;
+}
+
 /** Children before the rows they refer to. */
 const TABLES = [
   'api_keys',
@@ -33,14 +40,14 @@ const TABLES = [
 ];
 
 describe('SQLite in memory', () => {
-  allContracts(() => storageOn(openDatabase({ kind: 'sqlite', filename: ':memory:' }), 1, async () => {}));
+  allContracts(() => storageOn(openDatabase({ kind: 'sqlite', filename: ':memory:' }), 1));
 });
 
 describe('SQLite in a file', () => {
   allContracts(() => {
     const folder = mkdtempSync(join(tmpdir(), 'barid-persistence-'));
     const database = openDatabase({ kind: 'sqlite', filename: join(folder, 'data', 'barid.db') });
-    return storageOn(database, 1, async () => rmSync(folder, { recursive: true }));
+    return storageOn(database, 1, { removeFiles: () => rmSync(folder, { recursive: true }) });
   });
 });
 
@@ -59,8 +66,8 @@ if (POSTGRES_URL === undefined) {
         poolSize: POSTGRES_POOL_SIZE,
         statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       });
-      return storageOn(database, POSTGRES_POOL_SIZE, async () => {
-        await database.knex.raw('DROP SCHEMA ?? CASCADE', [schema]);
+      return storageOn(database, POSTGRES_POOL_SIZE, {
+        dropSchema: async () => database.knex.raw('DROP SCHEMA ?? CASCADE', [schema]),
       });
     });
   });
@@ -75,7 +82,7 @@ function allContracts(open: () => Promise<Storage>): void {
 async function storageOn(
   database: Database,
   concurrency: number,
-  remove: () => Promise<void>,
+  { dropSchema = async () => {}, removeFiles = () => {} }: Leftovers = {},
 ): Promise<Storage> {
   await database.migrate();
   return {
@@ -86,8 +93,9 @@ async function storageOn(
         for (const table of TABLES) await transaction(table).delete();
       }),
     dispose: async () => {
-      await remove();
+      await dropSchema();
       await database.close();
+      removeFiles();
     },
   };
 }

@@ -1,28 +1,23 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
+import { Checkpointer } from './checkpointer.ts';
 import type { Connection } from './connection.ts';
 import type { Dialect, SqliteConfig, TableWords } from './dialect.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
+import { applyPragmas } from './sqlite-pragmas.ts';
 
 const IN_MEMORY = ':memory:';
-const BUSY_TIMEOUT_MS = 5_000;
-const CACHE_KIB = 64 * 1024;
 /** A unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;
 
-/** SQLite's own numbers for the pragmas that are read back. */
-const SYNCHRONOUS_FULL = 2;
-const TEMP_STORE_MEMORY = 2;
-
-/** One connection, in WAL mode and durable at commit; a thread of its own writes the log back to a file. */
+/** One connection, durable at commit. Files are in WAL mode, and a thread of their own writes the log back. */
 export class SqliteDialect implements Dialect {
   readonly tableWords: TableWords = { key: 'text', clustered: 'WITHOUT ROWID' };
   readonly #filename: string;
   readonly #connections = new WeakMap<object, Connection>();
-  #checkpoints: CheckpointThread | null = null;
+  #checkpointer: Checkpointer | null = null;
 
   constructor({ filename }: SqliteConfig) {
     this.#filename = filename;
@@ -40,7 +35,8 @@ export class SqliteDialect implements Dialect {
         max: 1,
         afterCreate: (raw: Sqlite.Database, done: (error: unknown, raw: Sqlite.Database) => void) => {
           try {
-            this.#prepare(raw);
+            applyPragmas(raw, this.#isFile());
+            if (this.#isFile()) this.#checkpointer ??= new Checkpointer(this.#filename);
             done(null, raw);
           } catch (error) {
             raw.close();
@@ -66,61 +62,18 @@ export class SqliteDialect implements Dialect {
     await transaction.raw('PRAGMA user_version = 1');
   }
 
+  /** Whoever has begun holds the only write lock, so there is nobody to conflict with. */
   isConflict(): boolean {
     return false;
   }
 
   async close(): Promise<void> {
-    const checkpoints = this.#checkpoints;
-    this.#checkpoints = null;
-    await checkpoints?.stop();
+    const checkpointer = this.#checkpointer;
+    this.#checkpointer = null;
+    await checkpointer?.stop();
   }
 
   #isFile(): boolean {
     return this.#filename !== IN_MEMORY;
-  }
-
-  #prepare(raw: Sqlite.Database): void {
-    const pragmas: Readonly<Record<string, string | number>> = {
-      busy_timeout: BUSY_TIMEOUT_MS,
-      journal_mode: this.#isFile() ? 'wal' : 'memory',
-      synchronous: SYNCHRONOUS_FULL,
-      foreign_keys: 1,
-      cache_size: -CACHE_KIB,
-      temp_store: TEMP_STORE_MEMORY,
-      ...(this.#isFile() ? { wal_autocheckpoint: 0 } : {}),
-    };
-    for (const [name, value] of Object.entries(pragmas)) raw.pragma(`${name} = ${value}`);
-    for (const [name, value] of Object.entries(pragmas)) {
-      // A file that is in WAL mode already opens with a weaker setting than a new one: only reading back tells.
-      const actual = raw.pragma(name, { simple: true });
-      if (actual !== value) throw new Error(`SQLite kept ${name} at ${actual} instead of ${value}`);
-    }
-    if (this.#isFile()) this.#checkpoints ??= new CheckpointThread(this.#filename);
-  }
-}
-
-/** The thread that moves committed pages from the log into the file, so that no request waits for it. */
-class CheckpointThread {
-  readonly #worker: Worker;
-  readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #ended: Promise<void>;
-
-  constructor(filename: string) {
-    this.#worker = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { filename, stop: this.#stop },
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#worker.once('exit', () => resolve());
-      this.#worker.once('error', () => resolve());
-    });
-    this.#worker.unref();
-  }
-
-  async stop(): Promise<void> {
-    this.#worker.ref();
-    Atomics.store(this.#stop, 0, 1);
-    Atomics.notify(this.#stop, 0);
-    await this.#ended;
   }
 }

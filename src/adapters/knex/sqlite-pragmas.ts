@@ -1,0 +1,53 @@
+import Sqlite from 'better-sqlite3';
+
+const BUSY_TIMEOUT_MS = 5_000;
+const CACHE_KIB = 64 * 1024;
+/** SQLite's own numbers. */
+const SYNCHRONOUS_FULL = 2;
+const TEMP_STORE_MEMORY = 2;
+
+/** How long a connection waits for others that put the same new file into WAL mode. */
+const WAL_PAUSE_MS = 10;
+const WAL_ATTEMPTS_MAX = 500;
+
+type Pragmas = Readonly<Record<string, string | number>>;
+
+const ALWAYS: Pragmas = {
+  busy_timeout: BUSY_TIMEOUT_MS,
+  synchronous: SYNCHRONOUS_FULL,
+  foreign_keys: 1,
+  cache_size: -CACHE_KIB,
+  temp_store: TEMP_STORE_MEMORY,
+};
+
+const ON_FILES: Pragmas = { ...ALWAYS, journal_mode: 'wal', wal_autocheckpoint: 0 };
+
+/**
+ * Makes a new connection durable and strict, and reads back that it is: a file that is in WAL mode already
+ * opens with a weaker setting than a new one. Throws when SQLite kept another value.
+ */
+export function applyPragmas(database: Sqlite.Database, isFile: boolean): void {
+  const pragmas = isFile ? ON_FILES : ALWAYS;
+  database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  if (isFile) enterWalMode(database);
+  for (const [name, value] of Object.entries(pragmas)) database.pragma(`${name} = ${value}`);
+  for (const [name, value] of Object.entries(pragmas)) {
+    const actual = database.pragma(name, { simple: true });
+    if (actual !== value) throw new Error(`SQLite keeps ${name} at ${actual} instead of ${value}`);
+  }
+}
+
+/** Changing the mode is the one thing SQLite does not wait for when another process is doing it. */
+function enterWalMode(database: Sqlite.Database): void {
+  const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      database.pragma('journal_mode = wal');
+      return;
+    } catch (error) {
+      const isBusy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!isBusy || attempt >= WAL_ATTEMPTS_MAX) throw error;
+      Atomics.wait(pause, 0, 0, WAL_PAUSE_MS);
+    }
+  }
+}
