@@ -14,7 +14,7 @@ import {
 import { iqd, type Money, money, subtract, ZERO } from '../../../src/domain/shared/money.ts';
 import { anAccount, anSmsId, NOW } from '../../support/builders.ts';
 
-const RUNS = 1_000;
+const RUNS = 400;
 
 type Move =
   | { readonly kind: 'deposit'; readonly amount: Money }
@@ -123,7 +123,7 @@ it('an account is the sum of its entries, and nothing is spent that is not there
   let accepted = 0;
   let refused = 0;
   fc.assert(
-    fc.property(accounts, fc.array(moves, { maxLength: 40 }), (account, story) => {
+    fc.property(accounts, fc.array(moves, { maxLength: 40, size: 'max' }), (account, story) => {
       const books = new Books(account);
       for (const move of story) {
         books.make(move);
@@ -135,8 +135,9 @@ it('an account is the sum of its entries, and nothing is spent that is not there
     }),
     { numRuns: RUNS },
   );
-  expect(accepted, 'holds were accepted').toBeGreaterThan(RUNS);
-  expect(refused, 'holds were refused').toBeGreaterThan(RUNS);
+  // Far below what chance gives, so that only stories that test nothing fail here.
+  expect(accepted, 'holds were accepted').toBeGreaterThan(RUNS / 4);
+  expect(refused, 'holds were refused').toBeGreaterThan(RUNS / 4);
 });
 
 it('holds are accepted exactly as long as money and threshold last', () => {

@@ -320,6 +320,31 @@ describe('late, doubled and reversed news', () => {
     ]);
   });
 
+  it('a refusal of the last channel after the end fails nothing', () => {
+    const message = play(toWhatsappThenSms, [
+      ...movedOn,
+      SECOND_STARTED,
+      [
+        reported(0, 'delivered'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1'],
+      ],
+      [refused(1, 'No route'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'delivered', errorReason: SILENCE });
+  });
+
+  it('neither a deadline nor a failed report undoes a final sent', () => {
+    const message = play(toWhatsappThenSms, [
+      ...movedOn,
+      SECOND_STARTED,
+      [accepted(1), ['sent sms', `deadline 1 in ${DAY_MS}`]],
+      [deadline(1), ['finally sent sms', 'take for sms']],
+      [deadline(1), []],
+      [reportedFailed(1, 'Absent'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'sent', isFinal: true, errorReason: SILENCE });
+  });
+
   it('an earlier channel takes the message late', () => {
     const message = play(toWhatsappThenSms, [
       ...movedOn,

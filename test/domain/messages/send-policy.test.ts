@@ -316,13 +316,14 @@ describe('a magic number on a dev project', () => {
     expect(send(digits)).toEqual({ kind });
   });
 
-  it('0106 is limited from the first request', () => {
-    expect(send('0106')).toEqual({
-      kind: 'rate-limited',
-      waitMinutes: 10,
-      maxRequests: 0,
-      timeWindowMinutes: 10,
-    });
+  it('0106 is limited from the first request, by the limit of the project', () => {
+    const limited = { kind: 'rate-limited', waitMinutes: 10, maxRequests: 5, timeWindowMinutes: 10 };
+    expect(send('0106')).toEqual(limited);
+    const rateLimit = { maxRequests: 2, timeWindowMinutes: 3 };
+    const project = aProject({ environment: 'dev', settings: { rateLimit } });
+    expect(send('0106', { project })).toEqual({ kind: 'rate-limited', waitMinutes: 3, ...rateLimit });
+    const unlimited = aProject({ environment: 'dev', settings: { rateLimit: null } });
+    expect(send('0106', { project: unlimited })).toEqual(limited);
   });
 
   it('0107 is limited from the third request in the window', () => {

@@ -44,7 +44,7 @@ describe('for any limit', () => {
     fc.assert(
       fc.property(
         limits,
-        fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { maxLength: 20 }),
+        fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { maxLength: 20, size: 'max' }),
         (limit, ages) => {
           const windowMs = limit.timeWindowMinutes * MINUTE_MS;
           const acceptedAt = ages.map((age) => NOW - Math.floor(age * windowMs));
@@ -75,7 +75,7 @@ describe('for any limit', () => {
       timeWindowMinutes: fc.integer({ min: 1, max: 4 }),
     });
     fc.assert(
-      fc.property(shortLimits, fc.array(pauses, { maxLength: 60 }), (limit, waits) => {
+      fc.property(shortLimits, fc.array(pauses, { maxLength: 60, size: 'max' }), (limit, waits) => {
         const windowMs = limit.timeWindowMinutes * MINUTE_MS;
         const accepted: number[] = [];
         let now = NOW;
