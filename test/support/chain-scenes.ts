@@ -1,0 +1,37 @@
+import { expect } from 'vitest';
+import { advance, type ChainEvent } from '../../src/domain/messages/fallback-chain.ts';
+import type { Message } from '../../src/domain/messages/message.ts';
+import { aMessage, HOUR_MS, NOW, SECOND_MS } from './builders.ts';
+import { accepted, inWords, start } from './chain-words.ts';
+
+/** What every message built here gives a channel. */
+export const STEP_TIMEOUT = 30 * SECOND_MS;
+export const DAY_MS = 24 * HOUR_MS;
+export const SILENCE = 'No delivered report in time';
+export const CANNOT = 'The channel cannot carry this message';
+
+/** One piece of news and the effects it must have. */
+export type Scene = readonly [event: ChainEvent, effects: readonly string[]];
+
+export const toSms = aMessage({ channels: ['sms'], prices: {} });
+export const toWhatsappThenSms = aMessage({ channels: ['whatsapp', 'sms'] });
+export const toAll = aMessage({ channels: ['whatsapp', 'telegram', 'sms'] });
+
+export const STARTED: Scene = [start(0), [`deadline 0 in ${STEP_TIMEOUT}`, 'submit 0']];
+export const SECOND_STARTED: Scene = [start(1), [`deadline 1 in ${STEP_TIMEOUT}`, 'submit 1']];
+export const SMS_TAKEN: Scene = [accepted(0), ['sent sms', `deadline 0 in ${DAY_MS}`]];
+
+/** Plays scenes a second apart, comparing the effects of each, and gives the message at the end. */
+export function play(message: Message, scenes: readonly Scene[]): Message {
+  let current = message;
+  scenes.forEach(([event, effects], index) => {
+    const now = NOW + index * SECOND_MS;
+    const outcome = advance(current, event, now);
+    expect(
+      outcome.effects.map((effect) => inWords(effect, now)),
+      `scene ${index + 1}: ${JSON.stringify(event)}`,
+    ).toEqual(effects);
+    current = outcome.message;
+  });
+  return current;
+}
