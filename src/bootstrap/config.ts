@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { egressRules } from '../adapters/undici/egress-rules.ts';
 
 /** One thing wrong with the configuration: which name, and what to write instead. */
 export interface ConfigMistake {
@@ -70,6 +71,15 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
+/** Held to the rules of the guard itself, which also refuses a range so wide that it would switch it off. */
+const cidrRange = z.string().superRefine((range, context) => {
+  try {
+    egressRules([range]);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : String(error));
+  }
+});
+
 const database = z.string().transform((url, context): string => {
   if (/^sqlite:./.test(url) || /^postgres(ql)?:\/\/./.test(url)) return url;
   context.addIssue({
@@ -133,7 +143,7 @@ const ENTRIES = {
   EGRESS_ALLOW: {
     fallback: '',
     description: 'CIDR ranges webhooks may reach although they are not public',
-    schema: list,
+    schema: list.pipe(z.array(cidrRange)),
   },
   EGRESS_PORTS: {
     fallback: '443',

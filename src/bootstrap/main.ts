@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
@@ -28,16 +29,44 @@ async function run(config: Config): Promise<void> {
     clock: new SystemClock(),
     logger,
     watchesClock: true,
-    seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(readFileSync(config.seedFile, 'utf8')),
+    seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(seedText(config.seedFile)),
   });
   await service.start();
   if (config.role === 'worker') {
     logger.info('worker_started', { database: config.database.kind, queue: config.queue.kind });
   } else {
-    const port = await service.listen(config.port, config.host);
-    console.log(banner(config, `http://${config.host}:${port}`));
+    const port = await listen(service, config);
+    console.log(banner(config, `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`));
   }
   stopOnSignal(service);
+}
+
+function seedText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError([{ name: 'SEED_FILE', problem: `${file} cannot be read (${codeOf(error)})` }]);
+  }
+}
+
+/** An address that cannot be had is a mistake of the configuration, and ends everything that was started. */
+async function listen(service: Service, { port, host }: Config): Promise<number> {
+  try {
+    return await service.listen(port, host);
+  } catch (error) {
+    await service.stop();
+    throw new ConfigError([
+      {
+        name: 'PORT',
+        problem: `cannot listen on port ${port} of ${host} (${codeOf(error)}); choose another PORT, 0 for a free one, or HOST`,
+      },
+    ]);
+  }
+}
+
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : String(error);
 }
 
 function stopOnSignal(service: Service): void {

@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function mistakesOf(environment: Record<string, string>): readonly ConfigMistake[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes;
+    throw error;
+  }
+  return [];
+}
+
+function fileWith(content: string): string {
+  const path = join(folder, `${content.length}-${Math.abs(content.charCodeAt(0))}.txt`);
+  writeFileSync(path, content);
+  return path;
+}
+
+const WHOLE_PORT = 'must be a whole number from 0 to 65535';
+const DATABASE = 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database';
+
+/** What is wrong, and what is written about it; several values for the rules that have two sides. */
+const BAD: readonly [name: string, value: string, problem: string][] = [
+  ['PORT', '65536', WHOLE_PORT],
+  ['PORT', '-1', WHOLE_PORT],
+  ['PORT', '80.5', WHOLE_PORT],
+  ['PORT', ' 80', WHOLE_PORT],
+  ['PORT', 'http', WHOLE_PORT],
+  ['ROLE', 'server', 'must be all, api or worker'],
+  ['DATABASE_URL', 'sqlite:', DATABASE],
+  ['DATABASE_URL', './data/barid.db', DATABASE],
+  ['DATABASE_URL', 'mysql://root@127.0.0.1/barid', DATABASE],
+  ['DATABASE_POOL_SIZE', '1', 'must be a whole number from 2 to 200'],
+  ['DATABASE_POOL_SIZE', '201', 'must be a whole number from 2 to 200'],
+  ['DATABASE_STATEMENT_TIMEOUT_MS', '99', 'must be a whole number from 100 to 600000'],
+  ['DATABASE_STATEMENT_TIMEOUT_MS', '5s', 'must be a whole number from 100 to 600000'],
+  ['QUEUE_URL', 'redis://127.0.0.1', 'must be empty or amqp://user:password@host'],
+  ['QUEUE_PREFIX', 'Barid', 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
+  ['QUEUE_PREFIX', 'b'.repeat(61), 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
+  ['SECRET_KEY', 'secret', 'must be 64 hex characters'],
+  ['SECRET_KEY', 'a'.repeat(65), 'must be 64 hex characters'],
+  ['EGRESS_ALLOW', '10.0.0.0/8,intranet', 'Not a network in CIDR notation: intranet'],
+  ['EGRESS_ALLOW', '0.0.0.0/0', 'Too wide to be an exception to the egress guard: 0.0.0.0/0'],
+  ['EGRESS_PORTS', '443,0', 'must be a whole number from 1 to 65535'],
+  ['EGRESS_PORTS', '443;8443', 'must be a whole number from 1 to 65535'],
+  ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
+];
+
+/** Any text is an address or a path; what is wrong with it shows when it is used. */
+const ANY_TEXT = ['HOST', 'SEED_FILE'];
+
+describe('a bad value', () => {
+  it('is tried below for every name that has a rule', () => {
+    expect([...new Set([...BAD.map(([name]) => name), ...ANY_TEXT])].sort()).toEqual(
+      configEntries()
+        .map(({ name }) => name)
+        .sort(),
+    );
+  });
+
+  test.each(BAD)('%s=%s', (name, value, problem) => {
+    expect(mistakesOf({ [name]: value })).toEqual([{ name, problem }]);
+  });
+
+  it('is told together with every other one, one line each', () => {
+    expect(() => readConfig({ PORT: 'x', ROLE: 'y', LOG_LEVEL: 'z' })).toThrow(
+      [
+        `PORT: ${WHOLE_PORT}`,
+        'ROLE: must be all, api or worker',
+        'LOG_LEVEL: must be debug, info, warn, error or silent',
+      ].join('\n'),
+    );
+  });
+
+  it('never repeats a secret', () => {
+    const told = JSON.stringify(
+      mistakesOf({ SECRET_KEY: 'hunter2', DATABASE_URL: 'mysql://root:hunter2@x', QUEUE_URL: 'a:hunter2@x' }),
+    );
+    expect(told).toContain('SECRET_KEY');
+    expect(told).not.toContain('hunter2');
+  });
+});
+
+describe('what is read', () => {
+  it('is the defaults when nothing is said, an empty value included', () => {
+    const defaults = {
+      host: '127.0.0.1',
+      port: 3000,
+      role: 'all',
+      database: { kind: 'sqlite', filename: './data/barid.db' },
+      queue: { kind: 'memory' },
+      secretKey: null,
+      seedFile: null,
+      egress: { allow: [], ports: [443] },
+      logLevel: 'info',
+    };
+    expect(readConfig({})).toMatchObject(defaults);
+    expect(readConfig(Object.fromEntries(configEntries().map(({ name }) => [name, ''])))).toMatchObject(
+      defaults,
+    );
+  });
+
+  it('has the default of the table for every name', () => {
+    const written = Object.fromEntries(configEntries().map(({ name, fallback }) => [name, fallback]));
+    expect(readConfig(written)).toEqual(readConfig({}));
+  });
+
+  it('is what the names say', () => {
+    expect(
+      readConfig({
+        PORT: '0',
+        HOST: '::',
+        ROLE: 'worker',
+        DATABASE_URL: 'postgres://barid:secret@db/barid',
+        DATABASE_POOL_SIZE: '25',
+        DATABASE_STATEMENT_TIMEOUT_MS: '2500',
+        QUEUE_URL: 'amqps://barid:secret@broker/vhost',
+        QUEUE_PREFIX: 'barid-2',
+        SECRET_KEY: 'AB'.repeat(32),
+        SEED_FILE: './seed.json',
+        EGRESS_ALLOW: '10.0.0.0/8, fd00::/8',
+        EGRESS_PORTS: '443, 8443',
+        LOG_LEVEL: 'silent',
+      }),
+    ).toMatchObject({
+      port: 0,
+      host: '::',
+      role: 'worker',
+      database: {
+        kind: 'postgres',
+        url: 'postgres://barid:secret@db/barid',
+        poolSize: 25,
+        statementTimeoutMs: 2500,
+      },
+      queue: { kind: 'rabbitmq', url: 'amqps://barid:secret@broker/vhost', prefix: 'barid-2' },
+      secretKey: 'AB'.repeat(32),
+      seedFile: './seed.json',
+      egress: { allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443] },
+      logLevel: 'silent',
+    });
+  });
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+});
+
+describe('a secret in a file', () => {
+  it('is the text of the file without the white space around it, and goes before the plain name', () => {
+    const file = fileWith(`${'c'.repeat(64)}\n`);
+    expect(readConfig({ SECRET_KEY_FILE: file, SECRET_KEY: 'd'.repeat(64) }).secretKey).toBe('c'.repeat(64));
+    const url = fileWith('  postgres://u:p@h/d \n');
+    expect(readConfig({ DATABASE_URL_FILE: url }).database).toMatchObject({ url: 'postgres://u:p@h/d' });
+    expect(readConfig({ QUEUE_URL_FILE: fileWith('amqp://u:p@h\n') }).queue).toMatchObject({
+      url: 'amqp://u:p@h',
+    });
+  });
+
+  it('is held to the same rule', () => {
+    expect(mistakesOf({ SECRET_KEY_FILE: fileWith('short') })).toEqual([
+      { name: 'SECRET_KEY', problem: 'must be 64 hex characters' },
+    ]);
+  });
+
+  it('that cannot be read is told by its own name', () => {
+    const missing = join(folder, 'missing');
+    expect(mistakesOf({ SECRET_KEY_FILE: missing })).toEqual([
+      { name: 'SECRET_KEY_FILE', problem: expect.stringContaining(missing) },
+    ]);
+  });
+
+  it('is no way for names that are no secret', () => {
+    expect(readConfig({ PORT_FILE: join(folder, 'missing') }).port).toBe(3000);
+  });
+});
+
+describe('an impossible mix', () => {
+  test.each(['api', 'worker'])('ROLE=%s on SQLite', (role) => {
+    expect(mistakesOf({ ROLE: role })).toEqual([
+      {
+        name: 'ROLE',
+        problem: `${role} needs a database that several processes can share; set DATABASE_URL=postgres://… or ROLE=all`,
+      },
+    ]);
+    expect(mistakesOf({ ROLE: role, DATABASE_URL: 'sqlite::memory:' })).toHaveLength(1);
+    expect(mistakesOf({ ROLE: role, DATABASE_URL: 'postgres://u@h/d' })).toEqual([]);
+  });
+});
+
+describe('the program itself', () => {
+  async function runWith(environment: Record<string, string>) {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/main.ts'], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH ?? '', DATABASE_URL: 'sqlite::memory:', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [[code], stdout, stderr] = await Promise.all([
+      once(child, 'exit'),
+      text(child.stdout),
+      text(child.stderr),
+    ]);
+    return { code, stdout, stderr };
+  }
+
+  it('ends with code 78 when its port is taken', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const { code, stdout, stderr } = await runWith({ PORT: String(port) });
+    holder.close();
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain(
+      `Barid cannot start:\nPORT: cannot listen on port ${port} of 127.0.0.1 (EADDRINUSE); choose another PORT, 0 for a free one, or HOST\n`,
+    );
+  });
+
+  test.each<[what: string, environment: Record<string, string>, stderr: string]>([
+    ['a bad value', { PORT: 'x' }, `Barid cannot start:\nPORT: ${WHOLE_PORT}\n`],
+    [
+      'a seed file that is not there',
+      { SEED_FILE: '/nowhere/seed.json' },
+      'Barid cannot start:\nSEED_FILE: /nowhere/seed.json cannot be read (ENOENT)\n',
+    ],
+    [
+      'a seed file with a mistake',
+      { SEED_FILE: fileWith('{"projects": 1}') },
+      'Barid cannot start:\n✖ Invalid input: expected array, received number\n  → at projects\n',
+    ],
+  ])('ends with code 78 and says why: %s', async (_, environment, expected) => {
+    const { code, stdout, stderr } = await runWith(environment);
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain(expected);
+  });
+});
