@@ -65,7 +65,8 @@ export class KnexMessageStore implements MessageStore {
   async insert(messages: readonly Message[]): Promise<void> {
     await this.#session.insert(
       INSERT,
-      messages.map((message) => ({ ...unchangingColumns(message), ...changingColumns(message) })),
+      // Not two spreads in one literal: they make a slow object of it, ten times the cost of the rest.
+      messages.map((message) => Object.assign(unchangingColumns(message), changingColumns(message))),
     );
   }
 
