@@ -206,11 +206,7 @@ export function readSeed(document: unknown): Seed {
   const result = seedFile.safeParse(document);
   if (!result.success) throw new SeedError(z.prettifyError(result.error));
   const { projects, prices } = result.data;
-  const slugs = projects.map(({ slug }) => slug);
-  const repeated = slugs.find((slug, index) => slugs.indexOf(slug) !== index);
-  if (repeated !== undefined) throw new SeedError(`two projects have the slug ${repeated}`);
-  const keys = projects.flatMap(({ apiKeys }) => apiKeys);
-  if (new Set(keys).size !== keys.length) throw new SeedError('an API key stands twice');
+  refuseRepeated(projects);
   return {
     projects: projects.map(seedProject),
     prices: {
@@ -220,6 +216,25 @@ export function readSeed(document: unknown): Seed {
       international: prices.international.map((row) => ({ ...row, price: iqd(row.price) })),
     },
   };
+}
+
+/** What the database would refuse with less to say. */
+function refuseRepeated(projects: z.output<typeof seedFile>['projects']): void {
+  const slug = repeated(projects.map((each) => each.slug));
+  if (slug !== undefined) throw new SeedError(`two projects have the slug ${slug}`);
+  const id = repeated(projects.flatMap((each) => each.id ?? []));
+  if (id !== undefined) throw new SeedError(`two projects have the id ${id}`);
+  if (repeated(projects.flatMap(({ apiKeys }) => apiKeys)) !== undefined) {
+    throw new SeedError('an API key stands twice');
+  }
+  for (const { slug: name, senderIds } of projects) {
+    const senderId = repeated(senderIds.map((sender) => sender.senderId));
+    if (senderId !== undefined) throw new SeedError(`project ${name} has the sender ID ${senderId} twice`);
+  }
+}
+
+function repeated(values: readonly string[]): string | undefined {
+  return values.find((value, index) => values.indexOf(value) !== index);
 }
 
 function seedProject(seeded: z.output<typeof project>): SeedProject {
@@ -256,6 +271,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
       pricePerSms: moneyOf(sender.pricePerSms),
     })),
     whatsappBusinesses: seeded.whatsapp.businesses,
+    inboundWebhooks: seeded.inboundWebhooks,
   };
 }
 

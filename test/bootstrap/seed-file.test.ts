@@ -1,0 +1,249 @@
+import { describe, expect, it, test } from 'vitest';
+import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import { parseSeed, readSeed, SeedError } from '../../src/bootstrap/seed-file.ts';
+
+const SECRET = `svc_live_sk${'0123456789abcdef'.repeat(4)}`;
+
+/** As it stands in the documents, with a whole secret. */
+const EXAMPLE = `{
+  "projects": [{
+    "name": "Demo", "slug": "demo", "environment": "dev",
+    "apiKeys": ["sk_dev_0123456789abcdef0123456789abcdef01234567"],
+    "paymentType": "prepaid", "credit": 15000, "spendingThreshold": null,
+    "trial": null,
+    "rateLimit": { "maxRequests": 5, "timeWindowMinutes": 10 },
+    "allowedIps": [], "settlement": "quoted", "billingUnits": "flat140",
+    "senderIds": [{ "senderId": "Barid", "status": "accepted",
+      "pricePerSms": { "korekTelecom": 80, "asiaCell": 80, "zainIraq": 80, "others": 100 } }],
+    "whatsapp": { "businesses": [] },
+    "inboundWebhooks": [{ "phoneNumberId": "664def456abc789012345678", "url": "https://example.com/inbound", "secret": "${SECRET}" }]
+  }],
+  "prices": {
+    "sms": { "korekTelecom": 80, "asiaCell": 80, "zainIraq": 80, "others": 100 },
+    "whatsapp": { "AUTHENTICATION": 60, "UTILITY": 60, "MARKETING": 90 },
+    "telegram": 40,
+    "international": [{ "continent": "Asia", "countryIso": "TR", "countryCode": "90", "country": "Turkey",
+      "networkId": "tr_all", "network": "All networks", "mccMnc": "28601", "price": 120 }]
+  }
+}`;
+
+/** The example with one value, found by its path, replaced or added. */
+function exampleWith(path: readonly (string | number)[], value: unknown): unknown {
+  const document: unknown = JSON.parse(EXAMPLE);
+  let place = document as Record<string | number, unknown>;
+  for (const name of path.slice(0, -1)) place = place[name] as Record<string | number, unknown>;
+  place[path.at(-1) ?? ''] = value;
+  return document;
+}
+
+function refusalOf(document: unknown): string {
+  try {
+    readSeed(document);
+  } catch (error) {
+    if (error instanceof SeedError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('the documented example', () => {
+  it('is accepted as it is, amounts in thousandths', () => {
+    const { projects, prices } = parseSeed(EXAMPLE);
+    expect(projects).toHaveLength(1);
+    expect(projects[0]).toMatchObject({
+      project: { name: 'Demo', slug: 'demo', environment: 'dev' },
+      apiKeys: ['sk_dev_0123456789abcdef0123456789abcdef01234567'],
+      account: { paymentType: 'prepaid', spendingThreshold: null, trialPhoneNumber: null },
+      credit: 15_000_000,
+      senderIds: [{ senderId: 'Barid', status: 'accepted', pricePerSms: { others: 100_000 } }],
+    });
+    expect(prices).toMatchObject({
+      telegram: 40_000,
+      whatsapp: { MARKETING: 90_000 },
+      international: [{ countryCode: '90', price: 120_000 }],
+    });
+  });
+
+  it('gives the same ids every time', () => {
+    expect(parseSeed(EXAMPLE)).toEqual(parseSeed(EXAMPLE));
+    expect(parseSeed(EXAMPLE).projects[0]?.project.id).toMatch(/^[0-9a-f]{24}$/);
+  });
+});
+
+describe('what may be left out', () => {
+  it('has the defaults that the demo writes out', () => {
+    const least = {
+      projects: [{ name: 'Demo', slug: 'demo', environment: 'dev', apiKeys: DEMO_SEED.projects[0]?.apiKeys }],
+      prices: { sms: DEMO_SEED.prices.sms, whatsapp: DEMO_SEED.prices.whatsapp, telegram: 40 },
+    };
+    const [seeded] = readSeed(least).projects;
+    const [demo] = readSeed(DEMO_SEED).projects;
+    expect(seeded).toMatchObject({
+      project: demo?.project,
+      account: demo?.account,
+      credit: 0,
+      senderIds: [],
+      whatsappBusinesses: [],
+    });
+    expect(readSeed(least).prices.international).toEqual([]);
+  });
+
+  it('is filled in throughout a whatsapp tree', () => {
+    const [business] = readSeed(DEMO_SEED).projects[0]?.whatsappBusinesses ?? [];
+    expect(business).toMatchObject({
+      createdAt: '2024-01-01T00:00:00.000Z',
+      whatsappAccounts: [
+        {
+          accountReviewStatus: 'APPROVED',
+          businessVerificationStatus: 'verified',
+          banState: '',
+          banDate: '',
+          violationType: '',
+          phoneNumbers: [
+            {
+              qualityRating: 'GREEN',
+              messagingLimit: 'TIER_1K',
+              status: 'CONNECTED',
+              codeVerificationStatus: 'VERIFIED',
+              nameStatus: 'APPROVED',
+              isOfficialBusinessAccount: false,
+            },
+          ],
+          templates: [
+            {
+              parameter_format: 'POSITIONAL',
+              language: 'en',
+              status: 'APPROVED',
+              reason: '',
+              messageSendTtlSeconds: 600,
+              isWhatsappFlow: false,
+            },
+            {},
+          ],
+        },
+      ],
+    });
+  });
+});
+
+describe('a mistake is told with its path', () => {
+  const first = (...path: (string | number)[]) => ['projects', 0, ...path];
+  test.each<[path: (string | number)[], value: unknown, at: string, problem: RegExp]>([
+    [first('slug'), 'De mo', 'projects[0].slug', /must be 1 to 60 of a-z, 0-9 and -/],
+    [first('environment'), 'test', 'projects[0].environment', /expected one of "live"\|"dev"/],
+    [first('apiKeys', 0), 'sk_dev_1', 'projects[0].apiKeys[0]', /sk_live_ or sk_dev_ and 40 hex characters/],
+    [first('apiKeys', 0), `sk_live_${'a'.repeat(40)}`, 'projects[0].apiKeys[0]', /must begin with sk_dev_/],
+    [first('paymentType'), 'monthly', 'projects[0].paymentType', /"prepaid"\|"postpaid"/],
+    [first('credit'), -1, 'projects[0].credit', />=0/],
+    [first('credit'), 0.0001, 'projects[0].credit', /at most three decimals/],
+    [first('credit'), '15000', 'projects[0].credit', /expected number/],
+    [first('spendingThreshold'), -5, 'projects[0].spendingThreshold', />=0/],
+    [
+      first('trial'),
+      { ownPhoneNumber: '+9647701234567' },
+      'projects[0].trial.ownPhoneNumber',
+      /10 to 15 digits/,
+    ],
+    [first('rateLimit', 'maxRequests'), 0, 'projects[0].rateLimit.maxRequests', />=1/],
+    [first('rateLimit', 'timeWindowMinutes'), 1.5, 'projects[0].rateLimit.timeWindowMinutes', /int/],
+    [first('allowedIps'), ['intranet'], 'projects[0].allowedIps[0]', /Invalid/],
+    [first('ipRuleScope'), 'some', 'projects[0].ipRuleScope', /"resources"\|"all"/],
+    [first('settlement'), 'free', 'projects[0].settlement', /"quoted"\|"delivered"/],
+    [first('billingUnits'), 'flat', 'projects[0].billingUnits', /"flat140"\|"gsm0338"/],
+    [first('language'), 'fr', 'projects[0].language', /"ar"\|"ckb"\|"en"/],
+    [
+      first('stepTimeoutSeconds'),
+      { verification: 0, other: 300 },
+      'projects[0].stepTimeoutSeconds.verification',
+      />=1/,
+    ],
+    [first('senderIds', 0, 'senderId'), 'TwelveLetter', 'projects[0].senderIds[0].senderId', /<=11/],
+    [
+      first('senderIds', 0, 'pricePerSms'),
+      { korekTelecom: 1 },
+      'projects[0].senderIds[0].pricePerSms.asiaCell',
+      /expected number/,
+    ],
+    [first('whatsapp'), {}, 'projects[0].whatsapp.businesses', /expected array/],
+    [
+      first('inboundWebhooks', 0, 'url'),
+      'http://example.com',
+      'projects[0].inboundWebhooks[0].url',
+      /Invalid/,
+    ],
+    [
+      first('inboundWebhooks', 0, 'secret'),
+      'svc_live_sk…',
+      'projects[0].inboundWebhooks[0].secret',
+      /svc_live_sk and 64 hex characters/,
+    ],
+    [['prices', 'telegram'], null, 'prices.telegram', /expected number/],
+    [['prices', 'whatsapp', 'MARKETING'], undefined, 'prices.whatsapp.MARKETING', /expected number/],
+    [['prices', 'international', 0, 'countryIso'], 'tr', 'prices.international[0].countryIso', /upper-case/],
+  ])('%j = %j', (path, value, at, problem) => {
+    const refusal = refusalOf(exampleWith(path, value));
+    expect(refusal).toContain(`→ at ${at}`);
+    expect(refusal).toMatch(problem);
+  });
+
+  it('all of them at once', () => {
+    const document = exampleWith(['projects', 0, 'credit'], 'much') as { prices: { telegram: unknown } };
+    document.prices.telegram = 'little';
+    expect(refusalOf(document)).toContain('→ at projects[0].credit');
+    expect(refusalOf(document)).toContain('→ at prices.telegram');
+  });
+});
+
+describe('a name nobody knows', () => {
+  test.each<[path: (string | number)[], name: string, at: string]>([
+    [['project'], 'project', ''],
+    [['projects', 0, 'sendingThreshold'], 'sendingThreshold', 'projects[0]'],
+    [['projects', 0, 'rateLimit', 'window'], 'window', 'projects[0].rateLimit'],
+    [['projects', 0, 'senderIds', 0, 'price'], 'price', 'projects[0].senderIds[0]'],
+    [['prices', 'sms', 'zain'], 'zain', 'prices.sms'],
+    [['prices', 'international', 0, 'iso'], 'iso', 'prices.international[0]'],
+  ])('%j is refused', (path, name, at) => {
+    const refusal = refusalOf(exampleWith(path, 1));
+    expect(refusal).toContain(`Unrecognized key: "${name}"`);
+    if (at !== '') expect(refusal).toContain(`→ at ${at}`);
+  });
+});
+
+describe('what stands twice', () => {
+  const [demo] = DEMO_SEED.projects;
+  it('is refused: a slug', () => {
+    expect(refusalOf({ ...DEMO_SEED, projects: [demo, { ...demo, apiKeys: [] }] })).toBe(
+      'two projects have the slug demo',
+    );
+  });
+
+  it('is refused: a key', () => {
+    expect(refusalOf({ ...DEMO_SEED, projects: [demo, { ...demo, slug: 'other' }] })).toBe(
+      'an API key stands twice',
+    );
+  });
+
+  it('is refused: an id', () => {
+    const id = '664abc000000000000000001';
+    expect(
+      refusalOf({
+        ...DEMO_SEED,
+        projects: [
+          { ...demo, id },
+          { ...demo, id, slug: 'other', apiKeys: [] },
+        ],
+      }),
+    ).toBe(`two projects have the id ${id}`);
+  });
+
+  it('is refused: a sender ID of one project', () => {
+    const senderIds = [demo?.senderIds?.[0], demo?.senderIds?.[0]];
+    expect(refusalOf({ ...DEMO_SEED, projects: [{ ...demo, senderIds }] })).toBe(
+      'project demo has the sender ID Barid twice',
+    );
+  });
+});
+
+it('says that a text is no JSON', () => {
+  expect(() => parseSeed('{"projects": [')).toThrow(/^not JSON: /);
+});
