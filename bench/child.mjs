@@ -2,42 +2,54 @@ import { fork } from 'node:child_process';
 
 /**
  * Starts one of bench/servers in a process of its own. Resolves once it said its port; `ask(name, value)`
- * sends it a question and resolves with the answer.
+ * sends it a question and resolves with the answer, or rejects when the process ends before. `output` is a file
+ * descriptor for what it prints.
  */
-export async function startChild(script, environment = {}, execArgv = []) {
+export async function startChild(script, environment = {}, { execArgv = [], output = 'inherit' } = {}) {
   const child = fork(new URL(script, import.meta.url), {
     execArgv,
     env: { ...process.env, NODE_ENV: 'production', ...environment },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', output, output, 'ipc'],
   });
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  const answers = new Map();
+  const end = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
+  const waiting = new Map();
+  let isOver = false;
   let count = 0;
   const ready = new Promise((resolve, reject) => {
     child.on('message', (message) => {
       if (message.ready) resolve(message.ready);
-      else answers.get(message.id)?.(message.answer);
+      else waiting.get(message.id)?.resolve(message.answer);
     });
-    exited.then((code) => reject(new Error(`${script} ended with code ${code}`)));
+    end.then((reason) => {
+      isOver = true;
+      const error = new Error(`${script} ended with ${reason}`);
+      reject(error);
+      for (const each of waiting.values()) each.reject(error);
+    });
   });
+  const kill = async (signal) => {
+    child.kill(signal);
+    await end;
+  };
   const { port } = await ready;
   return {
     port,
     pid: child.pid,
+    /** Resolves when it is over, with its exit code or the signal that ended it. */
+    end,
+    isOver: () => isOver,
     ask: (question, value) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        if (isOver) return reject(new Error(`${script} has ended`));
         count += 1;
-        answers.set(count, resolve);
+        waiting.set(count, { resolve, reject });
         child.send({ id: count, question, value });
       }),
-    kill: async (signal) => {
-      child.kill(signal);
-      await exited;
-    },
-    stop: async () => {
-      child.kill('SIGTERM');
-      await exited;
-    },
+    /** Resolves when the process is gone. */
+    kill,
+    /** For signals that do not end it. */
+    signal: (signal) => child.kill(signal),
+    stop: () => kill('SIGTERM'),
   };
 }
 

@@ -3,9 +3,16 @@ import { connect } from 'node:net';
 /**
  * Keep-alive connections over raw sockets, each with one request under way. Returns what was answered within
  * the time: requests per second, latency percentiles in milliseconds, and how many answers were not 200.
- * `makeRequest(index)` gives the whole request as a Buffer.
+ * `makeRequest(index)` gives the whole request as a Buffer; `onAnswer(body, status)` hears of every answer.
  */
-export async function load({ port, connections, seconds, requests = Number.POSITIVE_INFINITY, makeRequest }) {
+export async function load({
+  port,
+  connections,
+  seconds,
+  requests = Number.POSITIVE_INFINITY,
+  makeRequest,
+  onAnswer = () => {},
+}) {
   const latencies = [];
   const until = performance.now() + seconds * 1000;
   let sent = 0;
@@ -29,7 +36,9 @@ export async function load({ port, connections, seconds, requests = Number.POSIT
         if (head === -1) return;
         const length = Number(/content-length: (\d+)/i.exec(pending.slice(0, head))?.[1] ?? 0);
         if (pending.length < head + 4 + length) return;
-        if (pending.slice(9, 12) !== '200') refused += 1;
+        const status = Number(pending.slice(9, 12));
+        if (status !== 200) refused += 1;
+        onAnswer(pending.slice(head + 4), status);
         pending = '';
         latencies.push(performance.now() - startedAt);
         next();
@@ -51,14 +60,37 @@ export async function load({ port, connections, seconds, requests = Number.POSIT
   };
 }
 
-/** A POST /sms with a number of its own. */
+/** A POST /sms with a number of its own, delivered by sms. */
 export function smsRequest({ apiKey, path = '/sms' }) {
-  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\n`;
+  const post = postTo(path, apiKey);
   return () => {
     const number = 100_000_000 + Math.floor(Math.random() * 900_000_000);
-    const body = `{"phoneNumber":"9647${number}","smsType":"verification","verificationCode":"123456","provider":"sms"}`;
-    return Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    return post(
+      `{"phoneNumber":"9647${number}","smsType":"verification","verificationCode":"123456","provider":"sms"}`,
+    );
   };
+}
+
+/**
+ * A POST /sms of any kind: half of them are delivered by sms, the others go to test numbers, of which half fall
+ * back from whatsapp to sms and half fail on every channel and are given back.
+ */
+export function mixedRequest({ apiKey, path = '/sms' }) {
+  const post = postTo(path, apiKey);
+  const plain = smsRequest({ apiKey, path });
+  return () => {
+    if (Math.random() < 0.5) return plain();
+    const outcome = Math.random() < 0.5 ? '0007' : '0006';
+    const number = `999${100_000 + Math.floor(Math.random() * 900_000)}${outcome}`;
+    return post(
+      `{"phoneNumber":"${number}","smsType":"verification","verificationCode":"123456","provider":"whatsapp-sms"}`,
+    );
+  };
+}
+
+function postTo(path, apiKey) {
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\n`;
+  return (body) => Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
 }
 
 export function median(values) {

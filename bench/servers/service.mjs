@@ -1,24 +1,38 @@
-import { SystemClock } from '../../dist/adapters/node/system-clock.js';
-import { PinoLogger } from '../../dist/adapters/pino/pino-logger.js';
-import { readConfig } from '../../dist/bootstrap/config.js';
-import { readSeed } from '../../dist/bootstrap/seed-file.js';
-import { Service } from '../../dist/bootstrap/service.js';
-import { adapters, ports } from '../../dist/bootstrap/tokens.js';
+import { openSync, writeSync } from 'node:fs';
 import { serve } from '../child.mjs';
 import { benchSeed } from '../seed.mjs';
 
-/** The real service as configured by the environment, with one rich project. */
+/**
+ * The real service as configured by the environment, with one rich project. `BENCH_BUILD` names the build to
+ * run, so that a long bench runs one build only; `BENCH_CLOCK_AHEAD_MS` is how far its clock is ahead;
+ * `BENCH_SUBMISSIONS_FILE` gets a line for every submission to a channel, which outlives the process.
+ */
+const build = process.env.BENCH_BUILD ?? new URL('../../dist', import.meta.url).pathname;
+const load = (path) => import(`${build}/${path}.js`);
+const { PinoLogger } = await load('adapters/pino/pino-logger');
+const { VerifyLedger } = await load('application/billing/verify-ledger');
+const { readConfig } = await load('bootstrap/config');
+const { readSeed } = await load('bootstrap/seed-file');
+const { Service } = await load('bootstrap/service');
+const { adapters, ports } = await load('bootstrap/tokens');
+
+let aheadMs = Number(process.env.BENCH_CLOCK_AHEAD_MS ?? 0);
+const clock = { now: () => Date.now() + aheadMs };
 const config = readConfig(process.env);
-const clock = new SystemClock();
+const submissions = process.env.BENCH_SUBMISSIONS_FILE;
+const submissionsFile = submissions === undefined ? null : openSync(submissions, 'a');
 const service = new Service({
   role: config.role,
   database: config.database,
   queue: config.queue,
   secretKey: Buffer.alloc(32, 7),
   clock,
-  logger: new PinoLogger({ level: 'error' }),
+  logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
   watchesClock: true,
-  seed: readSeed(benchSeed()),
+  seed: readSeed(benchSeed(process.env.BENCH_CREDIT)),
+  onSubmission: ({ smsId, step }) => {
+    if (submissionsFile !== null) writeSync(submissionsFile, `${smsId} ${step}\n`);
+  },
 });
 await service.start();
 const port = config.role === 'worker' ? 0 : await service.listen(0, '127.0.0.1');
@@ -26,14 +40,15 @@ const { knex } = service.container.get(adapters.database);
 
 const questions = {
   memoryMb: () => Math.round(process.memoryUsage.rss() / 2 ** 20),
-  finalMessages: async () =>
-    Number(
-      (
-        await knex('messages')
-          .where('is_final', config.database.kind === 'sqlite' ? 1 : true)
-          .count({ n: '*' })
-      )[0].n,
-    ),
+  finalMessages: async () => Number((await knex('messages').where('is_final', 1).count({ n: '*' }))[0].n),
+  /** The columns of accounts that disagree with the sums of their entries. */
+  verify: async () => (await service.container.get(VerifyLedger).execute()).differences,
+  /** Puts the clock ahead by that much in all, and does what is due then. */
+  clockAhead: (ms) => {
+    aheadMs = ms;
+    service.container.get(adapters.doorbell).wake();
+    return ms;
+  },
   messages: async () => Number((await knex('messages').count({ n: '*' }))[0].n),
   /** Stores that many messages that were delivered long ago. */
   fill: async (count) => {
