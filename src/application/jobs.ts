@@ -1,9 +1,16 @@
-/** What is to be done. Jobs carry ids, never object graphs; a new kind breaks the build until it is handled. */
-export type Work =
-  /** Try the channel at this position of the message's chain. */
+/** What is to be done for a message: try the channel at a position of its chain, or end that channel's time. */
+export type MessageWork =
   | { readonly kind: 'start-step'; readonly smsId: string; readonly step: number }
-  /** The channel at this position had its time. */
   | { readonly kind: 'step-deadline'; readonly smsId: string; readonly step: number };
+
+/** Post an event to a customer's server. */
+export interface WebhookWork {
+  readonly kind: 'post-webhook';
+  readonly eventId: string;
+}
+
+/** What is to be done. Jobs carry ids, never object graphs; a new kind breaks the build until it is handled. */
+export type Work = MessageWork | WebhookWork;
 
 /** A row of work: done once, at `dueAt` or soon after (milliseconds since 1970). */
 export interface Job {
@@ -16,10 +23,10 @@ export interface Job {
  * A job somebody works on. `fence` rises with every lease: only the holder of the newest may complete it, so
  * a late worker changes nothing. It also counts the deliveries so far.
  */
-export interface LeasedJob {
+export interface LeasedJob<Kind extends Work = Work> {
   readonly id: string;
   readonly fence: number;
-  readonly work: Work;
+  readonly work: Kind;
 }
 
 /** A leased job that was not completed becomes due again after this time. */
@@ -42,4 +49,13 @@ export function startStepJobId(smsId: string, step: number): string {
 
 export function stepDeadlineJobId(smsId: string, step: number): string {
   return `${smsId}/deadline/${step}`;
+}
+
+/** Each attempt is a job of its own: `turn` counts them. */
+export function postWebhookJob(eventId: string, turn: number, dueAt: number): Job {
+  return { id: postWebhookJobId(eventId, turn), dueAt, work: { kind: 'post-webhook', eventId } };
+}
+
+export function postWebhookJobId(eventId: string, turn: number): string {
+  return `${eventId}/post/${turn}`;
 }

@@ -6,7 +6,8 @@ export type Refusal =
   | { readonly kind: 'unauthorized' }
   | { readonly kind: 'ip-not-allowed' }
   | { readonly kind: 'message-not-found' }
-  | { readonly kind: 'idempotency-conflict' };
+  | { readonly kind: 'idempotency-conflict' }
+  | { readonly kind: 'webhook-url-refused' };
 
 /**
  * The one exception of this layer: it carries a refusal out of a use case and undoes the unit of work it

@@ -1,6 +1,6 @@
 import type { ChainEvent } from '../domain/messages/fallback-chain.ts';
 import type { BackgroundWork } from './background-work.ts';
-import { DELIVERIES_MAX, type LeasedJob, type Work } from './jobs.ts';
+import { DELIVERIES_MAX, type LeasedJob, type MessageWork, type WebhookWork } from './jobs.ts';
 import type { AdvanceMessages } from './messages/advance-messages.ts';
 import type { SubmitSteps } from './messages/submit-steps.ts';
 import type { Clock } from './ports/clock.ts';
@@ -8,11 +8,13 @@ import type { Logger } from './ports/logger.ts';
 import type { Stores } from './ports/stores.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
 import type { WorkSignal } from './ports/work-signal.ts';
+import type { DeliverWebhooks } from './webhooks/deliver-webhooks.ts';
 
 interface RunPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;
   readonly submitSteps: SubmitSteps;
+  readonly deliverWebhooks: DeliverWebhooks;
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -37,22 +39,33 @@ export class RunJobs {
   async execute(jobs: readonly LeasedJob[]): Promise<void> {
     const { fresh, worn } = byDeliveries(jobs);
     if (worn.length > 0) await this.#bury(worn);
+    const messages = fresh.filter(isMessageJob);
+    const webhooks = fresh.filter(isWebhookJob);
+    await Promise.all([
+      this.#oneByOneOnFailure(messages, (group) => this.#advance(group)),
+      this.#oneByOneOnFailure(webhooks, (group) => this.#ports.deliverWebhooks.execute(group)),
+    ]);
+    this.#ports.workSignal.wake();
+  }
+
+  /** A job that cannot be done must not keep its batch from being done. */
+  async #oneByOneOnFailure<Job extends LeasedJob>(
+    jobs: readonly Job[],
+    run: (group: readonly Job[]) => Promise<void>,
+  ): Promise<void> {
+    if (jobs.length === 0) return;
     try {
-      await this.#run(fresh);
+      await run(jobs);
     } catch (error) {
-      if (fresh.length === 1) return this.#logFailure(fresh, error);
-      for (const job of fresh) {
-        await this.#run([job]).catch((own: unknown) => this.#logFailure([job], own));
-      }
-    } finally {
-      this.#ports.workSignal.wake();
+      if (jobs.length === 1) return this.#logFailure(jobs, error);
+      for (const job of jobs) await run([job]).catch((own: unknown) => this.#logFailure([job], own));
     }
   }
 
-  async #run(jobs: readonly LeasedJob[]): Promise<void> {
+  async #advance(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
     const { unitOfWork, advanceMessages, submitSteps, background } = this.#ports;
     const { started, projects } = await unitOfWork.run(async (stores) => {
-      const held = await stores.jobs.complete(jobs);
+      const held = (await stores.jobs.complete(jobs)).filter(isMessageJob);
       const steps = await advanceMessages.execute(
         stores,
         held.map(({ work }) => ({ smsId: work.smsId, event: eventOf(work) })),
@@ -91,7 +104,15 @@ function byDeliveries(jobs: readonly LeasedJob[]) {
   };
 }
 
-function eventOf(work: Work): ChainEvent {
+function isMessageJob(job: LeasedJob): job is LeasedJob<MessageWork> {
+  return job.work.kind !== 'post-webhook';
+}
+
+function isWebhookJob(job: LeasedJob): job is LeasedJob<WebhookWork> {
+  return job.work.kind === 'post-webhook';
+}
+
+function eventOf(work: MessageWork): ChainEvent {
   switch (work.kind) {
     case 'start-step':
       return { kind: 'start', step: work.step };

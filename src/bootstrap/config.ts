@@ -34,6 +34,12 @@ export type QueueConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'rabbitmq'; readonly url: string; readonly prefix: string };
 
+/** Where webhooks may go beyond public addresses, and to which ports. */
+export interface EgressConfig {
+  readonly allow: readonly string[];
+  readonly ports: readonly number[];
+}
+
 export type Role = 'all' | 'api' | 'worker';
 
 export interface Config {
@@ -44,7 +50,7 @@ export interface Config {
   readonly queue: QueueConfig;
   readonly secretKey: string | null;
   readonly seedFile: string | null;
-  readonly egress: { readonly allow: readonly string[]; readonly ports: readonly number[] };
+  readonly egress: EgressConfig;
   readonly logLevel: string;
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ContainerModule } from 'inversify';
 import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
 import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
@@ -26,6 +27,12 @@ export interface HarnessOptions {
   readonly now?: string | number;
   /** Called with every answer of the HTTP interface; throw to report one that should not be. */
   readonly observeAnswer?: (seen: SeenAnswer) => void;
+  /** CIDR ranges webhooks may reach although they are not public, for a receiver on this machine. */
+  readonly egressAllow?: readonly string[];
+  /** Ports webhooks may be posted to; 443 without. */
+  readonly egressPorts?: readonly number[];
+  /** More or other adapters; later modules win. */
+  readonly overrides?: readonly ContainerModule[];
   /** Printed to standard error when set; a harness is silent without. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
@@ -45,6 +52,7 @@ export interface HarnessAnswer {
 }
 
 const DEFAULT_NOW = '2030-01-01T00:00:00Z';
+const HTTPS_PORT = 443;
 const LOOPBACK = '127.0.0.1';
 const STATEMENT_TIMEOUT_MS = 20_000;
 const POOL_SIZE = 4;
@@ -80,11 +88,13 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     database: wiring.database,
     queue: wiring.queue,
     secretKey: randomBytes(32),
+    egress: { allow: options.egressAllow ?? [], ports: options.egressPorts ?? [HTTPS_PORT] },
     clock,
     logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),
     watchesClock: false,
     seed: readSeed(options.seed ?? DEMO_SEED),
     onSubmission: (message) => inbox.receive(message),
+    overrides: options.overrides ?? [],
     ...(options.observeAnswer === undefined ? {} : { observeAnswer: options.observeAnswer }),
   });
   await service.start();
@@ -209,7 +219,7 @@ export class Harness {
   async #nextDueAt(): Promise<number | null> {
     const { container } = this.#service;
     const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDueAt());
-    const receipt = container.get(ports.receiptSource).nextDueAt();
+    const receipt = container.get(ports.carrierNews).nextDueAt();
     return job === null || receipt === null ? (job ?? receipt) : Math.min(job, receipt);
   }
 }

@@ -26,6 +26,7 @@ async function run(config: Config): Promise<void> {
     database: config.database,
     queue: config.queue,
     secretKey: secretKeyFor(config),
+    egress: config.egress,
     clock: new SystemClock(),
     logger,
     watchesClock: true,

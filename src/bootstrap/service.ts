@@ -18,12 +18,14 @@ import type { Logger } from '../application/ports/logger.ts';
 import { RelayJobs } from '../application/relay-jobs.ts';
 import { RunJobs } from '../application/run-jobs.ts';
 import { ApplySeed, type Seed } from '../application/seed/apply-seed.ts';
-import type { QueueConfig, Role } from './config.ts';
+import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
+import type { EgressConfig, QueueConfig, Role } from './config.ts';
 import { channels } from './modules/channels.ts';
 import { persistence } from './modules/persistence.ts';
 import { queue } from './modules/queue.ts';
 import { system } from './modules/system.ts';
 import { useCases } from './modules/use-cases.ts';
+import { webhooks } from './modules/webhooks.ts';
 import { adapters, ports } from './tokens.ts';
 
 export interface ServiceParts {
@@ -31,6 +33,7 @@ export interface ServiceParts {
   readonly database: DatabaseConfig;
   readonly queue: QueueConfig;
   readonly secretKey: Buffer;
+  readonly egress: EgressConfig;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether the clock moves by itself, so that due work has to be looked for. */
@@ -52,6 +55,7 @@ export function buildContainer(parts: Omit<ServiceParts, 'role' | 'watchesClock'
     persistence(parts.database),
     queue(parts.queue),
     channels(parts.onSubmission),
+    webhooks(parts.egress),
     useCases,
     ...(parts.overrides ?? []),
   );
@@ -75,7 +79,8 @@ export class Service {
       doorbell: container.get(adapters.doorbell),
       relayJobs: container.get(RelayJobs),
       recordReceipts: container.get(RecordReceipts),
-      receiptSource: container.get(ports.receiptSource),
+      acceptInbound: container.get(AcceptInbound),
+      carrierNews: container.get(ports.carrierNews),
       clock: parts.clock,
       logger: parts.logger,
       polls: parts.watchesClock,
@@ -139,6 +144,7 @@ export class Service {
     await this.#loop.stop();
     await container.get(ports.jobQueue).close();
     await container.get(BackgroundWork).idle();
+    await container.get(ports.webhookTransport).close();
     await container.get(adapters.database).close();
   }
 }

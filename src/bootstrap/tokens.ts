@@ -2,15 +2,18 @@ import type { ServiceIdentifier } from 'inversify';
 import type { Database } from '../adapters/knex/database.ts';
 import type { SimulatedCarriers } from '../adapters/simulator/simulated-carriers.ts';
 import type { Doorbell } from '../adapters/timer/doorbell.ts';
+import type { CarrierNewsSource } from '../application/ports/carrier-news.ts';
 import type { ChannelProviders } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
-import type { ReceiptSource } from '../application/ports/receipt-source.ts';
+import type { SecretBox } from '../application/ports/secret-box.ts';
 import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
+import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
 import type { WorkSignal } from '../application/ports/work-signal.ts';
+import type { Hmac } from '../domain/webhooks/signer.ts';
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
 
@@ -23,7 +26,10 @@ export const ports = {
   unitOfWork: port<UnitOfWork>('UnitOfWork'),
   jobQueue: port<JobQueue>('JobQueue'),
   channelProviders: port<ChannelProviders>('ChannelProviders'),
-  receiptSource: port<ReceiptSource>('ReceiptSource'),
+  carrierNews: port<CarrierNewsSource>('CarrierNewsSource'),
+  secretBox: port<SecretBox>('SecretBox'),
+  hmac: port<Hmac>('Hmac'),
+  webhookTransport: port<WebhookTransport>('WebhookTransport'),
   workSignal: port<WorkSignal>('WorkSignal'),
 };
 

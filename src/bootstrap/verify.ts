@@ -14,6 +14,7 @@ try {
     database: config.database,
     queue: { kind: 'memory' },
     secretKey: secretKeyFor(config),
+    egress: config.egress,
     clock: new SystemClock(),
     logger: new PinoLogger({ level: config.logLevel }),
   });

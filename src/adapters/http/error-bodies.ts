@@ -96,6 +96,8 @@ export function refusalAnswer(refusal: Refusal): ErrorAnswer {
         refusal.kind,
         'The account is in trial mode: until funds are added, only its own number may receive messages',
       );
+    case 'webhook-url-refused':
+      return refused(refusal.kind, 'deliveryReport.webhookUrl is an address that webhooks are not posted to');
     case 'unsupported-content':
       return refused(refusal.kind, 'The provider cannot carry this kind of message');
     case 'unsupported-destination':

@@ -81,6 +81,15 @@ export class KnexJobStore implements JobStore {
     return jobs.filter((_, index) => removed[index]);
   }
 
+  async held(jobs: readonly LeasedJob[], until: number): Promise<readonly LeasedJob[]> {
+    const rows = await this.#session.query('SELECT id, fence FROM jobs WHERE id = ANY(?) AND due_at >= ?', [
+      jobs.map(({ id }) => id),
+      until,
+    ]);
+    const fences = new Map(rows.map((row) => [row.id, row.fence]));
+    return jobs.filter(({ id, fence }) => fences.get(id) === fence);
+  }
+
   async remove(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.#session.query('SELECT id FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE', [ids]);

@@ -4,6 +4,7 @@ import { KnexAccountStore } from './account-store.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { KnexIdempotencyStore } from './idempotency-store.ts';
+import { KnexInboundWebhookStore } from './inbound-webhook-store.ts';
 import { KnexJobStore } from './job-store.ts';
 import { KnexLedgerStore } from './ledger-store.ts';
 import { KnexMessageStore } from './message-store.ts';
@@ -11,6 +12,8 @@ import { KnexPriceStore } from './price-store.ts';
 import { KnexProjectStore } from './project-store.ts';
 import { KnexSenderIdStore } from './sender-id-store.ts';
 import { Session } from './session.ts';
+import { KnexWebhookEndpointStore } from './webhook-endpoint-store.ts';
+import { KnexWebhookEventStore } from './webhook-event-store.ts';
 import { KnexWhatsappStore } from './whatsapp-store.ts';
 
 /** How often a transaction is tried that others keep getting in the way of. */
@@ -85,5 +88,8 @@ function storesOn(session: Session): Stores {
     messages: new KnexMessageStore(session),
     jobs: new KnexJobStore(session),
     idempotency: new KnexIdempotencyStore(session),
+    webhookEvents: new KnexWebhookEventStore(session),
+    webhookEndpoints: new KnexWebhookEndpointStore(session),
+    inboundWebhooks: new KnexInboundWebhookStore(session),
   };
 }

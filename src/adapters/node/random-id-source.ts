@@ -20,4 +20,8 @@ export class RandomIdSource implements IdSource {
     this.#used += RANDOM_BYTES;
     return now.toString(16).padStart(TIME_HEX_DIGITS, '0').slice(-TIME_HEX_DIGITS) + random;
   }
+
+  fraction(): number {
+    return Math.random();
+  }
 }

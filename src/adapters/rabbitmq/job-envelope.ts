@@ -12,6 +12,7 @@ const WORK_FIELDS: {
 } = {
   'start-step': { smsId: 'string', step: 'number' },
   'step-deadline': { smsId: 'string', step: 'number' },
+  'post-webhook': { eventId: 'string' },
 };
 
 /** A job as the bytes of a message. */

@@ -1,6 +1,10 @@
-import type { ChannelProvider, Receipt, Submission } from '../../application/ports/channel-provider.ts';
+import type { CarrierNews, CarrierNewsSource } from '../../application/ports/carrier-news.ts';
+import type {
+  ChannelProvider,
+  InboundArrival,
+  Submission,
+} from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import type { ReceiptSource } from '../../application/ports/receipt-source.ts';
 import type { Answer } from '../../domain/messages/fallback-chain.ts';
 import { type SimulatedStep, simulatedStep } from '../../domain/messages/magic-numbers.ts';
 import { Timeline } from './timeline.ts';
@@ -26,10 +30,11 @@ interface SimulatorOptions {
  * The carriers of a service that has none: every channel, with outcomes by number (`magic-numbers`) or by
  * script, and receipts on the service's own clock. Like a real carrier it keeps nothing for us over a restart.
  */
-export class SimulatedCarriers implements ChannelProvider, ReceiptSource {
+export class SimulatedCarriers implements ChannelProvider, CarrierNewsSource {
   readonly #options: SimulatorOptions;
-  readonly #receipts = new Timeline<Receipt>();
+  readonly #news = new Timeline<CarrierNews>();
   #script: SimulatedScript = () => null;
+  #written = 0;
 
   constructor(options: SimulatorOptions) {
     this.#options = options;
@@ -44,18 +49,27 @@ export class SimulatedCarriers implements ChannelProvider, ReceiptSource {
     return Promise.all(submissions.map((submission) => this.#take(submission)));
   }
 
-  takeDue(now: number): readonly Receipt[] {
-    return this.#receipts.takeDue(now);
+  takeDue(now: number): readonly CarrierNews[] {
+    return this.#news.takeDue(now);
+  }
+
+  putBack(news: readonly CarrierNews[]): void {
+    for (const each of news) this.#news.add(this.#options.clock.now(), each);
+  }
+
+  /** A handset writes to one of the projects' whatsapp numbers; heard at the present instant. */
+  write(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>): void {
+    this.#hear(arrival, this.#options.clock.now());
   }
 
   nextDueAt(): number | null {
-    return this.#receipts.nextDueAt();
+    return this.#news.nextDueAt();
   }
 
   /** Forgets the script and every receipt that is still to come. */
   reset(): void {
     this.#script = () => null;
-    this.#receipts.clear();
+    this.#news.clear();
   }
 
   async #take(submission: Submission): Promise<Answer> {
@@ -64,11 +78,26 @@ export class SimulatedCarriers implements ChannelProvider, ReceiptSource {
     const submittedAt = this.#options.clock.now();
     for (const { afterMs, from, report } of scripted.reports ?? []) {
       const start = from === 'step-timeout' ? submittedAt + stepTimeoutMs : submittedAt;
-      this.#receipts.add(start + afterMs, { smsId, step, report });
+      this.#news.add(start + afterMs, { kind: 'receipt', receipt: { smsId, step, report } });
     }
+    this.#reply(scripted, submission, submittedAt);
     const answer = answerOf(scripted, submission);
     this.#options.onSubmission?.({ ...submission, submittedAt, answer: answer.kind });
     return answer;
+  }
+
+  /** A reply goes to the number the message was sent from, so only a message sent from one gets any. */
+  #reply({ reply }: SimulatedStep, submission: Submission, submittedAt: number): void {
+    const phoneNumberId = submission.whatsappSender.phoneId;
+    if (reply === undefined || phoneNumberId === null || submission.channel !== 'whatsapp') return;
+    const contact = { phoneNumber: submission.phoneNumber, name: '' };
+    this.#hear({ phoneNumberId, contact, content: reply.content }, submittedAt + reply.afterMs);
+  }
+
+  #hear(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>, writtenAt: number): void {
+    this.#written += 1;
+    const messageId = `simulated-${writtenAt}-${this.#written}`;
+    this.#news.add(writtenAt, { kind: 'inbound', arrival: { ...arrival, messageId, writtenAt } });
   }
 }
 

@@ -1,8 +1,9 @@
 import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
+import type { CarrierNewsSource } from '../../application/ports/carrier-news.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { ReceiptSource } from '../../application/ports/receipt-source.ts';
 import type { RelayJobs } from '../../application/relay-jobs.ts';
+import type { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import type { Doorbell } from './doorbell.ts';
 
 /** How late work that came due by the clock alone may be noticed. */
@@ -18,7 +19,8 @@ interface WorkLoopOptions {
   readonly doorbell: Doorbell;
   readonly relayJobs: RelayJobs;
   readonly recordReceipts: RecordReceipts;
-  readonly receiptSource: ReceiptSource;
+  readonly acceptInbound: AcceptInbound;
+  readonly carrierNews: CarrierNewsSource;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether the clock moves by itself and is to be watched; a moved clock calls `wake` instead. */
@@ -84,15 +86,27 @@ export class WorkLoop {
   }
 
   async #look(): Promise<void> {
-    const { relayJobs, recordReceipts, receiptSource, clock, logger } = this.#options;
+    const { relayJobs, logger } = this.#options;
     try {
-      const receipts = receiptSource.takeDue(clock.now());
-      if (receipts.length > 0) await recordReceipts.execute(receipts);
+      const heard = await this.#recordNews();
       const relayed = await relayJobs.execute();
-      this.#isPaced = this.#options.polls && relayed + receipts.length > 0;
+      this.#isPaced = this.#options.polls && relayed + heard > 0;
       if (relayed > 0) this.wake();
     } catch (error) {
       logger.error('work_loop_failed', error);
     }
+  }
+
+  async #recordNews(): Promise<number> {
+    const { carrierNews, clock, recordReceipts, acceptInbound } = this.#options;
+    const news = carrierNews.takeDue(clock.now());
+    try {
+      await recordReceipts.execute(news.flatMap((each) => (each.kind === 'receipt' ? [each.receipt] : [])));
+      await acceptInbound.execute(news.flatMap((each) => (each.kind === 'inbound' ? [each.arrival] : [])));
+    } catch (error) {
+      carrierNews.putBack(news);
+      throw error;
+    }
+    return news.length;
   }
 }

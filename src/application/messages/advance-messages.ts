@@ -5,6 +5,7 @@ import type { Message } from '../../domain/messages/message.ts';
 import { type Job, startStepJob, startStepJobId, stepDeadlineJob, stepDeadlineJobId } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { MessageStatusChange, QueueWebhooks } from '../webhooks/queue-webhooks.ts';
 
 /** One piece of news about one message. */
 export interface MessageNews {
@@ -24,15 +25,15 @@ export interface StartedStep {
  * ignored. Returns the steps that may be submitted once that transaction is committed.
  */
 export class AdvanceMessages {
-  readonly #clock: Clock;
+  readonly #ports: { readonly clock: Clock; readonly queueWebhooks: QueueWebhooks };
 
-  constructor({ clock }: { readonly clock: Clock }) {
-    this.#clock = clock;
+  constructor(ports: { readonly clock: Clock; readonly queueWebhooks: QueueWebhooks }) {
+    this.#ports = ports;
   }
 
   async execute(stores: Stores, news: readonly MessageNews[]): Promise<readonly StartedStep[]> {
     if (news.length === 0) return [];
-    const now = this.#clock.now();
+    const now = this.#ports.clock.now();
     const locked = await stores.messages.lock([...new Set(news.map(({ smsId }) => smsId))]);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const after = new Map(before);
@@ -48,13 +49,18 @@ export class AdvanceMessages {
       [...after.values()].filter((message) => before.get(message.smsId) !== message),
     );
     await writes.write(stores);
-    return writes.started.map(({ smsId, step }) => ({ message: after.get(smsId) as Message, step }));
+    await this.#ports.queueWebhooks.statusChanges(stores, writes.statusChanges);
+    return writes.started.flatMap(({ smsId, step }) => {
+      const message = after.get(smsId);
+      return message === undefined || message.isFinal ? [] : [{ message, step }];
+    });
   }
 }
 
 /** What the effects of a batch come to: at most one job per step, whatever was said about it on the way. */
 class Consequences {
   readonly started: { readonly smsId: string; readonly step: number }[] = [];
+  readonly statusChanges: MessageStatusChange[] = [];
   readonly #now: number;
   readonly #entries: LedgerEntry[] = [];
   readonly #jobs = new Map<string, Job>();
@@ -86,6 +92,7 @@ class Consequences {
         return;
       }
       case 'status-changed':
+        this.statusChanges.push({ message, change: effect });
         return;
       default:
         effect satisfies never;

@@ -5,7 +5,7 @@ import type { PriceBook } from '../../domain/billing/pricing.ts';
 import { isMagicNumber, outcomeOf, type SimulatedAcceptance } from '../../domain/messages/magic-numbers.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { decideSend, type SendAccepted, type SendRefusal } from '../../domain/messages/send-policy.ts';
-import type { SendRequest } from '../../domain/messages/send-request.ts';
+import type { DeliveryReport, SendRequest } from '../../domain/messages/send-request.ts';
 import { DEFAULT_RATE_LIMIT, windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
@@ -15,8 +15,10 @@ import type { CurrentPrices } from '../catalog/price-book.ts';
 import { type Job, startStepJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { SecretBox } from '../ports/secret-box.ts';
 import type { IdempotentAnswer, Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WebhookTransport } from '../ports/webhook-transport.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
 import { Refused } from '../refused.ts';
 
@@ -44,6 +46,8 @@ interface SendPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly workSignal: WorkSignal;
+  readonly webhookTransport: WebhookTransport;
+  readonly secretBox: SecretBox;
 }
 
 interface Candidate extends SendCommand {
@@ -76,10 +80,29 @@ export class SendMessages {
     if (acceptance?.kind === 'internal-error')
       throw new Error('This magic number answers with an internal error');
     const { clock, ids, workSignal } = this.#ports;
-    const outcome = await this.#batcher.submit({ ...command, smsId: `sms-${ids.hex24(clock.now())}` });
+    const smsId = `sms-${ids.hex24(clock.now())}`;
+    const deliveryReport = this.#keptReport(command.request.deliveryReport);
+    const outcome = await this.#batcher.submit({
+      ...command,
+      request: { ...command.request, deliveryReport },
+      smsId,
+    });
     if (outcome.kind === 'refused') throw new Refused(outcome.refusal);
     workSignal.wake();
     return outcome.receipt;
+  }
+
+  /** As it is stored: the address in its parsed form, the secret sealed. */
+  #keptReport(report: DeliveryReport | null): DeliveryReport | null {
+    if (report === null) return null;
+    const webhookUrl = this.#ports.webhookTransport.acceptUrl(report.webhookUrl);
+    if (webhookUrl === null) throw new Refused({ kind: 'webhook-url-refused' });
+    const { webhookSecret } = report;
+    return {
+      ...report,
+      webhookUrl,
+      webhookSecret: webhookSecret === null ? null : this.#ports.secretBox.seal(webhookSecret),
+    };
   }
 
   async #accept(candidates: readonly Candidate[], { repeated }: BatchRun): Promise<readonly Outcome[]> {

@@ -3,6 +3,7 @@ import type { Channel } from '../../domain/messages/channel.ts';
 import type { Answer, Report } from '../../domain/messages/fallback-chain.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 
 /** One step of one message on its way to a channel. */
 export interface Submission {
@@ -29,7 +30,17 @@ export interface Receipt {
   readonly report: Report;
 }
 
-export type ReceiptHandler = (receipts: readonly Receipt[]) => Promise<void>;
+/** A whatsapp message somebody wrote to one of the projects' numbers. */
+export interface InboundArrival {
+  /** Our 24-hex id of the number it came in on. */
+  readonly phoneNumberId: string;
+  readonly contact: { readonly phoneNumber: string; readonly name: string };
+  /** The channel's own id of the message. */
+  readonly messageId: string;
+  readonly content: InboundContent;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
+}
 
 /** A carrier of messages. */
 export interface ChannelProvider {

@@ -7,6 +7,8 @@ import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { EndpointHealth } from '../../domain/webhooks/endpoint-health.ts';
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Job, LeasedJob } from '../jobs.ts';
 
@@ -21,6 +23,9 @@ export interface Stores {
   readonly messages: MessageStore;
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
+  readonly webhookEvents: WebhookEventStore;
+  readonly webhookEndpoints: WebhookEndpointStore;
+  readonly inboundWebhooks: InboundWebhookStore;
 }
 
 export interface ProjectStore {
@@ -134,6 +139,11 @@ export interface JobStore {
   }): Promise<readonly LeasedJob[]>;
   /** Removes the jobs that are still held under their fence, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
+  /**
+   * Those of the jobs that are held under their fence until `until` at least, in the given order; without a
+   * lock, for work whose effect is recorded by `complete`.
+   */
+  held(jobs: readonly LeasedJob[], until: number): Promise<readonly LeasedJob[]>;
   /** Removes jobs whatever their lease; ids that do not exist are fine. */
   remove(ids: readonly string[]): Promise<void>;
   /** Sets jobs still held under their fence aside for an operator, with the reason. */
@@ -165,4 +175,45 @@ export interface IdempotencyStore {
   save(answers: readonly IdempotentAnswer[]): Promise<void>;
   /** Removes up to `limit` expired answers, and says how many. */
   sweep(now: number, limit: number): Promise<number>;
+}
+
+export interface WebhookEventStore {
+  /** Rejects on an id that exists. */
+  insert(events: readonly WebhookEvent[]): Promise<void>;
+  /** The events that exist, without a lock, in the order of their ids. */
+  byIds(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /** The open events of the subjects, in the order of their ids, locked until the transaction ends. */
+  lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /** The events that exist, in the order of their ids, locked until the transaction ends. */
+  lock(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /** Writes what an attempt can change: state, attempts, times, last error, turn. */
+  save(events: readonly WebhookEvent[]): Promise<void>;
+  /** The events of a whatsapp number made after `since`, the newest first, at most `limit`. */
+  ofPhoneNumber(phoneNumberId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
+  /** Removes up to `limit` events made before `before` that are not open, and says how many. */
+  sweep(before: number, limit: number): Promise<number>;
+}
+
+export interface WebhookEndpointStore {
+  /** What is known of the endpoints, without a lock; an endpoint nothing is known of is missing. */
+  read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
+  /** The same, locked in their order until the transaction ends; one nothing is known of is made healthy first. */
+  lock(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
+  save(health: ReadonlyMap<string, EndpointHealth>): Promise<void>;
+}
+
+/** Where the inbound messages of a whatsapp number go (specification 6.2). */
+export interface InboundWebhook {
+  /** Our 24-hex id of the number. */
+  readonly phoneNumberId: string;
+  readonly projectId: string;
+  readonly url: string;
+  /** As the secret box sealed it. */
+  readonly secret: string;
+}
+
+export interface InboundWebhookStore {
+  /** Adds or replaces the configuration of the numbers. */
+  save(webhooks: readonly InboundWebhook[]): Promise<void>;
+  byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
 }

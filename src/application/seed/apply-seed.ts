@@ -5,6 +5,7 @@ import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
+import type { SecretBox } from '../ports/secret-box.ts';
 import type { NewAccount, PriceList } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
@@ -15,6 +16,12 @@ export interface SeedProject {
   readonly credit: Money;
   readonly senderIds: readonly SenderId[];
   readonly whatsappBusinesses: readonly WhatsappBusiness[];
+  /** Where the inbound messages of the project's whatsapp numbers go; the secrets as they are given out. */
+  readonly inboundWebhooks: readonly {
+    readonly phoneNumberId: string;
+    readonly url: string;
+    readonly secret: string;
+  }[];
 }
 
 export interface Seed {
@@ -25,6 +32,7 @@ export interface Seed {
 interface SeedPorts {
   readonly unitOfWork: UnitOfWork;
   readonly keyHasher: KeyHasher;
+  readonly secretBox: SecretBox;
   readonly clock: Clock;
 }
 
@@ -38,7 +46,7 @@ export class ApplySeed {
 
   /** Resolves with whether the seed was applied; a database that holds a project is left alone. */
   async execute({ projects, prices }: Seed): Promise<boolean> {
-    const { unitOfWork, keyHasher, clock } = this.#ports;
+    const { unitOfWork, keyHasher, secretBox, clock } = this.#ports;
     const now = clock.now();
     return unitOfWork.run(async (stores) => {
       if (!(await stores.projects.isEmpty())) return false;
@@ -56,6 +64,15 @@ export class ApplySeed {
       for (const { project, whatsappBusinesses } of projects) {
         await stores.whatsapp.replace(project.id, whatsappBusinesses);
       }
+      await stores.inboundWebhooks.save(
+        projects.flatMap(({ project, inboundWebhooks }) =>
+          inboundWebhooks.map((webhook) => ({
+            ...webhook,
+            projectId: project.id,
+            secret: secretBox.seal(webhook.secret),
+          })),
+        ),
+      );
       await stores.ledger.book(
         projects.map(({ project, credit }) =>
           depositEntry({ projectId: project.id, reference: `seed/${project.id}`, at: now }, credit),

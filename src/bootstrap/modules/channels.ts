@@ -3,7 +3,7 @@ import { SimulatedCarriers, type SimulatedMessage } from '../../adapters/simulat
 import type { Clock } from '../../application/ports/clock.ts';
 import { adapters, ports } from '../tokens.ts';
 
-/** Every channel on the simulator; it is also the only source of receipts inside the process. */
+/** Every channel on the simulator; it is also the only source of news inside the process. */
 export const channels = (onSubmission: (message: SimulatedMessage) => void = () => {}) =>
   new ContainerModule(({ bind }) => {
     bind(adapters.simulator).toResolvedValue(
@@ -14,7 +14,7 @@ export const channels = (onSubmission: (message: SimulatedMessage) => void = () 
       (simulator: SimulatedCarriers) => ({ of: () => simulator }),
       [adapters.simulator],
     );
-    bind(ports.receiptSource).toResolvedValue(
+    bind(ports.carrierNews).toResolvedValue(
       (simulator: SimulatedCarriers) => simulator,
       [adapters.simulator],
     );

@@ -1,5 +1,7 @@
 import { ContainerModule } from 'inversify';
+import { AesSecretBox } from '../../adapters/node/aes-secret-box.ts';
 import { HmacKeyHasher } from '../../adapters/node/hmac-key-hasher.ts';
+import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { Doorbell } from '../../adapters/timer/doorbell.ts';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -19,6 +21,8 @@ export const system = ({ clock, logger, secretKey }: SystemParts) =>
     bind(ports.logger).toConstantValue(logger);
     bind(ports.idSource).toConstantValue(new RandomIdSource());
     bind(ports.keyHasher).toConstantValue(new HmacKeyHasher({ secretKey }));
+    bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
+    bind(ports.hmac).toConstantValue(nodeHmac);
     bind(adapters.doorbell).toConstantValue(new Doorbell());
     bind(ports.workSignal).toResolvedValue((doorbell: Doorbell) => doorbell, [adapters.doorbell]);
   });

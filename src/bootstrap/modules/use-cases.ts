@@ -16,22 +16,36 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { RelayJobs } from '../../application/relay-jobs.ts';
 import { RunJobs } from '../../application/run-jobs.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
+import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
+import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
+import { InboundLog } from '../../application/webhooks/inbound-log.ts';
+import { QueueWebhooks } from '../../application/webhooks/queue-webhooks.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
+const { webhookTransport, secretBox, hmac } = ports;
 
-/** Messages that may be on their way to a channel at one time in one process. */
+/** Messages and webhooks that may be on their way at one time in one process. */
 const BACKGROUND_ITEMS_MAX = 5_000;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AuthenticateProject, { unitOfWork, keyHasher, clock });
   wire(bind, CurrentPrices, { clock });
-  wire(bind, SendMessages, { unitOfWork, currentPrices: CurrentPrices, clock, ids: idSource, workSignal });
+  wire(bind, SendMessages, {
+    unitOfWork,
+    currentPrices: CurrentPrices,
+    clock,
+    ids: idSource,
+    workSignal,
+    webhookTransport,
+    secretBox,
+  });
   wire(bind, TrackMessage, { unitOfWork });
   wire(bind, ReadCatalog, { unitOfWork });
-  wire(bind, AdvanceMessages, { clock });
+  wire(bind, QueueWebhooks, { clock, ids: idSource });
+  wire(bind, AdvanceMessages, { clock, queueWebhooks: QueueWebhooks });
   wire(bind, RecordNews, { unitOfWork, advanceMessages: AdvanceMessages, workSignal });
   wire(bind, RecordReceipts, { recordNews: RecordNews });
   wire(bind, SubmitSteps, { recordNews: RecordNews, channelProviders, clock, logger });
@@ -39,10 +53,23 @@ export const useCases = new ContainerModule(({ bind }) => {
     (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
     [logger],
   );
+  wire(bind, DeliverWebhooks, {
+    unitOfWork,
+    webhookTransport,
+    secretBox,
+    hmac,
+    background: BackgroundWork,
+    clock,
+    ids: idSource,
+    workSignal,
+  });
+  wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, workSignal });
+  wire(bind, InboundLog, { unitOfWork, clock, workSignal });
   wire(bind, RunJobs, {
     unitOfWork,
     advanceMessages: AdvanceMessages,
     submitSteps: SubmitSteps,
+    deliverWebhooks: DeliverWebhooks,
     background: BackgroundWork,
     clock,
     logger,
@@ -50,7 +77,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock });
   wire(bind, VerifyLedger, { unitOfWork });
-  wire(bind, ApplySeed, { unitOfWork, keyHasher, clock });
+  wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, clock });
   wire(bind, CheckInvariants, { unitOfWork });
   wire(bind, CheckHealth, { unitOfWork, jobQueue });
 });

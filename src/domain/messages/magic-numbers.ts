@@ -1,4 +1,5 @@
 import type { PhoneNumber } from '../shared/phone-number.ts';
+import type { InboundContent } from '../webhooks/inbound-event.ts';
 import type { Channel } from './channel.ts';
 import type { Report } from './fallback-chain.ts';
 
@@ -12,6 +13,8 @@ const MAGIC_NUMBER_PATTERN = /^999[0-9]{6}([0-9]{4})$/;
 export interface SimulatedStep {
   readonly answer: 'accepted' | 'refused' | 'unavailable' | 'unknown';
   readonly reason?: string;
+  /** What the handset writes back, when the message was sent from a whatsapp number. */
+  readonly reply?: { readonly afterMs: number; readonly content: InboundContent };
   /** Reports that follow, each after a time in milliseconds, or that long after the step timed out. */
   readonly reports?: readonly {
     readonly afterMs: number;
@@ -54,6 +57,8 @@ const refused = (reason: string): SimulatedStep => ({ answer: 'refused', reason 
 const noWhatsapp = refused('The number is not on whatsapp');
 const noTelegram = refused('The number is not on telegram');
 const sends = (description: string, steps: MagicOutcome['steps']): MagicOutcome => ({ description, steps });
+const replies = (description: string, content: InboundContent): MagicOutcome =>
+  sends(description, { otherwise: { ...deliveredSoon, reply: { afterMs: 2_000, content } } });
 const accepts = (description: string, acceptance: SimulatedAcceptance): MagicOutcome => ({
   description,
   acceptance,
@@ -126,6 +131,12 @@ export const MAGIC_OUTCOMES: Readonly<Record<string, MagicOutcome>> = {
   '0108': accepts('500', { kind: 'internal-error' }),
   '0109': accepts('accepted, the answer comes after 5 s', { kind: 'slow-answer', delayMs: 5_000 }),
   '0110': accepts('accepted, the connection is cut instead of an answer', { kind: 'cut-connection' }),
+  '0301': replies('delivered, replies "ok" after 2 s', { type: 'text', content: { text: 'ok' } }),
+  '0302': replies('delivered, replies STOP after 2 s', { type: 'text', content: { text: 'STOP' } }),
+  '0303': replies('delivered, replies with a location after 2 s', {
+    type: 'location',
+    content: { latitude: 33.3152, longitude: 44.3661 },
+  }),
 };
 
 export function isMagicNumber(phoneNumber: PhoneNumber): boolean {

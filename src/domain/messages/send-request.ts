@@ -18,6 +18,7 @@ export type DeliveryReportType = (typeof DELIVERY_REPORT_TYPES)[number];
 export interface DeliveryReport {
   readonly webhookUrl: string;
   readonly deliveryReportType: DeliveryReportType;
+  /** As the caller gave it, and sealed once it is stored. */
   readonly webhookSecret: string | null;
 }
 

@@ -4,6 +4,7 @@ import * as projects from './001-projects.ts';
 import * as prices from './002-prices.ts';
 import * as messages from './003-messages.ts';
 import * as jobs from './004-jobs.ts';
+import * as webhooks from './005-webhooks.ts';
 
 interface Migration {
   readonly name: string;
@@ -16,6 +17,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '002-prices', up: prices.up },
   { name: '003-messages', up: messages.up },
   { name: '004-jobs', up: jobs.up },
+  { name: '005-webhooks', up: webhooks.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

@@ -1,0 +1,58 @@
+import type { WebhookEndpointStore } from '../../application/ports/stores.ts';
+import { type EndpointHealth, HEALTHY } from '../../domain/webhooks/endpoint-health.ts';
+import type { Insert, Row, Update } from './connection.ts';
+import type { Session } from './session.ts';
+
+const MAKE = {
+  table: 'webhook_endpoints',
+  columns: { endpoint: 'text', health: 'text' },
+  orderBy: 'endpoint',
+  onConflict: 'ON CONFLICT (endpoint) DO NOTHING',
+} as const satisfies Insert<string>;
+
+const SAVE = {
+  table: 'webhook_endpoints',
+  key: { endpoint: 'text' },
+  columns: { health: 'text' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+export class KnexWebhookEndpointStore implements WebhookEndpointStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>> {
+    if (endpoints.length === 0) return new Map();
+    return byEndpoint(
+      await this.#session.query('SELECT * FROM webhook_endpoints WHERE endpoint = ANY(?)', [endpoints]),
+    );
+  }
+
+  async lock(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>> {
+    const select = 'SELECT * FROM webhook_endpoints WHERE endpoint = ANY(?) ORDER BY endpoint FOR UPDATE';
+    const known = byEndpoint(await this.#session.query(select, [endpoints]));
+    const unknown = endpoints.filter((endpoint) => !known.has(endpoint));
+    if (unknown.length === 0) return known;
+    await this.#session.insert(
+      MAKE,
+      unknown.map((endpoint) => ({ endpoint, health: JSON.stringify(HEALTHY) })),
+    );
+    return byEndpoint(await this.#session.query(select, [endpoints]));
+  }
+
+  async save(health: ReadonlyMap<string, EndpointHealth>): Promise<void> {
+    await this.#session.update(
+      SAVE,
+      [...health].map(([endpoint, state]) => ({ endpoint, health: JSON.stringify(state) })),
+    );
+  }
+}
+
+function byEndpoint(rows: readonly Row[]): ReadonlyMap<string, EndpointHealth> {
+  return new Map(
+    rows.map((row) => [row.endpoint as string, JSON.parse(row.health as string) as EndpointHealth]),
+  );
+}

@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import type { SecretBox } from '../../application/ports/secret-box.ts';
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Names the form and the key, so that both can change later. */
+const PREFIX = 'v1:';
+
+/** AES-256-GCM under a key derived from the service's secret key. */
+export class AesSecretBox implements SecretBox {
+  readonly #key: Buffer;
+
+  constructor({ secretKey }: { readonly secretKey: Buffer }) {
+    this.#key = Buffer.from(hkdfSync('sha256', secretKey, '', 'barid secret box', KEY_BYTES));
+  }
+
+  seal(secret: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#key, nonce);
+    const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+  }
+
+  open(sealed: string): string {
+    if (!sealed.startsWith(PREFIX)) throw new Error('Not a sealed secret');
+    const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64');
+    const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return (
+      decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { endpointOf } from '../../domain/webhooks/endpoint-health.ts';
+import { inboundPayload, newInboundEvent } from '../../domain/webhooks/inbound-event.ts';
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { WhatsappBusiness, WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { InboundArrival } from '../ports/channel-provider.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { InboundWebhook } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WorkSignal } from '../ports/work-signal.ts';
+import type { QueueWebhooks } from './queue-webhooks.ts';
+
+interface AcceptPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly queueWebhooks: QueueWebhooks;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly workSignal: WorkSignal;
+}
+
+/** Specification 6.2: a whatsapp message somebody wrote to a linked number becomes an event for its customer. */
+export class AcceptInbound {
+  readonly #ports: AcceptPorts;
+
+  constructor(ports: AcceptPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when the events are committed; a number without a webhook sends nothing to the customer. */
+  async execute(arrivals: readonly InboundArrival[]): Promise<void> {
+    if (arrivals.length === 0) return;
+    const { unitOfWork, queueWebhooks, workSignal } = this.#ports;
+    await unitOfWork.run(async (stores) => {
+      const numberIds = [...new Set(arrivals.map(({ phoneNumberId }) => phoneNumberId))];
+      const webhooks = await stores.inboundWebhooks.byPhoneNumberIds(numberIds);
+      if (webhooks.length === 0) return;
+      const trees = await stores.whatsapp.byProjectIds([
+        ...new Set(webhooks.map(({ projectId }) => projectId)),
+      ]);
+      const events = arrivals.flatMap((arrival) => {
+        const webhook = webhooks.find(({ phoneNumberId }) => phoneNumberId === arrival.phoneNumberId);
+        if (webhook === undefined) return [];
+        return [
+          this.#event(
+            arrival,
+            webhook,
+            phoneNumberIn(trees.get(webhook.projectId) ?? [], arrival.phoneNumberId),
+          ),
+        ];
+      });
+      await queueWebhooks.add(stores, events);
+    });
+    workSignal.wake();
+  }
+
+  #event(arrival: InboundArrival, webhook: InboundWebhook, number: WhatsappPhoneNumber | null): WebhookEvent {
+    const { clock, ids } = this.#ports;
+    const now = clock.now();
+    const id = ids.hex24(now);
+    const payload = inboundPayload({
+      eventId: id,
+      timestamp: new Date(now).toISOString(),
+      projectId: webhook.projectId,
+      phoneNumber: {
+        id: arrival.phoneNumberId,
+        phoneNumberId: number?.phoneNumberId ?? '',
+        displayPhoneNumber: number?.displayPhoneNumber ?? '',
+      },
+      contact: arrival.contact,
+      message: {
+        ...arrival.content,
+        id: arrival.messageId,
+        timestamp: new Date(arrival.writtenAt).toISOString(),
+      },
+    });
+    return {
+      ...newInboundEvent(now),
+      nextAttemptAt: null,
+      id,
+      kind: 'inbound',
+      projectId: webhook.projectId,
+      subject: id,
+      phoneNumberId: arrival.phoneNumberId,
+      url: webhook.url,
+      endpoint: endpointOf(webhook.url),
+      secret: webhook.secret,
+      body: JSON.stringify(payload),
+      turn: 0,
+    };
+  }
+}
+
+function phoneNumberIn(businesses: readonly WhatsappBusiness[], id: string): WhatsappPhoneNumber | null {
+  const accounts = businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
+  return accounts.flatMap(({ phoneNumbers }) => phoneNumbers).find((number) => number.id === id) ?? null;
+}

@@ -1,0 +1,55 @@
+import { isLogExpired, retryByHand } from '../../domain/webhooks/inbound-event.ts';
+import { INBOUND_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
+import { scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { postWebhookJob, postWebhookJobId } from '../jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WorkSignal } from '../ports/work-signal.ts';
+
+/** The most events one look into the log shows. */
+export const INBOUND_LOG_EVENTS_MAX = 500;
+
+/** Specification 6.2: what became of a number's inbound events, kept 15 days, and the retry by hand. */
+export class InboundLog {
+  readonly #ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly clock: Clock;
+    readonly workSignal: WorkSignal;
+  };
+
+  constructor(ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly clock: Clock;
+    readonly workSignal: WorkSignal;
+  }) {
+    this.#ports = ports;
+  }
+
+  /** The newest first. */
+  read(phoneNumberId: string): Promise<readonly WebhookEvent[]> {
+    const since = this.#ports.clock.now() - INBOUND_LOG_LIFETIME_MS;
+    return this.#ports.unitOfWork.read((stores) =>
+      stores.webhookEvents.ofPhoneNumber(phoneNumberId, since, INBOUND_LOG_EVENTS_MAX),
+    );
+  }
+
+  /** Makes an event due at once. Resolves with it, or null when it is unknown, delivered or out of the log. */
+  async retry(eventId: string): Promise<WebhookEvent | null> {
+    const { unitOfWork, clock, workSignal } = this.#ports;
+    const now = clock.now();
+    const retried = await unitOfWork.run(async (stores) => {
+      const [event] = await stores.webhookEvents.lock([eventId]);
+      if (event === undefined || event.kind !== 'inbound' || event.state === 'superseded') return null;
+      if (isLogExpired(event, now)) return null;
+      const due = retryByHand({ ...event, state: event.state }, now);
+      if (due === null) return null;
+      const again = scheduled({ ...event, ...due }, now);
+      await stores.jobs.remove([postWebhookJobId(event.id, event.turn)]);
+      await stores.webhookEvents.save([again]);
+      await stores.jobs.add([postWebhookJob(again.id, again.turn, now)]);
+      return again;
+    });
+    workSignal.wake();
+    return retried;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Message } from '../../domain/messages/message.ts';
+import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
+import { INBOUND_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
+import {
+  isOpen,
+  scheduled,
+  statusEvent,
+  supersede,
+  type WebhookEvent,
+} from '../../domain/webhooks/webhook-event.ts';
+import { type Job, postWebhookJob, postWebhookJobId } from '../jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Stores } from '../ports/stores.ts';
+
+export interface MessageStatusChange {
+  readonly message: Message;
+  readonly change: StatusChange;
+}
+
+/** Events whose log has expired that are removed for each new one, so that the table cannot grow for ever. */
+const SWEPT_PER_EVENT = 2;
+
+/**
+ * Writes the events customers are to be told of, in the transaction that caused them. The events of one message
+ * are posted one at a time, in order; one that failed at least once gives way to the next.
+ */
+export class QueueWebhooks {
+  readonly #ports: { readonly clock: Clock; readonly ids: IdSource };
+
+  constructor(ports: { readonly clock: Clock; readonly ids: IdSource }) {
+    this.#ports = ports;
+  }
+
+  /** The changes in the order they happened; those nobody subscribed to are left out. */
+  async statusChanges(stores: Stores, changes: readonly MessageStatusChange[]): Promise<void> {
+    const { clock, ids } = this.#ports;
+    const now = clock.now();
+    const events = changes.flatMap(({ message, change }) =>
+      message.deliveryReport !== null && wantsStatusChange(message.deliveryReport.deliveryReportType, change)
+        ? [statusEvent(ids.hex24(now), message, message.deliveryReport, change, now)]
+        : [],
+    );
+    if (events.length === 0) return;
+    const subjects = [...new Set(events.map(({ subject }) => subject))];
+    const earlier = await stores.webhookEvents.lockOpen(subjects);
+    await this.add(stores, events, earlier);
+  }
+
+  /** Adds events behind the open ones of their subjects; those that are first in line are scheduled at once. */
+  async add(
+    stores: Stores,
+    events: readonly WebhookEvent[],
+    earlier: readonly WebhookEvent[] = [],
+  ): Promise<void> {
+    const now = this.#ports.clock.now();
+    const heads = new Map(
+      earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map((event) => [event.subject, event]),
+    );
+    const superseded: WebhookEvent[] = [];
+    const jobs: Job[] = [];
+    const added = events.map((event) => {
+      const head = heads.get(event.subject);
+      if (head !== undefined && head.attempts === 0) return event;
+      if (head !== undefined) superseded.push(supersede(head));
+      const first = scheduled(event, now);
+      heads.set(event.subject, first);
+      jobs.push(postWebhookJob(first.id, first.turn, now));
+      return first;
+    });
+    await stores.webhookEvents.sweep(now - INBOUND_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
+    await stores.webhookEvents.insert(added);
+    await stores.webhookEvents.save(superseded);
+    await stores.jobs.remove(superseded.map(({ id, turn }) => postWebhookJobId(id, turn)));
+    await stores.jobs.add(jobs);
+  }
+}
+
+/** The line of one subject once its head was attempted: who is next, and who gave way. */
+export function moveLine(
+  head: WebhookEvent,
+  waiting: readonly WebhookEvent[],
+  now: number,
+): { readonly head: WebhookEvent; readonly next: WebhookEvent | null } {
+  const follower = waiting.find(
+    (event) => event.id !== head.id && isOpen(event) && event.nextAttemptAt === null,
+  );
+  if (follower === undefined || head.attempts === 0) return { head, next: null };
+  return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
+}

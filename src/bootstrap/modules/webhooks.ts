@@ -1,0 +1,12 @@
+import { ContainerModule } from 'inversify';
+import { UndiciWebhookTransport } from '../../adapters/undici/undici-webhook-transport.ts';
+import type { EgressConfig } from '../config.ts';
+import { ports } from '../tokens.ts';
+
+/** Posting to customers, behind the guard on every connection. */
+export const webhooks = ({ allow, ports: allowedPorts }: EgressConfig) =>
+  new ContainerModule(({ bind }) => {
+    bind(ports.webhookTransport).toResolvedValue(
+      () => new UndiciWebhookTransport({ allowedNetworks: allow, allowedPorts }),
+    );
+  });

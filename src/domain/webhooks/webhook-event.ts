@@ -1,0 +1,132 @@
+import type { Message } from '../messages/message.ts';
+import type { DeliveryReport } from '../messages/send-request.ts';
+import { deliveryPayload, judgeDelivery, type PostResult, type StatusChange } from './delivery-event.ts';
+import { endpointOf } from './endpoint-health.ts';
+import { afterInboundAttempt, type InboundState, newInboundEvent } from './inbound-event.ts';
+import { nextDeliveryAttempt } from './retry-schedule.ts';
+
+/** `superseded`: a later event of the same message took its place before it was delivered. */
+export type WebhookState = InboundState | 'superseded';
+
+/**
+ * Something a customer's server has to be told. `subject` is what its events are kept in order by: a message,
+ * or the event itself. Instants are milliseconds since 1970.
+ */
+export interface WebhookEvent {
+  readonly id: string;
+  readonly kind: 'delivery' | 'inbound';
+  readonly projectId: string;
+  readonly subject: string;
+  /** The whatsapp number an inbound event came in on; null for a delivery event. */
+  readonly phoneNumberId: string | null;
+  readonly url: string;
+  /** Host and path: what temporary disabling goes by. */
+  readonly endpoint: string;
+  /** As the secret box sealed it; null when there is none. */
+  readonly secret: string | null;
+  /** Made once, so that every attempt posts the same bytes. */
+  readonly body: string;
+  readonly state: WebhookState;
+  readonly attempts: number;
+  readonly firstAttemptAt: number | null;
+  /** When it is tried next; null when it is final, or waits for an earlier event of its subject. */
+  readonly nextAttemptAt: number | null;
+  readonly lastError: string | null;
+  readonly createdAt: number;
+  /** Counts how often an attempt was scheduled, so that each attempt is a job of its own. */
+  readonly turn: number;
+}
+
+/** One attempt that came to an end. */
+export interface EndedAttempt {
+  readonly result: PostResult;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** A fresh random number, at least 0 and below 1. */
+  readonly jitter: number;
+}
+
+/** The event that tells of a message's new status; not scheduled yet. */
+export function statusEvent(
+  id: string,
+  message: Pick<Message, 'smsId' | 'senderId' | 'projectId'>,
+  report: DeliveryReport,
+  change: StatusChange,
+  now: number,
+): WebhookEvent {
+  return {
+    ...newInboundEvent(now),
+    nextAttemptAt: null,
+    id,
+    kind: 'delivery',
+    projectId: message.projectId,
+    subject: message.smsId,
+    phoneNumberId: null,
+    url: report.webhookUrl,
+    endpoint: endpointOf(report.webhookUrl),
+    secret: report.webhookSecret,
+    body: JSON.stringify(deliveryPayload(message, report, change)),
+    turn: 0,
+  };
+}
+
+export function isOpen({ state }: WebhookEvent): boolean {
+  return state === 'pending' || state === 'queued_retry';
+}
+
+/** The event with an attempt due at `at`. */
+export function scheduled(event: WebhookEvent, at: number): WebhookEvent {
+  return { ...event, nextAttemptAt: at, turn: event.turn + 1 };
+}
+
+/** A later event of the same subject takes its place: nothing more is attempted. */
+export function supersede(event: WebhookEvent): WebhookEvent {
+  return { ...event, state: 'superseded', nextAttemptAt: null };
+}
+
+/**
+ * The event after an attempt, by the rules of its kind (specification 6.1 and 6.2). An event that is not open
+ * any more stays as it is: what ended it came first.
+ */
+export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookEvent {
+  if (!isOpen(event)) return event;
+  const after = event.kind === 'inbound' ? afterInbound(event, ended) : afterDelivery(event, ended);
+  return after.nextAttemptAt === null ? after : { ...after, turn: event.turn + 1 };
+}
+
+function afterInbound(event: WebhookEvent, { result, startedAt }: EndedAttempt): WebhookEvent {
+  if (event.state === 'superseded') return event;
+  return { ...event, ...afterInboundAttempt({ ...event, state: event.state }, result, startedAt) };
+}
+
+function afterDelivery(event: WebhookEvent, ended: EndedAttempt): WebhookEvent {
+  const { result, startedAt, endedAt, jitter } = ended;
+  const verdict = judgeDelivery(result);
+  if (verdict.kind === 'postpone') return { ...event, nextAttemptAt: endedAt + verdict.delayMs };
+  const tried = {
+    ...event,
+    attempts: event.attempts + 1,
+    firstAttemptAt: event.firstAttemptAt ?? startedAt,
+    nextAttemptAt: null,
+  };
+  switch (verdict.kind) {
+    case 'success':
+      return { ...tried, state: 'delivered', lastError: null };
+    case 'stop':
+      return { ...tried, state: 'discarded', lastError: verdict.reason };
+    case 'retry': {
+      const { attempts } = tried;
+      const next = nextDeliveryAttempt({
+        attempts,
+        failedAt: endedAt,
+        jitter,
+        retryAfterMs: verdict.retryAfterMs,
+      });
+      return next.kind === 'give-up'
+        ? { ...tried, state: 'discarded', lastError: verdict.reason }
+        : { ...tried, nextAttemptAt: next.at, lastError: verdict.reason };
+    }
+    default:
+      return verdict satisfies never;
+  }
+}
