@@ -1,0 +1,94 @@
+import { ContainerModule } from 'inversify';
+import { describe, expect, it, test } from 'vitest';
+import { SystemClock } from '../../src/adapters/node/system-clock.ts';
+import { AuthenticateProject } from '../../src/application/access/authenticate-project.ts';
+import { readConfig } from '../../src/bootstrap/config.ts';
+import { useCases } from '../../src/bootstrap/modules/use-cases.ts';
+import { buildContainer } from '../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
+
+/** Nobody listens there: whatever connects while it is wired fails the test. */
+const NOWHERE = '127.0.0.1:1';
+
+/** What only the loop that looks for due work asks; the service takes it from the container itself. */
+const ASKED_BY_THE_LOOP: ReadonlySet<string> = new Set(['carrierNews']);
+
+const DATABASES = ['sqlite::memory:', `postgres://nobody@${NOWHERE}/nothing`];
+const QUEUES = ['', `amqp://nobody@${NOWHERE}`];
+
+const profiles = DATABASES.flatMap((database) => QUEUES.map((queue) => [database, queue] as const));
+
+function containerOf(database: string, queue: string, overrides: readonly ContainerModule[] = []) {
+  const config = readConfig({ DATABASE_URL: database, QUEUE_URL: queue });
+  const logger = new RecordingLogger();
+  const container = buildContainer({
+    ...config,
+    secretKey: Buffer.alloc(32),
+    clock: new SystemClock(),
+    logger,
+    overrides,
+  });
+  return { container, logger };
+}
+
+/** Everything the module of use cases binds, as a container sees it. */
+function useCaseTokens() {
+  const tokens: unknown[] = [];
+  const { container } = containerOf('sqlite::memory:', '');
+  const bind = (token: unknown) => {
+    tokens.push(token);
+    const answer: unknown = new Proxy(() => answer, { get: () => answer });
+    return answer;
+  };
+  useCases.load({ bind } as unknown as Parameters<typeof useCases.load>[0]);
+  return { tokens, container };
+}
+
+describe.each(profiles)('on %s with the queue %j', (database, queue) => {
+  it('resolves every port, adapter and use case without connecting', () => {
+    const { container, logger } = containerOf(database, queue);
+    for (const [name, token] of Object.entries({ ...ports, ...adapters })) {
+      expect(container.get(token as never), name).toBeDefined();
+    }
+    const { tokens } = useCaseTokens();
+    expect(tokens.length).toBeGreaterThanOrEqual(15);
+    for (const token of tokens) expect(container.get(token as never)).toBeInstanceOf(token as never);
+    expect(logger.entries).toEqual([]);
+  });
+
+  it('gives everybody the same one', () => {
+    const { container } = containerOf(database, queue);
+    for (const token of [...Object.values(ports), AuthenticateProject]) {
+      expect(container.get(token as never)).toBe(container.get(token as never));
+    }
+  });
+});
+
+describe('a forgotten binding', () => {
+  test.each(Object.entries(ports))(
+    'of %s is reported with its name and with who wanted it',
+    (name, token) => {
+      const forget = new ContainerModule(({ unbind }) => unbind(token as never));
+      const { container } = containerOf('sqlite::memory:', '', [forget]);
+      const { tokens } = useCaseTokens();
+      const wanting = [
+        ...tokens.map((useCase) => (useCase as { name: string }).name),
+        ...Object.values(ports).map((port) => port.toString()),
+      ];
+      const reports = tokens.flatMap((useCase) => {
+        try {
+          container.get(useCase as never);
+          return [];
+        } catch (error) {
+          return [String(error)];
+        }
+      });
+      expect(reports.length > 0).toBe(!ASKED_BY_THE_LOOP.has(name));
+      for (const text of reports) {
+        expect(text).toContain(token.toString());
+        expect(wanting).toContain(/resolve bindings for "([^"]+)"/.exec(text)?.[1]);
+      }
+    },
+  );
+});

@@ -1,0 +1,77 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Config, ConfigError, readConfig } from '../../src/bootstrap/config.ts';
+import { secretKeyFor } from '../../src/bootstrap/secret-key.ts';
+
+const STARTS = 4;
+
+const root = mkdtempSync(join(tmpdir(), 'barid-secret-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let folders = 0;
+function newFolder(): string {
+  folders += 1;
+  return join(root, `data-${folders}`);
+}
+
+const configIn = (folder: string): Config =>
+  readConfig({ DATABASE_URL: `sqlite:${join(folder, 'barid.db')}` });
+
+describe('the key that API keys are hashed with', () => {
+  it('is made once beside the database, readable by its owner only, and kept', () => {
+    const folder = newFolder();
+    const made = secretKeyFor(configIn(folder));
+    expect(made).toHaveLength(32);
+    const file = join(folder, 'secret.key');
+    expect(readFileSync(file, 'utf8')).toBe(`${made.toString('hex')}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(secretKeyFor(configIn(folder))).toEqual(made);
+    expect(readdirSync(folder)).toEqual(['secret.key']);
+    expect(secretKeyFor(configIn(newFolder()))).not.toEqual(made);
+  });
+
+  it('is the same for programs that start for the first time at once', async () => {
+    const folder = newFolder();
+    const children = Array.from({ length: STARTS }, () =>
+      fork(join(import.meta.dirname, 'secret-key-process.ts'), [join(folder, 'barid.db')], {
+        execArgv: ['--import', 'tsx'],
+      }),
+    );
+    await Promise.all(children.map((child) => once(child, 'message')));
+    const answers = children.map((child) => once(child, 'message'));
+    for (const child of children) child.send('go');
+    const keys = (await Promise.all(answers)).map(([key]) => key as string);
+    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(keys).size).toBe(1);
+    expect(readFileSync(join(folder, 'secret.key'), 'utf8')).toBe(`${keys[0]}\n`);
+    expect(readdirSync(folder)).toEqual(['secret.key']);
+  });
+
+  it('is refused when its file is damaged, and the file is left alone', () => {
+    const folder = newFolder();
+    secretKeyFor(configIn(folder));
+    const file = join(folder, 'secret.key');
+    for (const damaged of ['', 'a'.repeat(63), 'z'.repeat(64), `${'a'.repeat(64)}\n${'b'.repeat(64)}`]) {
+      writeFileSync(file, damaged);
+      expect(() => secretKeyFor(configIn(folder))).toThrow(ConfigError);
+      expect(() => secretKeyFor(configIn(folder))).toThrow(`SECRET_KEY: ${file} must hold 64 hex characters`);
+      expect(readFileSync(file, 'utf8')).toBe(damaged);
+    }
+  });
+
+  it('is the configured one when there is one, and then no file is made', () => {
+    const folder = newFolder();
+    const config = { ...configIn(folder), secretKey: 'AB'.repeat(32) };
+    expect(secretKeyFor(config).toString('hex')).toBe('ab'.repeat(32));
+    expect(readdirSync(root)).not.toContain(folder.slice(root.length + 1));
+  });
+
+  it('lives as long as the process beside a database in memory', () => {
+    const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });
+    expect(secretKeyFor(config)).not.toEqual(secretKeyFor(config));
+  });
+});
