@@ -9,6 +9,7 @@ import { catalogStoresContract } from './catalog-stores.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
+import { webhookStoresContract } from './webhook-stores.contract.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const POSTGRES_POOL_SIZE = 8;
@@ -29,6 +30,7 @@ const TABLES = [
   'accounts',
   'sender_ids',
   'whatsapp_resources',
+  'inbound_webhooks',
   'projects',
   'ledger_entries',
   'price_lists',
@@ -37,6 +39,8 @@ const TABLES = [
   'jobs',
   'dead_jobs',
   'idempotent_answers',
+  'webhook_events',
+  'webhook_endpoints',
 ];
 
 describe('SQLite in memory', () => {
@@ -77,6 +81,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('unit of work', () => unitOfWorkContract(open));
   describe('catalog stores', () => catalogStoresContract(open));
   describe('message, job and answer stores', () => storesContract(open));
+  describe('webhook stores', () => webhookStoresContract(open));
 }
 
 async function storageOn(

@@ -192,6 +192,15 @@ export function storesContract(open: () => Promise<Storage>): void {
       ]);
     });
 
+    it('tells which jobs are held, under their fence and for long enough', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
+      await lease(NOW, 2);
+      const asked = [leased('b', 1), leased('a', 1), leased('c', 1), leased('a', 2), leased('unknown', 1)];
+      const held = (until: number) => read(({ jobs }) => jobs.held(asked, until));
+      expect(await held(NOW + LEASE_MS)).toEqual([leased('b', 1), leased('a', 1)]);
+      expect(await held(NOW + LEASE_MS + 1)).toEqual([]);
+    });
+
     it('voids a lease when the job is added again, with the new due time', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       const held = await lease(NOW);

@@ -48,18 +48,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
   async insert(events: readonly WebhookEvent[]): Promise<void> {
     await this.#session.insert(
       INSERT,
-      events.map((event) => ({
-        kind: event.kind,
-        project_id: event.projectId,
-        subject: event.subject,
-        phone_number_id: event.phoneNumberId,
-        url: event.url,
-        endpoint: event.endpoint,
-        secret: event.secret,
-        body: event.body,
-        created_at: event.createdAt,
-        ...changingColumns(event),
-      })),
+      events.map((event) => Object.assign(unchangingColumns(event), changingColumns(event))),
     );
   }
 
@@ -94,7 +83,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
   async sweep(before: number, limit: number): Promise<number> {
     return this.#session.execute(
       `DELETE FROM webhook_events WHERE id IN (
-         SELECT id FROM webhook_events WHERE created_at <= ? AND is_open = 0
+         SELECT id FROM webhook_events WHERE created_at < ? AND is_open = 0
          ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
       [before, limit],
     );
@@ -105,6 +94,22 @@ export class KnexWebhookEventStore implements WebhookEventStore {
     const rows = await this.#session.query(sql, [values]);
     return rows.map(fromRow);
   }
+}
+
+function unchangingColumns(
+  event: WebhookEvent,
+): RowOf<Exclude<keyof typeof INSERT.columns, keyof typeof CHANGING_COLUMNS | 'id'>> {
+  return {
+    kind: event.kind,
+    project_id: event.projectId,
+    subject: event.subject,
+    phone_number_id: event.phoneNumberId,
+    url: event.url,
+    endpoint: event.endpoint,
+    secret: event.secret,
+    body: event.body,
+    created_at: event.createdAt,
+  };
 }
 
 function changingColumns(event: WebhookEvent): RowOf<keyof typeof CHANGING_COLUMNS | 'id'> {

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { InboundWebhook, Stores } from '../../src/application/ports/stores.ts';
+import { HEALTHY } from '../../src/domain/webhooks/endpoint-health.ts';
+import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
+import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { MeetingPoint, type Storage } from './storage.ts';
+
+const PHONE_NUMBER_ID = '664def000000000000000003';
+const OTHER_PHONE_NUMBER_ID = '664def000000000000000004';
+const ENDPOINT = 'customer.example/status';
+const OTHER_ENDPOINT = 'customer.example/inbound';
+
+/** What the stores of webhook events, endpoints and inbound configuration promise. */
+export function webhookStoresContract(open: () => Promise<Storage>): void {
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await open();
+  });
+  beforeEach(async () => {
+    await storage.clear();
+  });
+  afterAll(async () => {
+    await storage.dispose();
+  });
+
+  const run = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work);
+  const read = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work);
+
+  describe('webhook events', () => {
+    const event = (id: string, given: Partial<WebhookEvent> = {}): WebhookEvent => ({
+      id,
+      kind: 'delivery',
+      projectId: PROJECT_ID,
+      subject: anSmsId(),
+      phoneNumberId: null,
+      url: 'https://customer.example/status',
+      endpoint: ENDPOINT,
+      secret: null,
+      body: '{"text":"تم التسليم ✅\\n"}',
+      state: 'pending',
+      attempts: 0,
+      firstAttemptAt: null,
+      nextAttemptAt: NOW,
+      lastError: null,
+      createdAt: NOW,
+      turn: 1,
+      ...given,
+    });
+    const inbound = (id: string, createdAt: number, phoneNumberId = PHONE_NUMBER_ID) =>
+      event(id, { kind: 'inbound', subject: id, phoneNumberId, secret: 'sealed', createdAt });
+    const insert = (...events: readonly WebhookEvent[]) =>
+      run(({ webhookEvents }) => webhookEvents.insert(events));
+
+    it('gives events back as they were, in the order of their ids', async () => {
+      await insert(inbound('b', NOW), event('a'));
+      const ids = ['c', 'b', 'a'];
+      expect(await read((s) => s.webhookEvents.byIds(ids))).toEqual([event('a'), inbound('b', NOW)]);
+      expect(await run((s) => s.webhookEvents.lock(ids))).toEqual([event('a'), inbound('b', NOW)]);
+      expect(await read((s) => s.webhookEvents.byIds([]))).toEqual([]);
+    });
+
+    it('rejects an id that exists', async () => {
+      await insert(event('a'));
+      await expect(insert(event('a'))).rejects.toThrow(/unique|duplicate/i);
+    });
+
+    it('finds the open events of subjects, and only those', async () => {
+      await insert(
+        event('d'),
+        event('c', { state: 'delivered' }),
+        event('b', { state: 'queued_retry' }),
+        event('a', { subject: anSmsId(2) }),
+        event('e', { state: 'superseded' }),
+      );
+      const open = await run((s) => s.webhookEvents.lockOpen([anSmsId(), anSmsId(3)]));
+      expect(open.map(({ id }) => id)).toEqual(['b', 'd']);
+    });
+
+    it('saves what an attempt can change, whether it is still open with it, and nothing else', async () => {
+      await insert(event('a'), event('b'));
+      const changed = {
+        state: 'discarded',
+        attempts: 11,
+        firstAttemptAt: NOW + 1,
+        nextAttemptAt: null,
+        lastError: 'انتهت المهلة',
+        turn: 12,
+      } as const;
+      await run((s) => s.webhookEvents.save([{ ...event('a'), ...changed, body: 'other', url: 'other' }]));
+      expect(await read((s) => s.webhookEvents.byIds(['a', 'b']))).toEqual([
+        { ...event('a'), ...changed },
+        event('b'),
+      ]);
+      expect((await run((s) => s.webhookEvents.lockOpen([anSmsId()]))).map(({ id }) => id)).toEqual(['b']);
+    });
+
+    it('lists the events of a whatsapp number, the newest first', async () => {
+      await insert(
+        inbound('a', NOW),
+        inbound('b', NOW + 1),
+        inbound('c', NOW + 2),
+        inbound('d', NOW + 2),
+        inbound('e', NOW + 3, OTHER_PHONE_NUMBER_ID),
+      );
+      const list = async (limit: number) =>
+        (await read((s) => s.webhookEvents.ofPhoneNumber(PHONE_NUMBER_ID, NOW, limit))).map(({ id }) => id);
+      expect(await list(5)).toEqual(['d', 'c', 'b']);
+      expect(await list(2)).toEqual(['d', 'c']);
+    });
+
+    it('sweeps old events that are not open, up to the limit', async () => {
+      const done = (id: string, createdAt: number) => event(id, { state: 'delivered', createdAt });
+      await insert(done('a', NOW), done('b', NOW + 1), done('c', NOW + 5), event('open'));
+      const sweep = (limit: number) => run((s) => s.webhookEvents.sweep(NOW + 5, limit));
+      expect([await sweep(1), await sweep(5), await sweep(5)]).toEqual([1, 1, 0]);
+      const left = await read((s) => s.webhookEvents.byIds(['a', 'b', 'c', 'open']));
+      expect(left.map(({ id }) => id)).toEqual(['c', 'open']);
+    });
+  });
+
+  describe('webhook endpoints', () => {
+    const resting = { ...HEALTHY, failuresInRow: 10, openUntil: NOW + 60_000, windows: 1 };
+
+    it('makes an endpoint healthy when it is first locked', async () => {
+      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map());
+      const locked = await run((s) => s.webhookEndpoints.lock([ENDPOINT, ENDPOINT]));
+      expect(locked).toEqual(new Map([[ENDPOINT, HEALTHY]]));
+      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, HEALTHY]]));
+    });
+
+    it('keeps the health that was saved, of the named endpoints', async () => {
+      await run(async ({ webhookEndpoints }) => {
+        await webhookEndpoints.lock([ENDPOINT, OTHER_ENDPOINT]);
+        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]));
+      });
+      const expected = new Map([
+        [ENDPOINT, resting],
+        [OTHER_ENDPOINT, HEALTHY],
+      ]);
+      expect(await run((s) => s.webhookEndpoints.lock([OTHER_ENDPOINT, ENDPOINT]))).toEqual(expected);
+    });
+
+    it('loses no count of two who make and change an endpoint at once', async () => {
+      const start = new MeetingPoint(Math.min(2, storage.concurrency));
+      const fail = () =>
+        run(async ({ webhookEndpoints }) => {
+          await start.meet();
+          const health = (await webhookEndpoints.lock([ENDPOINT])).get(ENDPOINT) ?? HEALTHY;
+          await webhookEndpoints.read([ENDPOINT]);
+          await webhookEndpoints.save(
+            new Map([[ENDPOINT, { ...health, failuresInRow: health.failuresInRow + 1 }]]),
+          );
+        });
+      await Promise.all([fail(), fail()]);
+      const health = await read((s) => s.webhookEndpoints.read([ENDPOINT]));
+      expect(health.get(ENDPOINT)?.failuresInRow).toBe(2);
+    });
+  });
+
+  describe('inbound webhooks', () => {
+    const webhook = (phoneNumberId: string, url: string): InboundWebhook => ({
+      phoneNumberId,
+      projectId: PROJECT_ID,
+      url,
+      secret: 'sealed',
+    });
+
+    it('gives the configuration of the numbers, as it was saved last', async () => {
+      const first = webhook(PHONE_NUMBER_ID, 'https://customer.example/1');
+      const other = webhook(OTHER_PHONE_NUMBER_ID, 'https://customer.example/2');
+      await run(async ({ projects, inboundWebhooks }) => {
+        await projects.insert([aProject()]);
+        await inboundWebhooks.save([other, first]);
+      });
+      const ids = [OTHER_PHONE_NUMBER_ID, PHONE_NUMBER_ID];
+      expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds(ids))).toEqual([first, other]);
+      const renewed = { ...first, url: 'https://customer.example/3', secret: 'sealed anew' };
+      await run(({ inboundWebhooks }) => inboundWebhooks.save([renewed]));
+      expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds([PHONE_NUMBER_ID]))).toEqual([renewed]);
+    });
+  });
+}
