@@ -38,6 +38,8 @@ export type QueueConfig =
 export interface EgressConfig {
   readonly allow: readonly string[];
   readonly ports: readonly number[];
+  /** A certificate authority to trust beside the usual ones; for tests. */
+  readonly ca?: string;
 }
 
 export type Role = 'all' | 'api' | 'worker';

@@ -9,7 +9,8 @@ import { CheckInvariants } from '../application/check-invariants.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Channel } from '../domain/messages/channel.ts';
 import type { Message } from '../domain/messages/message.ts';
-import { type QueueConfig, readConfig } from './config.ts';
+import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
+import { type EgressConfig, type QueueConfig, readConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { Inbox } from './harness-inbox.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
@@ -27,10 +28,11 @@ export interface HarnessOptions {
   readonly now?: string | number;
   /** Called with every answer of the HTTP interface; throw to report one that should not be. */
   readonly observeAnswer?: (seen: SeenAnswer) => void;
-  /** CIDR ranges webhooks may reach although they are not public, for a receiver on this machine. */
-  readonly egressAllow?: readonly string[];
-  /** Ports webhooks may be posted to; 443 without. */
-  readonly egressPorts?: readonly number[];
+  /**
+   * Lets webhooks reach a receiver on this machine: the ranges and ports they may go to (public addresses and
+   * 443 without), and the authority its certificate comes from.
+   */
+  readonly egress?: Partial<EgressConfig>;
   /** More or other adapters; later modules win. */
   readonly overrides?: readonly ContainerModule[];
   /** Printed to standard error when set; a harness is silent without. */
@@ -88,7 +90,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     database: wiring.database,
     queue: wiring.queue,
     secretKey: randomBytes(32),
-    egress: { allow: options.egressAllow ?? [], ports: options.egressPorts ?? [HTTPS_PORT] },
+    egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
     clock,
     logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),
     watchesClock: false,
@@ -196,6 +198,13 @@ export class Harness {
     const problems = await this.#service.container.get(CheckInvariants).execute({ quiet: true });
     if (problems.length > 0)
       throw new Error(`The service is not quiet at ${this.now().toISOString()}:\n${problems.join('\n')}`);
+  }
+
+  /** A handset writes to one of the projects' whatsapp numbers, named by our 24-hex id. */
+  async writeTo(phoneNumberId: string, from: string, content: InboundContent): Promise<void> {
+    const contact = { phoneNumber: from, name: '' };
+    this.#service.container.get(adapters.simulator).write({ phoneNumberId, contact, content });
+    await this.settle();
   }
 
   /** The stored message, for what the interface does not show. */

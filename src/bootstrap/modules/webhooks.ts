@@ -4,9 +4,14 @@ import type { EgressConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
 
 /** Posting to customers, behind the guard on every connection. */
-export const webhooks = ({ allow, ports: allowedPorts }: EgressConfig) =>
+export const webhooks = ({ allow, ports: allowedPorts, ca }: EgressConfig) =>
   new ContainerModule(({ bind }) => {
     bind(ports.webhookTransport).toResolvedValue(
-      () => new UndiciWebhookTransport({ allowedNetworks: allow, allowedPorts }),
+      () =>
+        new UndiciWebhookTransport({
+          allowedNetworks: allow,
+          allowedPorts,
+          ...(ca === undefined ? {} : { ca }),
+        }),
     );
   });

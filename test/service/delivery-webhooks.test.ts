@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { ports } from '../../src/bootstrap/tokens.ts';
+import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { verification } from '../support/seeds.ts';
+
+const HOME_NUMBER = '9647701234567';
+const SECRET = 'customer-secret-1';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+async function start(report: Record<string, unknown> = {}) {
+  const receiver = await HttpsReceiver.open();
+  const service = await startService({ egress: receiver.egress });
+  const send = async (phoneNumber: string, more: Record<string, unknown> = {}) => {
+    const { body, status } = await service.request('/sms', {
+      body: verification(phoneNumber, {
+        deliveryReport: { webhookUrl: receiver.url(), ...report },
+        ...more,
+      }),
+    });
+    expect(status).toBe(200);
+    return (body as { smsId: string }).smsId;
+  };
+  return { receiver, service, send };
+}
+
+withReceiver(named('delivery webhooks'), () => {
+  it('tells sent and delivered of a send that fell back, once and in order', async () => {
+    const { receiver, service, send } = await start({ webhookSecret: SECRET });
+    const smsId = await send('9990000000007', { provider: 'whatsapp-sms', senderId: 'Barid' });
+    await service.advance(1_000);
+    expect(receiver.bodies()).toEqual([
+      { smsId, deliveryReportType: 'all', isFinal: false, channel: 'sms', status: 'sent', senderId: 'Barid' },
+      {
+        smsId,
+        deliveryReportType: 'all',
+        isFinal: true,
+        channel: 'sms',
+        status: 'delivered',
+        senderId: 'Barid',
+      },
+    ]);
+    for (const { headers, rawBody } of receiver.posts) {
+      expect(headers['content-type']).toBe('application/json');
+      expect(headers['x-svc-webhook-secret']).toBe(SECRET);
+      expect(verifyWebhook(rawBody, headers, SECRET, { now: service.now().getTime() })).toBe(true);
+      expect(verifyWebhook(`${rawBody} `, headers, SECRET, { now: service.now().getTime() })).toBe(false);
+    }
+    await service.advance(30 * 24 * HOUR);
+    expect(receiver.posts).toHaveLength(2);
+    await service.assertQuiet();
+  });
+
+  it('tells only the end of it when asked for `final`, with the reason of a failure', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    const delivered = await send(HOME_NUMBER, { provider: 'sms' });
+    const failed = await send('9990000000006', { provider: 'sms' });
+    await service.advance(1_000);
+    const byId = new Map(receiver.bodies().map((body) => [body.smsId, body]));
+    expect(receiver.posts).toHaveLength(2);
+    expect(byId.get(delivered)).toEqual({
+      smsId: delivered,
+      deliveryReportType: 'final',
+      isFinal: true,
+      channel: 'sms',
+      status: 'delivered',
+    });
+    expect(byId.get(failed)).toEqual({
+      smsId: failed,
+      deliveryReportType: 'final',
+      isFinal: true,
+      channel: 'sms',
+      status: 'failed',
+      reason: 'The carrier rejected the message',
+    });
+    expect(receiver.posts[0]?.headers).not.toHaveProperty('x-svc-webhook-secret');
+  });
+
+  it('keeps the secret sealed at rest', async () => {
+    const { service, send } = await start({ webhookSecret: SECRET });
+    const message = await service.message(await send(HOME_NUMBER));
+    expect(message?.deliveryReport?.webhookSecret).toMatch(/^v1:/);
+    expect(JSON.stringify(message)).not.toContain(SECRET);
+  });
+
+  it('sees the third attempt at the right instant after answering 500 twice, under the same event id', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    receiver.answer((_, response, count) => response.writeHead(count <= 2 ? 500 : 200).end());
+    const instants: number[] = [];
+    const started = service.now().getTime();
+    await send('9990000000006', { provider: 'sms' });
+    await service.settle();
+    for (let step = 0; step < 60 && receiver.posts.length < 3; step += 1) {
+      const before = receiver.posts.length;
+      await service.advance(500);
+      if (receiver.posts.length > before) instants.push(service.now().getTime() - started);
+    }
+    expect(receiver.posts).toHaveLength(3);
+    expect(instants[0]).toBeGreaterThanOrEqual(4_000);
+    expect(instants[0]).toBeLessThanOrEqual(6_500);
+    expect((instants[1] ?? 0) - (instants[0] ?? 0)).toBeGreaterThanOrEqual(11_500);
+    expect((instants[1] ?? 0) - (instants[0] ?? 0)).toBeLessThanOrEqual(18_500);
+    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    await service.assertQuiet();
+  });
+
+  it('gives up after one attempt and ten retries', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    receiver.answer(answerWith(503));
+    await send('9990000000006', { provider: 'sms' });
+    await service.advance(48 * HOUR);
+    expect(receiver.posts).toHaveLength(11);
+    await service.assertQuiet();
+  });
+
+  it('stops at 410, and waits as long as Retry-After asks within reason', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    receiver.answer((_, response, count) =>
+      count === 1 ? response.writeHead(429, { 'retry-after': '9' }).end() : response.writeHead(410).end(),
+    );
+    await send('9990000000006', { provider: 'sms' });
+    await service.advance(8_999);
+    expect(receiver.posts).toHaveLength(1);
+    await service.advance(1);
+    expect(receiver.posts).toHaveLength(2);
+    await service.advance(48 * HOUR);
+    expect(receiver.posts).toHaveLength(2);
+    await service.assertQuiet();
+  });
+
+  it('lets a failed `sent` give way to the final event, and attempts nothing after it', async () => {
+    const { receiver, service, send } = await start();
+    receiver.answer((post, response) =>
+      response.writeHead(post.rawBody.includes('"sent"') ? 500 : 200).end(),
+    );
+    await send('9990000000002', { provider: 'sms' });
+    await service.advance(48 * HOUR);
+    const statuses = receiver.bodies().map(({ status }) => status);
+    expect(statuses.at(-1)).toBe('delivered');
+    expect(statuses.filter((status) => status === 'delivered')).toHaveLength(1);
+    expect(statuses.filter((status) => status === 'sent').length).toBeGreaterThanOrEqual(2);
+    await service.assertQuiet();
+  });
+
+  it('rests an endpoint that fails ten times in a row, keeps its events in order, and goes on when it is back', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    receiver.answer(answerWith(500));
+    const ids: string[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      ids.push(await send(`9990000${10 + count}0006`, { provider: 'sms' }));
+    }
+    await service.settle();
+    expect(receiver.posts.length).toBeGreaterThanOrEqual(10);
+    const before = receiver.posts.length;
+    await service.advance(59_000);
+    expect(receiver.posts).toHaveLength(before);
+    receiver.answer(answerWith(200));
+    await service.advance(2 * MINUTE);
+    const delivered = new Set(
+      receiver
+        .bodies()
+        .slice(before)
+        .map(({ smsId }) => smsId),
+    );
+    expect(delivered).toEqual(new Set(ids));
+    await service.assertQuiet();
+  });
+
+  it('posts an event again when the process died before its outcome was recorded, and never once it was', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    await send('9990000000006', { provider: 'sms' });
+    await service.settle();
+    expect(receiver.posts).toHaveLength(1);
+    const { container } = service.service;
+    const leased = await container
+      .get(ports.unitOfWork)
+      .run((stores) =>
+        stores.jobs.lease({
+          now: service.now().getTime() + 48 * HOUR,
+          until: Number.MAX_SAFE_INTEGER,
+          limit: 10,
+        }),
+      );
+    expect(leased).toEqual([]);
+    await service.advance(48 * HOUR);
+    expect(receiver.posts).toHaveLength(1);
+  });
+});
+
+describe('addresses webhooks are not posted to', () => {
+  it.each([
+    'https://127.0.0.1/hook',
+    'https://localhost/hook',
+    'https://[::1]/',
+    'https://169.254.169.254/latest',
+    'https://example.com:8443/',
+    'https://10.0.0.1/',
+  ])('refuses %s when it is given', async (webhookUrl) => {
+    const service = await startService();
+    const answer = await service.request('/sms', {
+      body: verification(HOME_NUMBER, { deliveryReport: { webhookUrl } }),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({
+      error: 'deliveryReport.webhookUrl is an address that webhooks are not posted to',
+    });
+    expect((await service.request('/info')).body).toMatchObject({ credit: 15_000 });
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith } from '../support/seeds.ts';
+
+const NUMBER_ID = '664def456abc789012345678';
+const SECRET = `svc_live_sk${'0123456789abcdef'.repeat(4)}`;
+const WRITER = '9647709999999';
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+async function start() {
+  const receiver = await HttpsReceiver.open();
+  const service = await startService({
+    now: '2030-05-01T10:00:00.000Z',
+    egress: receiver.egress,
+    seed: seedWith({
+      inboundWebhooks: [{ phoneNumberId: NUMBER_ID, url: receiver.url('/inbound'), secret: SECRET }],
+    }),
+  });
+  return { receiver, service, log: service.service.container.get(InboundLog) };
+}
+
+withReceiver(named('inbound whatsapp webhooks'), () => {
+  it('passes a message on with headers whose signature openssl confirms', async () => {
+    const { receiver, service } = await start();
+    await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'سلام 👋' } });
+    const [post] = receiver.posts;
+    const eventId = post?.headers['x-svc-webhook-event-id'];
+    expect(post?.path).toBe('/inbound');
+    expect(post?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-svc-webhook-event': 'whatsapp.inbound_message.received',
+      'x-svc-webhook-timestamp': String(Date.parse('2030-05-01T10:00:00.000Z')),
+      'x-svc-webhook-attempt': '1',
+    });
+    const signed = openssl(
+      ['dgst', '-sha256', '-hmac', SECRET, '-r'],
+      `${post?.headers['x-svc-webhook-timestamp']}.${post?.rawBody}`,
+    );
+    expect(post?.headers['x-svc-webhook-signature']).toBe(`sha256=${signed.toString().slice(0, 64)}`);
+    expect(receiver.bodies()).toEqual([
+      {
+        event: 'whatsapp.inbound_message.received',
+        eventId,
+        timestamp: '2030-05-01T10:00:00.000Z',
+        project: expect.stringMatching(/^[0-9a-f]{24}$/),
+        phoneNumber: {
+          id: NUMBER_ID,
+          phoneNumberId: '104512345678903',
+          displayPhoneNumber: '+964 770 000 0000',
+        },
+        contact: { phoneNumber: WRITER, name: '' },
+        message: {
+          id: expect.any(String),
+          type: 'text',
+          timestamp: '2030-05-01T10:00:00.000Z',
+          content: { text: 'سلام 👋' },
+        },
+      },
+    ]);
+    await service.assertQuiet();
+  });
+
+  it('sends nothing for a number that is not configured', async () => {
+    const { receiver, service } = await start();
+    await service.writeTo('664def456abc789012345600', WRITER, { type: 'text', content: { text: 'hello' } });
+    expect(receiver.posts).toEqual([]);
+    await service.assertQuiet();
+  });
+
+  it('attempts at once, after 10 s, after another 15 s, then hourly for two days, and nothing after', async () => {
+    const { receiver, service, log } = await start();
+    receiver.answer(answerWith(500));
+    await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
+    const count = () => receiver.posts.length;
+    const [event] = await log.read(NUMBER_ID);
+    const id = event?.id ?? '';
+    const state = async () => (await log.read(NUMBER_ID)).find((each) => each.id === id);
+    expect([count(), (await state())?.state]).toEqual([1, 'pending']);
+    await service.advance(10 * SECOND - 1);
+    expect(count()).toBe(1);
+    await service.advance(1);
+    expect(count()).toBe(2);
+    await service.advance(15 * SECOND - 1);
+    expect(count()).toBe(2);
+    await service.advance(1);
+    expect(count()).toBe(3);
+    expect(await state()).toMatchObject({ state: 'queued_retry', attempts: 3, lastError: 'HTTP 500' });
+    await service.advance(HOUR - 1);
+    expect(count()).toBe(3);
+    await service.advance(1);
+    expect(count()).toBe(4);
+    await service.advance(47 * HOUR - 25 * SECOND);
+    expect(count()).toBe(50);
+    expect(receiver.posts.map(({ headers }) => Number(headers['x-svc-webhook-attempt']))).toEqual(
+      Array.from({ length: 50 }, (_, index) => index + 1),
+    );
+    expect(new Set(receiver.posts.map(({ rawBody }) => rawBody)).size).toBe(1);
+    expect((await state())?.state).toBe('discarded');
+    await service.advance(12 * DAY);
+    expect(count()).toBe(50);
+    expect(await state()).toBeDefined();
+    await service.advance(DAY);
+    expect(await state()).toBeUndefined();
+    await service.assertQuiet();
+  });
+
+  it('retries a discarded event by hand, and not one that was delivered', async () => {
+    const { receiver, service, log } = await start();
+    receiver.answer(answerWith(500));
+    await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
+    await service.advance(3 * DAY);
+    const attempts = receiver.posts.length;
+    receiver.answer(answerWith(204));
+    const [event] = await log.read(NUMBER_ID);
+    expect(await log.retry(event?.id ?? '')).toMatchObject({ state: 'queued_retry' });
+    await service.settle();
+    expect(receiver.posts).toHaveLength(attempts + 1);
+    expect((await log.read(NUMBER_ID))[0]?.state).toBe('delivered');
+    expect(await log.retry(event?.id ?? '')).toBeNull();
+    expect(await log.retry('0123456789abcdef01234567')).toBeNull();
+    await service.assertQuiet();
+  });
+
+  it('lets a test number reply to the number it was written from', async () => {
+    const { receiver, service } = await start();
+    const template = {
+      smsType: 'whatsapp-template',
+      templateName: 'login_code',
+      whatsappAccountId: '664def456abc789012345602',
+      whatsappPhoneId: NUMBER_ID,
+      templateParameters: { body: { '1': '1234' } },
+    };
+    for (const digits of ['0301', '0302', '0303']) {
+      await service.request('/sms', { body: { ...template, phoneNumber: `999000000${digits}` } });
+    }
+    await service.advance(1_999);
+    expect(receiver.posts).toEqual([]);
+    await service.advance(1);
+    expect(receiver.bodies().map((body) => (body.message as { content: unknown }).content)).toEqual(
+      expect.arrayContaining([{ text: 'ok' }, { text: 'STOP' }, { latitude: 33.3152, longitude: 44.3661 }]),
+    );
+    expect(receiver.posts).toHaveLength(3);
+    await service.assertQuiet();
+  });
+});
