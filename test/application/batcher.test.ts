@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../../src/application/batcher.ts';
+
+interface Batch {
+  readonly items: readonly number[];
+  readonly run: BatchRun;
+  readonly finish: (results: readonly string[]) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Work that ends when the test says so, batch by batch. */
+class HeldWork {
+  readonly #begun: Batch[] = [];
+  readonly #waiters: ((batch: Batch) => void)[] = [];
+
+  readonly work = (items: readonly number[], run: BatchRun): Promise<readonly string[]> =>
+    new Promise((resolve, reject) => {
+      const batch: Batch = { items, run, finish: resolve, fail: reject };
+      const waiter = this.#waiters.shift();
+      if (waiter === undefined) this.#begun.push(batch);
+      else waiter(batch);
+    });
+
+  /** The next batch that is begun. */
+  next(): Promise<Batch> {
+    const batch = this.#begun.shift();
+    if (batch !== undefined) return Promise.resolve(batch);
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  get waiting(): number {
+    return this.#begun.length;
+  }
+}
+
+const named = (items: readonly number[]) => items.map((item) => `result ${item}`);
+
+describe('Batcher', () => {
+  it('takes what is submitted in one turn as one batch, and answers each with its own result', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const answers = [3, 1, 2].map((item) => batcher.submit(item));
+    const batch = await held.next();
+    expect(batch.items).toEqual([3, 1, 2]);
+    expect(batch.run).toEqual({ repeated: false });
+    batch.finish(named(batch.items));
+    expect(await Promise.all(answers)).toEqual(['result 3', 'result 1', 'result 2']);
+  });
+
+  it('fills the next batch while one runs, and begins it only then', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const first = batcher.submit(1);
+    const running = await held.next();
+    const later = [batcher.submit(2), batcher.submit(3)];
+    await new Promise((resolve) => setImmediate(resolve));
+    later.push(batcher.submit(4));
+    expect(held.waiting).toBe(0);
+    running.finish(named([1]));
+    expect(await first).toBe('result 1');
+    const second = await held.next();
+    expect(second.items).toEqual([2, 3, 4]);
+    second.finish(named([2, 3, 4]));
+    expect(await Promise.all(later)).toEqual(['result 2', 'result 3', 'result 4']);
+  });
+
+  it('starts again after it was idle', async () => {
+    const batcher = new Batcher(async (items: readonly number[]) => named(items));
+    expect(await batcher.submit(1)).toBe('result 1');
+    expect(await batcher.submit(2)).toBe('result 2');
+  });
+
+  it('never holds more than its maximum, and leaves nobody out', async () => {
+    const sizes: number[] = [];
+    const batcher = new Batcher(async (items: readonly number[]) => {
+      sizes.push(items.length);
+      return named(items);
+    });
+    const count = 2 * BATCH_ITEMS_MAX + 1;
+    const answers = await Promise.all(Array.from({ length: count }, (_, item) => batcher.submit(item)));
+    expect(sizes).toEqual([256, 256, 1]);
+    expect(answers).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
+  });
+
+  it('runs a batch that failed again item by item, says so, and lets the poisoned item fail alone', async () => {
+    const runs: { items: readonly number[]; repeated: boolean }[] = [];
+    const poisoned = 2;
+    const batcher = new Batcher(async (items: readonly number[], { repeated }) => {
+      runs.push({ items, repeated });
+      if (items.includes(poisoned)) throw new Error(`poison among ${items.length}`);
+      return named(items);
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: 'result 1' },
+      { status: 'rejected', reason: new Error('poison among 1') },
+      { status: 'fulfilled', value: 'result 3' },
+    ]);
+    expect(runs).toEqual([
+      { items: [1, 2, 3], repeated: false },
+      { items: [1], repeated: true },
+      { items: [2], repeated: true },
+      { items: [3], repeated: true },
+    ]);
+  });
+
+  it('goes on with what was submitted while a batch failed', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const first = batcher.submit(1);
+    const refused = expect(first).rejects.toThrow('twice');
+    (await held.next()).fail(new Error('once'));
+    const again = await held.next();
+    const second = batcher.submit(2);
+    again.fail(new Error('twice'));
+    await refused;
+    const last = await held.next();
+    expect([last.items, last.run.repeated]).toEqual([[2], false]);
+    last.finish(named([2]));
+    expect(await second).toBe('result 2');
+  });
+
+  it('takes work that answers too little for work that failed', async () => {
+    const batcher = new Batcher(async (items: readonly number[]) => named(items).slice(1));
+    await expect(batcher.submit(1)).rejects.toThrow('A batch must answer each of its items');
+  });
+
+  it('takes work that throws before it returns a promise for work that failed', async () => {
+    const batcher = new Batcher((): Promise<readonly string[]> => {
+      throw new Error('at once');
+    });
+    await expect(batcher.submit(1)).rejects.toThrow('at once');
+  });
+});

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BackgroundWork } from '../../src/application/background-work.ts';
+import { DELIVERIES_MAX, LEASE_MS, type LeasedJob, startStepJob } from '../../src/application/jobs.ts';
+import { RunJobs } from '../../src/application/run-jobs.ts';
+import { readConfig } from '../../src/bootstrap/config.ts';
+import { buildContainer } from '../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { aMessage, aNewAccount, anSmsId, aProject, NOW } from '../support/builders.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
+
+const SOUND = anSmsId(1);
+const POISONED = anSmsId(2);
+
+/** RunJobs in its real surroundings, on a database in memory. */
+function world() {
+  const logger = new RecordingLogger();
+  const clock = { at: NOW, now: () => clock.at };
+  const container = buildContainer({
+    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    secretKey: Buffer.alloc(32),
+    clock,
+    logger,
+  });
+  const unitOfWork = container.get(ports.unitOfWork);
+  const database = container.get(adapters.database);
+  return {
+    logger,
+    clock,
+    database,
+    runJobs: container.get(RunJobs),
+    background: container.get(BackgroundWork),
+    lease: (): Promise<readonly LeasedJob[]> =>
+      unitOfWork.run((stores) =>
+        stores.jobs.lease({ now: clock.at, until: clock.at + LEASE_MS, limit: 100 }),
+      ),
+    stepsOf: (smsId: string) =>
+      unitOfWork.run(async (stores) => (await stores.messages.lock([smsId]))[0]?.steps.length),
+    countDead: () => unitOfWork.read((stores) => stores.jobs.countDead()),
+    async prepare(): Promise<void> {
+      await database.migrate();
+      await unitOfWork.run(async (stores) => {
+        await stores.projects.insert([aProject()]);
+        await stores.accounts.insert([aNewAccount()]);
+        await stores.messages.insert([aMessage({ smsId: SOUND }), aMessage({ smsId: POISONED })]);
+        await stores.jobs.add([startStepJob(SOUND, 0, NOW), startStepJob(POISONED, 0, NOW)]);
+      });
+      await database.knex.raw(
+        `CREATE TRIGGER poison BEFORE UPDATE ON messages WHEN NEW.sms_id = '${POISONED}'
+         BEGIN SELECT RAISE(ABORT, 'poison'); END`,
+      );
+    },
+  };
+}
+
+describe('RunJobs', () => {
+  let here: ReturnType<typeof world>;
+
+  beforeEach(async () => {
+    here = world();
+    await here.prepare();
+  });
+
+  afterEach(async () => {
+    await here.background.idle();
+    await here.database.close();
+  });
+
+  it('does the sound jobs of a batch and leaves the poisoned one leased', async () => {
+    const jobs = await here.lease();
+    expect(jobs.map(({ work }) => work.kind)).toEqual(['start-step', 'start-step']);
+    await here.runJobs.execute(jobs);
+    await here.background.idle();
+    expect(await here.stepsOf(SOUND)).toBe(1);
+    expect(await here.stepsOf(POISONED)).toBe(0);
+    expect(here.logger.count('job_failed')).toBe(1);
+    const dueNow = await here.lease();
+    expect(dueNow).toEqual([]);
+  });
+
+  it('sets a job aside once it was handed out five times for nothing', async () => {
+    expect(DELIVERIES_MAX).toBe(5);
+    for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery += 1) {
+      const poisoned = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
+      expect(poisoned.map(({ fence }) => fence)).toEqual([delivery]);
+      await here.runJobs.execute(poisoned);
+      expect(await here.countDead()).toBe(0);
+      here.clock.at += LEASE_MS;
+    }
+    const worn = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
+    await here.runJobs.execute(worn);
+    expect(await here.countDead()).toBe(1);
+    expect(here.logger.entries.filter(({ event }) => event === 'job_dead')).toEqual([
+      {
+        level: 'warn',
+        event: 'job_dead',
+        fields: { jobId: `${POISONED}/start/0`, kind: 'start-step', fence: 6 },
+      },
+    ]);
+    here.clock.at += LEASE_MS;
+    const left = await here.lease();
+    expect(left.filter(({ work }) => JSON.stringify(work).includes(POISONED))).toEqual([]);
+    expect(await here.database.knex('dead_jobs').select('id', 'reason', 'buried_at')).toEqual([
+      {
+        id: `${POISONED}/start/0`,
+        reason: 'Not completed in 5 deliveries',
+        buried_at: NOW + DELIVERIES_MAX * LEASE_MS,
+      },
+    ]);
+  });
+
+  it('does nothing for a job that somebody else was given meanwhile', async () => {
+    const late = await here.lease();
+    here.clock.at += LEASE_MS;
+    const fresh = await here.lease();
+    await here.runJobs.execute(late);
+    expect(await here.stepsOf(SOUND)).toBe(0);
+    await here.runJobs.execute(fresh);
+    expect(await here.stepsOf(SOUND)).toBe(1);
+  });
+
+  it('does a job that is handed over twice once', async () => {
+    const [sound] = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(SOUND));
+    if (sound === undefined) throw new Error('The job is due');
+    await here.runJobs.execute([sound]);
+    await here.background.idle();
+    const answered = await here.stepsOf(SOUND);
+    await here.runJobs.execute([sound]);
+    await here.background.idle();
+    expect([answered, await here.stepsOf(SOUND)]).toEqual([1, 1]);
+    expect(here.logger.entries).toEqual([]);
+  });
+});
