@@ -26,6 +26,7 @@ const service = new Service({
   database: config.database,
   queue: config.queue,
   secretKey: Buffer.alloc(32, 7),
+  egress: config.egress,
   clock,
   logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
   watchesClock: true,
