@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
+import { adapters } from '../../src/bootstrap/tokens.ts';
+import { seedWith, verification } from '../support/seeds.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const NUMBER = '9647701234567';
+const OTHER_NUMBER = '9647801234567';
+/** The first channel accepts and stays silent, the next one delivers. */
+const SILENT_FIRST = '9990000000010';
+/** Every channel accepts, no report ever. */
+const SILENT = '9990000000003';
+
+const harnesses: Harness[] = [];
+async function harnessWith(options: HarnessOptions = {}): Promise<Harness> {
+  const harness = await startHarness(options);
+  harnesses.push(harness);
+  return harness;
+}
+afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
+
+const send = (harness: Harness, phoneNumber: string, more: Record<string, unknown> = {}) =>
+  harness.request('/sms', { body: verification(phoneNumber, more) });
+const creditOf = async (harness: Harness) =>
+  ((await harness.request('/info')).body as { credit: number }).credit;
+
+describe('the port', () => {
+  it('is opened when the address is read, and not before', async () => {
+    const harness = await harnessWith();
+    await harness.advance(MINUTE);
+    expect(harness.service.http.server.listening).toBe(false);
+    const url = await harness.url;
+    expect(harness.service.http.server.listening).toBe(true);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+$/);
+    expect(await harness.url).toBe(url);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it('is closed with the harness', async () => {
+    const harness = await harnessWith();
+    const url = await harness.url;
+    await harness.close();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+});
+
+describe('the clock', () => {
+  it('begins where it is told, and stands still', async () => {
+    expect((await harnessWith()).now().toISOString()).toBe('2030-01-01T00:00:00.000Z');
+    const harness = await harnessWith({ now: '2031-05-06T07:08:09Z' });
+    await send(harness, NUMBER);
+    await harness.settle();
+    expect(harness.now().toISOString()).toBe('2031-05-06T07:08:09.000Z');
+    await harness.advance(90 * SECOND);
+    expect(harness.now().toISOString()).toBe('2031-05-06T07:09:39.000Z');
+  });
+
+  it('stops at every instant at which something is due, in order', async () => {
+    const harness = await harnessWith();
+    const start = harness.now().getTime();
+    const text = { smsType: 'custom', customMessage: 'Hello', phoneNumber: SILENT_FIRST };
+    await harness.request('/sms', { body: { ...text, provider: 'whatsapp-sms' } });
+    await harness.advance(10 * SECOND);
+    await send(harness, SILENT_FIRST, { provider: 'whatsapp-sms' });
+    await harness.advance(DAY);
+    expect(
+      harness.inbox
+        .all()
+        .map(({ submittedAt, channel, code }) => [(submittedAt - start) / SECOND, channel, code]),
+    ).toEqual([
+      [0, 'whatsapp', null],
+      [10, 'whatsapp', '123456'],
+      [40, 'sms', '123456'],
+      [300, 'sms', null],
+    ]);
+    await harness.assertQuiet();
+  });
+
+  it('passes a month in one step', async () => {
+    const harness = await harnessWith();
+    const { body } = await send(harness, SILENT, { provider: 'whatsapp' });
+    await harness.advance(31 * DAY);
+    const message = await harness.message((body as { smsId: string }).smsId);
+    expect(message).toMatchObject({ status: 'sent', isFinal: true });
+    expect(message?.finalAt).toBe(new Date('2030-01-04T00:00:00Z').getTime());
+    await harness.assertQuiet();
+  });
+});
+
+describe('the inbox', () => {
+  it('gives out a message that is there at once, each one once, in order', async () => {
+    const harness = await harnessWith();
+    await send(harness, NUMBER, { verificationCode: '1111' });
+    await harness.settle();
+    await send(harness, NUMBER, { verificationCode: '2222' });
+    await harness.settle();
+    expect((await harness.inbox.next()).code).toBe('1111');
+    expect((await harness.inbox.next()).code).toBe('2222');
+    expect(harness.inbox.all().map(({ code }) => code)).toEqual(['1111', '2222']);
+  });
+
+  it('tells of a message when it happens, to the one who waits for it', async () => {
+    const harness = await harnessWith();
+    const other = harness.inbox.next({ to: OTHER_NUMBER });
+    const bySms = harness.inbox.next({ to: NUMBER, channel: 'sms' });
+    const any = harness.inbox.next({ to: NUMBER });
+    await send(harness, NUMBER, { verificationCode: '1111', provider: 'whatsapp' });
+    expect(await any).toMatchObject({ phoneNumber: NUMBER, channel: 'whatsapp', code: '1111' });
+    await send(harness, NUMBER, { verificationCode: '2222', provider: 'sms' });
+    expect(await bySms).toMatchObject({ channel: 'sms', code: '2222' });
+    await send(harness, OTHER_NUMBER, { verificationCode: '3333' });
+    expect(await other).toMatchObject({ phoneNumber: OTHER_NUMBER, code: '3333' });
+  });
+
+  it('shows what reached a handset only, and can be emptied', async () => {
+    const harness = await harnessWith();
+    harness.without(NUMBER, 'whatsapp');
+    await send(harness, NUMBER, { provider: 'whatsapp-sms' });
+    await harness.settle();
+    expect(harness.inbox.all().map(({ channel }) => channel)).toEqual(['sms']);
+    expect(harness.inbox.all({ channel: 'whatsapp' })).toEqual([]);
+    harness.inbox.clear();
+    expect(harness.inbox.all()).toEqual([]);
+  });
+});
+
+describe('assertQuiet', () => {
+  it('says what is held and what is due', async () => {
+    const harness = await harnessWith();
+    await send(harness, SILENT, { provider: 'sms' });
+    const text = await harness.assertQuiet().then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    expect(text).toMatch(/^The service is not quiet at 2030-01-01T00:00:00\.000Z:\n/);
+    expect(text).toMatch(/project [0-9a-f]{24}: 100000 thousandths are still held/);
+    expect(text).toContain('a job is due at 2030-01-02T00:00:00.000Z');
+    await harness.advance(DAY);
+    await harness.assertQuiet();
+  });
+
+  it('says where an account and its ledger disagree', async () => {
+    const harness = await harnessWith();
+    const { knex } = harness.service.container.get(adapters.database);
+    await knex('accounts').update({ balance: 1 });
+    await expect(harness.assertQuiet()).rejects.toThrow(/balance is 1, its entries say 15000000/);
+  });
+});
+
+it('can be closed twice, also at once', async () => {
+  const harness = await harnessWith();
+  await send(harness, NUMBER);
+  await Promise.all([harness.close(), harness.close()]);
+  await harness.close();
+});
+
+it('shares nothing with another harness', async () => {
+  const [one, two] = [await harnessWith(), await harnessWith({ seed: seedWith({ credit: 500 }) })];
+  expect(await one.url).not.toBe(await two.url);
+  one.without(NUMBER, 'sms');
+  const { body } = await send(one, NUMBER, { provider: 'sms' });
+  await send(two, NUMBER, { provider: 'sms' });
+  await one.advance(DAY);
+  await two.settle();
+  expect(two.now().toISOString()).toBe('2030-01-01T00:00:00.000Z');
+  expect([one.inbox.all().length, two.inbox.all().length]).toEqual([0, 1]);
+  expect([await creditOf(one), await creditOf(two)]).toEqual([15_000, 420]);
+  const { smsId } = body as { smsId: string };
+  expect((await one.request(`/sms/track/${smsId}`)).status).toBe(200);
+  expect((await two.request(`/sms/track/${smsId}`)).status).toBe(404);
+});

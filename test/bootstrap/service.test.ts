@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ContainerModule } from 'inversify';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { MemoryJobQueue } from '../../src/adapters/memory/job-queue.ts';
+import { SystemClock } from '../../src/adapters/node/system-clock.ts';
+import { CheckHealth } from '../../src/application/check-health.ts';
+import type { JobHandler } from '../../src/application/ports/job-queue.ts';
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { type Role, readConfig } from '../../src/bootstrap/config.ts';
+import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { Service } from '../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { Gate } from '../support/job-collector.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
+import { KEY, seedWith, verification } from '../support/seeds.ts';
+
+const LOOPBACK = '127.0.0.1';
+const REQUESTS = 40;
+
+const folder = mkdtempSync(join(tmpdir(), 'barid-service-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function serviceWith(
+  options: { filename?: string; role?: Role; overrides?: readonly ContainerModule[] } = {},
+) {
+  return new Service({
+    ...readConfig({ DATABASE_URL: `sqlite:${options.filename ?? ':memory:'}` }),
+    role: options.role ?? 'all',
+    secretKey: Buffer.alloc(32, 1),
+    clock: new SystemClock(),
+    logger: new RecordingLogger(),
+    watchesClock: true,
+    seed: readSeed(seedWith({ rateLimit: null, credit: 1_000_000 })),
+    overrides: options.overrides ?? [],
+  });
+}
+
+/** A queue that tells when it is begun and ended; what it carries is of no matter here. */
+class ToldQueue extends MemoryJobQueue {
+  onConsume: () => Promise<void> = async () => {};
+  onClose: () => Promise<void> = async () => {};
+
+  override async consume(handler: JobHandler): Promise<void> {
+    await this.onConsume();
+    await super.consume(handler);
+  }
+
+  override async close(): Promise<void> {
+    await this.onClose();
+    await super.close();
+  }
+}
+
+function toldQueue(): { queue: ToldQueue; module: ContainerModule } {
+  const queue = new ToldQueue({ logger: new RecordingLogger() });
+  return {
+    queue,
+    module: new ContainerModule(({ rebind }) => {
+      rebind(ports.jobQueue).toConstantValue(queue);
+    }),
+  };
+}
+
+describe('Service', () => {
+  it('starts in order: tables, seed, work; and opens the interface last', async () => {
+    const { queue, module } = toldQueue();
+    const service = serviceWith({ overrides: [module] });
+    const seen: unknown[] = [];
+    queue.onConsume = async () => {
+      const { knex } = service.container.get(adapters.database);
+      seen.push({
+        projects: await knex('projects').pluck('slug'),
+        listening: service.http.server.listening,
+      });
+    };
+    await service.start();
+    expect(seen).toEqual([{ projects: ['demo'], listening: false }]);
+    expect(service.http.server.listening).toBe(false);
+    expect(await service.listen(0, LOOPBACK)).toBeGreaterThan(0);
+    expect(service.http.server.listening).toBe(true);
+    await service.stop();
+  });
+
+  it('stops in order: interface, queue, database; and says meanwhile that it is not ready', async () => {
+    const { queue, module } = toldQueue();
+    const service = serviceWith({ overrides: [module] });
+    await service.start();
+    await service.listen(0, LOOPBACK);
+    const unitOfWork = service.container.get(ports.unitOfWork);
+    const seen: unknown[] = [];
+    queue.onClose = async () => {
+      const { ready, dependencies } = await service.container.get(CheckHealth).readiness();
+      seen.push({
+        listening: service.http.server.listening,
+        ready,
+        unwell: dependencies.filter(({ ok }) => !ok),
+      });
+    };
+    await service.stop();
+    expect(seen).toEqual([{ listening: false, ready: false, unwell: [] }]);
+    await expect(unitOfWork.ping()).rejects.toThrow();
+  });
+
+  it('can be stopped twice, at once and again, and before it listened', async () => {
+    const service = serviceWith();
+    await service.start();
+    await service.listen(0, LOOPBACK);
+    await Promise.all([service.stop(), service.stop()]);
+    await service.stop();
+
+    const unheard = serviceWith();
+    await unheard.start();
+    await unheard.stop();
+  });
+
+  it('does no work in the role api', async () => {
+    const { queue, module } = toldQueue();
+    let consumers = 0;
+    queue.onConsume = async () => {
+      consumers += 1;
+    };
+    const service = serviceWith({ role: 'api', overrides: [module] });
+    await service.start();
+    await service.stop();
+    expect(consumers).toBe(0);
+  });
+
+  it('rejects when its port is taken, and can still be stopped', async () => {
+    const [holder, late] = [serviceWith(), serviceWith()];
+    await Promise.all([holder.start(), late.start()]);
+    const port = await holder.listen(0, LOOPBACK);
+    await expect(late.listen(port, LOOPBACK)).rejects.toThrow('EADDRINUSE');
+    await Promise.all([holder.stop(), late.stop()]);
+  });
+
+  it('answers every request that had arrived when it stops, and keeps what it answered', async () => {
+    const filename = join(folder, 'load', 'barid.db');
+    const gate = new Gate();
+    const held = new ContainerModule(({ rebind }) => {
+      rebind(ports.unitOfWork).toResolvedValue(
+        (database): UnitOfWork => {
+          const real = new KnexUnitOfWork(database);
+          return {
+            run: async (work) => {
+              await gate.opened;
+              return real.run(work);
+            },
+            read: (work) => real.read(work),
+            ping: () => real.ping(),
+          };
+        },
+        [adapters.database],
+      );
+    });
+    const first = serviceWith({ filename });
+    await first.start();
+    await first.stop();
+
+    const service = serviceWith({ filename, role: 'api', overrides: [held] });
+    const port = await service.listen(0, LOOPBACK);
+    const { server } = service.http;
+    let arrived = 0;
+    const allArrived = new Promise<void>((resolve) => {
+      server.on('request', () => {
+        arrived += 1;
+        if (arrived === REQUESTS) resolve();
+      });
+    });
+    const answers = Array.from({ length: REQUESTS }, (_, index) =>
+      fetch(`http://${LOOPBACK}:${port}/sms`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify(verification(`96477012345${10 + index}`)),
+      }),
+    );
+    await allArrived;
+    const closed = once(server, 'close');
+    const stopped = service.stop();
+    expect(server.listening).toBe(false);
+    await expect(fetch(`http://${LOOPBACK}:${port}/healthz`)).rejects.toThrow();
+    gate.open();
+    const smsIds = await Promise.all(
+      answers.map(async (answering) => {
+        const answer = await answering;
+        expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+        return ((await answer.json()) as { smsId: string }).smsId;
+      }),
+    );
+    await Promise.all([closed, stopped]);
+
+    const database = openDatabase({ kind: 'sqlite', filename });
+    const stored: string[] = await database.knex('messages').pluck('sms_id');
+    await database.close();
+    expect(stored.sort()).toEqual(smsIds.sort());
+  });
+});
