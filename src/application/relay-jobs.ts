@@ -24,7 +24,10 @@ export class RelayJobs {
     const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.room());
     if (limit <= 0) return 0;
     const now = clock.now();
-    const jobs = await unitOfWork.run((stores) => stores.jobs.lease({ now, until: now + LEASE_MS, limit }));
+    const jobs = await unitOfWork.run(
+      (stores) => stores.jobs.lease({ now, until: now + LEASE_MS, limit }),
+      'eventual',
+    );
     if (jobs.length > 0) await jobQueue.publish(jobs);
     return jobs.length;
   }

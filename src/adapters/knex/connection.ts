@@ -1,3 +1,5 @@
+import type { Durability } from '../../application/ports/unit-of-work.ts';
+
 /** What a column holds, a statement takes and a row gives. Instants and money are whole numbers. */
 export type Value = string | number | null;
 /** A list is one parameter, so a statement has the same text for any number of things. */
@@ -48,7 +50,7 @@ export interface Lookup<Name extends string> {
  * `= ANY(?)` for lists and FOR UPDATE for locks; each dialect says the same in its own words.
  */
 export interface Connection {
-  begin(): Promise<void>;
+  begin(durability: Durability): Promise<void>;
   /** Rejects when anything of the transaction is not durable. */
   commit(): Promise<void>;
   /** Never rejects: a connection that cannot roll back is not usable any more. */

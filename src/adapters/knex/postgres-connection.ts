@@ -1,5 +1,11 @@
 import type pg from 'pg';
+import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type { Connection, Insert, Lookup, Parameter, Removal, Row, RowOf, Update } from './connection.ts';
+
+const BEGIN: Readonly<Record<Durability, string>> = {
+  full: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  eventual: 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
+};
 
 /** After errors of these classes the server has closed the connection or is about to. */
 const CONNECTION_LOST = /^(08...|57P0.|25P0[34])$/;
@@ -21,8 +27,8 @@ export class PostgresConnection implements Connection {
     client.once('end', () => this.#break());
   }
 
-  async begin(): Promise<void> {
-    await this.#simple('BEGIN ISOLATION LEVEL READ COMMITTED');
+  async begin(durability: Durability): Promise<void> {
+    await this.#simple(BEGIN[durability]);
   }
 
   /** A transaction in which a statement failed answers COMMIT with a rollback, and without an error. */

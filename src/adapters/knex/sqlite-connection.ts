@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type {
   Connection,
   Insert,
@@ -22,13 +23,15 @@ export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
   readonly #statements = new Map<string, Sqlite.Statement<Value[], Row>>();
   readonly #bulks = new WeakMap<object, Bulk>();
+  #durability: Durability = 'full';
 
   constructor(database: Sqlite.Database) {
     this.#database = database;
   }
 
   /** Takes the write lock at once: a transaction that reads first cannot find itself outdated when it writes. */
-  async begin(): Promise<void> {
+  async begin(durability: Durability): Promise<void> {
+    this.#setDurability(durability);
     this.#prepare('BEGIN IMMEDIATE').run();
   }
 
@@ -103,6 +106,13 @@ export class SqliteConnection implements Connection {
       return { sql, names };
     });
     return questions.map((question) => bulk.statement.all(...valuesOf(bulk, question)));
+  }
+
+  /** FULL syncs the log at each commit; NORMAL leaves that to the next commit that is FULL. */
+  #setDurability(durability: Durability): void {
+    if (this.#durability === durability) return;
+    this.#database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+    this.#durability = durability;
   }
 
   #bulk(key: object, text: () => { readonly sql: string; readonly names: readonly string[] }): Bulk {

@@ -1,5 +1,5 @@
 import type { Stores } from '../../application/ports/stores.ts';
-import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { KnexAccountStore } from './account-store.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
@@ -27,9 +27,11 @@ export class KnexUnitOfWork implements UnitOfWork {
     this.#database = database;
   }
 
-  async run<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  async run<T>(work: (stores: Stores) => Promise<T>, durability: Durability = 'full'): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await this.#database.withConnection((connection) => transact(connection, work));
+      const outcome = await this.#database.withConnection((connection) =>
+        transact(connection, work, durability),
+      );
       if (outcome.kind === 'committed') return outcome.result;
       if (attempt >= TRANSACTION_ATTEMPTS_MAX || !this.#database.dialect.isConflict(outcome.cause)) {
         throw outcome.error;
@@ -61,10 +63,11 @@ type Outcome<T> =
 async function transact<T>(
   connection: Connection,
   work: (stores: Stores) => Promise<T>,
+  durability: Durability,
 ): Promise<Outcome<T>> {
   const session = new Session(connection, 'transaction');
   try {
-    await connection.begin();
+    await connection.begin(durability);
     const result = await work(storesOn(session));
     session.end();
     if (session.failure !== null) throw session.failure.error;

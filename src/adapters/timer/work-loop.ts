@@ -13,7 +13,7 @@ export const POLL_MS = 100;
  * After a look that found work the next one waits this long, so that under load one look serves many messages
  * and most commits are left to those who wait for an answer.
  */
-export const PACE_MS = 25;
+export const PACE_MS = 50;
 
 interface WorkLoopOptions {
   readonly doorbell: Doorbell;

@@ -127,7 +127,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('fails a unit whose connection is lost, and serves the next on a new one', async () => {
       const unitOfWork = new KnexUnitOfWork(database);
       const lost = database.withConnection(async (connection) => {
-        await connection.begin();
+        await connection.begin('full');
         const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
         await operator.query('SELECT pg_terminate_backend($1)', [row?.pid]);
         await connection.query('SELECT 1', []);
@@ -173,7 +173,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('says that a commit was none when the transaction had failed', async () => {
       const commit = database.withConnection(async (connection) => {
-        await connection.begin();
+        await connection.begin('full');
         await connection.query('SELECT 1 / 0', []).catch(() => {});
         await connection.commit();
       });
