@@ -73,8 +73,11 @@ async function inOwnSchema(work: (config: DatabaseConfig) => Promise<void>): Pro
     poolSize: 1,
     statementTimeoutMs: 10_000,
   } as const;
-  await work(config);
-  const database = openDatabase(config);
-  await database.knex.raw('DROP SCHEMA ?? CASCADE', [schema]);
-  await database.close();
+  try {
+    await work(config);
+  } finally {
+    const database = openDatabase(config);
+    await database.knex.raw('DROP SCHEMA IF EXISTS ?? CASCADE', [schema]);
+    await database.close();
+  }
 }
