@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { aProject } from '../../support/builders.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
@@ -53,6 +54,23 @@ describe('a SQLite file', () => {
         autoCheckpoint: 0,
       });
     }
+  });
+
+  it('syncs every commit that is to be durable, also after one that was not', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    const synchronousIn = (durability: Durability) =>
+      database.withConnection(async (connection) => {
+        await connection.begin(durability);
+        const [row] = await connection.query('PRAGMA synchronous', []);
+        await connection.rollback();
+        return row?.synchronous;
+      });
+    expect([
+      await synchronousIn('full'),
+      await synchronousIn('eventual'),
+      await synchronousIn('full'),
+    ]).toEqual([2, 1, 2]);
+    await database.close();
   });
 
   it('keeps what was committed, and leaves no log behind when it is closed', async () => {
@@ -115,6 +133,23 @@ describe.skipIf(POSTGRES_URL === undefined)(
         { name: 'statement_timeout', setting: '2000' },
         { name: 'synchronous_commit', setting: 'on' },
       ]);
+    });
+
+    it('syncs every commit that is to be durable, also after one that was not', async () => {
+      const only = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
+      const synchronousIn = (durability: Durability) =>
+        only.withConnection(async (connection) => {
+          await connection.begin(durability);
+          const [row] = await connection.query('SHOW synchronous_commit', []);
+          await connection.commit();
+          return row?.synchronous_commit;
+        });
+      expect([
+        await synchronousIn('full'),
+        await synchronousIn('eventual'),
+        await synchronousIn('full'),
+      ]).toEqual(['on', 'off', 'on']);
+      await only.close();
     });
 
     it('gives 64-bit integers as numbers, and refuses those that a number cannot hold', async () => {
