@@ -144,14 +144,13 @@ class Bookkeeping {
     const keyed = candidates.flatMap(({ project, idempotency }) =>
       idempotency === null ? [] : [{ projectId: project.id, route: SEND_ROUTE, key: idempotency.key }],
     );
-    return new Bookkeeping(stores, now, prices, {
-      accounts,
-      senderIds: named.length === 0 ? [] : await stores.senderIds.byProjectIds(projectIdsOf(named)),
-      whatsapp:
-        onWhatsapp.length === 0 ? new Map() : await stores.whatsapp.byProjectIds(projectIdsOf(onWhatsapp)),
-      acceptedAt: await readAcceptedAt(stores, candidates, now),
-      answers: keyed.length === 0 ? [] : await stores.idempotency.find(keyed, now),
-    });
+    const [acceptedAt, senderIds, whatsapp, answers] = await Promise.all([
+      readAcceptedAt(stores, candidates, now),
+      named.length === 0 ? [] : stores.senderIds.byProjectIds(projectIdsOf(named)),
+      onWhatsapp.length === 0 ? new Map() : stores.whatsapp.byProjectIds(projectIdsOf(onWhatsapp)),
+      keyed.length === 0 ? [] : stores.idempotency.find(keyed, now),
+    ]);
+    return new Bookkeeping(stores, now, prices, { accounts, acceptedAt, senderIds, whatsapp, answers });
   }
 
   private constructor(
@@ -220,12 +219,14 @@ class Bookkeeping {
   async write(): Promise<void> {
     if (this.#messages.length === 0) return;
     const { messages, ledger, jobs, idempotency } = this.#stores;
-    await messages.insert(this.#messages);
-    await ledger.book(this.#entries);
-    await jobs.add(this.#jobs);
-    if (this.#newAnswers.length === 0) return;
-    await idempotency.sweep(this.#now, this.#newAnswers.length * SWEPT_PER_ANSWER);
-    await idempotency.save(this.#newAnswers);
+    const answers = this.#newAnswers;
+    await Promise.all([
+      messages.insert(this.#messages),
+      ledger.book(this.#entries),
+      jobs.add(this.#jobs),
+      answers.length > 0 ? idempotency.sweep(this.#now, answers.length * SWEPT_PER_ANSWER) : null,
+      answers.length > 0 ? idempotency.save(answers) : null,
+    ]);
   }
 
   #accountOf(project: Project): Account {
