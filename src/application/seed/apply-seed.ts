@@ -44,8 +44,22 @@ export class ApplySeed {
     this.#ports = ports;
   }
 
-  /** Resolves with whether the seed was applied; a database that holds a project is left alone. */
-  async execute({ projects, prices }: Seed): Promise<boolean> {
+  /**
+   * Resolves with whether the seed was applied; a database that holds a project is left alone. Processes may do
+   * this at the same moment: one of them applies the seed.
+   */
+  async execute(seed: Seed): Promise<boolean> {
+    try {
+      return await this.#fill(seed);
+    } catch (error) {
+      const isEmpty = await this.#ports.unitOfWork.read((stores) => stores.projects.isEmpty());
+      if (isEmpty) throw error;
+      // Another process was faster, and all of its seed is there: it came in one transaction.
+      return false;
+    }
+  }
+
+  async #fill({ projects, prices }: Seed): Promise<boolean> {
     const { unitOfWork, keyHasher, secretBox, clock } = this.#ports;
     const now = clock.now();
     return unitOfWork.run(async (stores) => {
