@@ -60,13 +60,14 @@ export async function load({
   };
 }
 
-/** A POST /sms with a number of its own, delivered by sms. */
-export function smsRequest({ apiKey, path = '/sms' }) {
+/** A POST /sms with a number of its own, delivered by sms; every number begins with `prefix`. */
+export function smsRequest({ apiKey, path = '/sms', prefix = '9647' }) {
   const post = postTo(path, apiKey);
+  const digits = 13 - prefix.length;
   return () => {
-    const number = 100_000_000 + Math.floor(Math.random() * 900_000_000);
+    const number = String(Math.floor(Math.random() * 10 ** digits)).padStart(digits, '0');
     return post(
-      `{"phoneNumber":"9647${number}","smsType":"verification","verificationCode":"123456","provider":"sms"}`,
+      `{"phoneNumber":"${prefix}${number}","smsType":"verification","verificationCode":"123456","provider":"sms"}`,
     );
   };
 }
