@@ -9,6 +9,7 @@ import {
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
+import { PacedAnswers } from './paced-answers.ts';
 import { PostingSlots } from './posting-slots.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
@@ -47,6 +48,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #agent: Agent;
   readonly #endpointSlots: PostingSlots;
   readonly #originSlots: PostingSlots;
+  readonly #answers = new PacedAnswers();
   readonly #whenIdle: (() => void)[] = [];
   #postsInFlight = 0;
   #isClosed = false;
@@ -83,7 +85,9 @@ export class UndiciWebhookTransport implements WebhookTransport {
     if (this.#isClosed) return { kind: 'failed', reason: 'busy', durationMs: 0 };
     this.#postsInFlight += 1;
     try {
-      return await this.#postInTurn(url, post);
+      const answer = await this.#postInTurn(url, post);
+      await this.#answers.turn();
+      return answer;
     } finally {
       this.#postsInFlight -= 1;
       if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();

@@ -88,3 +88,8 @@ export function moveLine(
   if (follower === undefined || head.attempts === 0) return { head, next: null };
   return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
 }
+
+/** The job of an event's next attempt. */
+export function postJobOf(event: WebhookEvent): Job {
+  return postWebhookJob(event.id, event.turn, event.nextAttemptAt ?? event.createdAt);
+}

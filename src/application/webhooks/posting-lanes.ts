@@ -1,0 +1,130 @@
+/** What bounds a post: its endpoint and its project. */
+export interface Laned {
+  readonly endpoint: string;
+  readonly projectId: string;
+}
+
+/** How many may be on their way, or wait in memory for those that are. */
+export interface LaneLimits {
+  readonly perEndpoint: number;
+  readonly perProject: number;
+  readonly total: number;
+  readonly waitingPerProject: number;
+  readonly waitingTotal: number;
+}
+
+/**
+ * An endpoint gets three times what the transport posts at once: what waits to be posted and what waits to be
+ * recorded must not keep the connections idle. One project, whatever endpoints it names, cannot use up what
+ * is there for all; what waits is a lease and an id each.
+ */
+export const LANE_LIMITS: LaneLimits = {
+  perEndpoint: 150,
+  perProject: 300,
+  total: 3_000,
+  waitingPerProject: 20_000,
+  waitingTotal: 50_000,
+};
+
+/** A lane that has to wait goes on when so many fit at once, so that they share one look into the store. */
+const REFILL = 50;
+
+/** What did not fit comes back after this time, and then spread out, so that it is not put off again and again. */
+const COME_BACK_MS = 1_000;
+const COME_BACK_PER_MS = 2;
+
+interface Project<Item> {
+  underWay: number;
+  waiting: number;
+  /** By endpoint, those that wait; the endpoint served last is the last. */
+  readonly lanes: Map<string, Item[]>;
+  comesBackAt: number;
+}
+
+/**
+ * Posts that wait for earlier ones of the same endpoint, project or process, so that a receiver that hangs
+ * holds up nobody but itself. In memory only: leases bring back what a crash loses. Whatever waits does so
+ * because something is on its way, whose end lets it begin.
+ */
+export class PostingLanes<Item extends Laned> {
+  readonly #limits: LaneLimits;
+  readonly #projects = new Map<string, Project<Item>>();
+  readonly #underWayByEndpoint = new Map<string, number>();
+  #underWay = 0;
+  #waiting = 0;
+
+  constructor(limits: LaneLimits = LANE_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Lines the item up behind the others of its endpoint; false when too many wait already. */
+  offer(item: Item): boolean {
+    const { waitingPerProject, waitingTotal } = this.#limits;
+    const project = this.#project(item.projectId);
+    if (project.waiting >= waitingPerProject || this.#waiting >= waitingTotal) return false;
+    const lane = project.lanes.get(item.endpoint);
+    if (lane === undefined) project.lanes.set(item.endpoint, [item]);
+    else lane.push(item);
+    project.waiting += 1;
+    this.#waiting += 1;
+    return true;
+  }
+
+  /** When an item that was not let in may be offered again, in milliseconds since 1970. */
+  comesBackAt(projectId: string, now: number): number {
+    const project = this.#project(projectId);
+    project.comesBackAt = Math.max(project.comesBackAt, now + COME_BACK_MS) + 1 / COME_BACK_PER_MS;
+    return Math.floor(project.comesBackAt);
+  }
+
+  /** The items that may begin now, in the order they came in per endpoint; each counts until `end`. */
+  take(): readonly Item[] {
+    const taken: Item[] = [];
+    for (const [projectId, project] of [...this.#projects]) {
+      if (project.waiting === 0) continue;
+      for (const [endpoint, lane] of [...project.lanes]) this.#takeFrom(project, endpoint, lane, taken);
+      // The next one to be asked first is another.
+      this.#projects.delete(projectId);
+      this.#projects.set(projectId, project);
+    }
+    return taken;
+  }
+
+  /** An item that was taken is over. */
+  end({ endpoint, projectId }: Item, now: number): void {
+    const ofEndpoint = (this.#underWayByEndpoint.get(endpoint) ?? 0) - 1;
+    if (ofEndpoint > 0) this.#underWayByEndpoint.set(endpoint, ofEndpoint);
+    else this.#underWayByEndpoint.delete(endpoint);
+    const project = this.#project(projectId);
+    project.underWay -= 1;
+    this.#underWay -= 1;
+    if (project.underWay + project.waiting === 0 && project.comesBackAt <= now) {
+      this.#projects.delete(projectId);
+    }
+  }
+
+  #takeFrom(project: Project<Item>, endpoint: string, lane: Item[], taken: Item[]): void {
+    const { perEndpoint, perProject, total } = this.#limits;
+    const ofEndpoint = this.#underWayByEndpoint.get(endpoint) ?? 0;
+    const room = Math.min(perEndpoint - ofEndpoint, perProject - project.underWay, total - this.#underWay);
+    if (room < Math.min(REFILL, lane.length)) return;
+    const items = lane.splice(0, room);
+    this.#underWayByEndpoint.set(endpoint, ofEndpoint + items.length);
+    project.underWay += items.length;
+    this.#underWay += items.length;
+    project.waiting -= items.length;
+    this.#waiting -= items.length;
+    taken.push(...items);
+    project.lanes.delete(endpoint);
+    if (lane.length > 0) project.lanes.set(endpoint, lane);
+  }
+
+  #project(projectId: string): Project<Item> {
+    let project = this.#projects.get(projectId);
+    if (project === undefined) {
+      project = { underWay: 0, waiting: 0, lanes: new Map(), comesBackAt: 0 };
+      this.#projects.set(projectId, project);
+    }
+    return project;
+  }
+}

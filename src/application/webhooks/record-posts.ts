@@ -1,0 +1,98 @@
+import { isSuccess, type PostResult, wasPosted } from '../../domain/webhooks/delivery-event.ts';
+import { HEALTHY, record } from '../../domain/webhooks/endpoint-health.ts';
+import { afterAttempt, isOpen, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { Batcher } from '../batcher.ts';
+import type { Job, LeasedJob, WebhookWork } from '../jobs.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WorkSignal } from '../ports/work-signal.ts';
+import { moveLine, postJobOf } from './queue-webhooks.ts';
+
+interface RecordPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly ids: IdSource;
+  readonly workSignal: WorkSignal;
+}
+
+/** A post that came to an end. Instants are milliseconds since 1970. */
+export interface EndedPost {
+  readonly job: LeasedJob<WebhookWork>;
+  readonly event: WebhookEvent;
+  readonly result: PostResult;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/**
+ * Records what came of posts: the job is completed in the transaction that records the outcome, so a crash in
+ * between means that the event is posted again, and the outcome of a lease that ran out changes nothing.
+ */
+export class RecordPosts {
+  readonly #ports: RecordPorts;
+  readonly #batcher: Batcher<EndedPost, null>;
+
+  constructor(ports: RecordPorts) {
+    this.#ports = ports;
+    this.#batcher = new Batcher((ended) => this.#recordAll(ended));
+  }
+
+  /** Resolves when the outcome is committed. */
+  async execute(ended: EndedPost): Promise<void> {
+    await this.#batcher.submit(ended);
+  }
+
+  async #recordAll(ended: readonly EndedPost[]): Promise<readonly null[]> {
+    const { unitOfWork, workSignal } = this.#ports;
+    await unitOfWork.run((stores) => this.#record(stores, ended));
+    workSignal.wake();
+    return ended.map(() => null);
+  }
+
+  async #record(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
+    const completed = new Set((await stores.jobs.complete(ended.map(({ job }) => job))).map(({ id }) => id));
+    const mine = ended.filter(({ job }) => completed.has(job.id));
+    const lines = bySubject(
+      await stores.webhookEvents.lockOpen([...new Set(mine.map(({ event }) => event.subject))]),
+    );
+    const saved: WebhookEvent[] = [];
+    const jobs: Job[] = [];
+    for (const { event, ...attempt } of mine) {
+      const line = lines.get(event.subject) ?? [];
+      const open = line.find(({ id }) => id === event.id);
+      if (open === undefined) continue;
+      const tried = afterAttempt(open, { ...attempt, jitter: this.#ports.ids.fraction() });
+      const { head, next } = moveLine(tried, line, attempt.endedAt);
+      saved.push(head);
+      if (isOpen(head)) jobs.push(postJobOf(head));
+      if (next === null) continue;
+      saved.push(next);
+      jobs.push(postJobOf(next));
+    }
+    await stores.webhookEvents.save(saved);
+    await stores.jobs.add(jobs);
+    await this.#recordHealth(stores, ended);
+  }
+
+  async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
+    const posted = ended.filter(({ result }) => wasPosted(result));
+    if (posted.length === 0) return;
+    const endpoints = [...new Set(posted.map(({ event }) => event.endpoint))];
+    const health = new Map(await stores.webhookEndpoints.lock(endpoints));
+    for (const { event, result, endedAt } of posted) {
+      const succeeded = result.kind === 'answered' && isSuccess(result.status);
+      health.set(event.endpoint, record(health.get(event.endpoint) ?? HEALTHY, succeeded, endedAt));
+    }
+    await stores.webhookEndpoints.save(health);
+  }
+}
+
+function bySubject(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {
+  const lines = new Map<string, WebhookEvent[]>();
+  for (const event of events) {
+    const line = lines.get(event.subject);
+    if (line === undefined) lines.set(event.subject, [event]);
+    else line.push(event);
+  }
+  return lines;
+}
