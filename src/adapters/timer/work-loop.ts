@@ -2,18 +2,13 @@ import type { RecordReceipts } from '../../application/messages/record-receipts.
 import type { CarrierNewsSource } from '../../application/ports/carrier-news.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { RelayJobs } from '../../application/relay-jobs.ts';
+import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/relay-jobs.ts';
 import type { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import type { Doorbell } from './doorbell.ts';
+import { Pace } from './pace.ts';
 
 /** How late work that came due by the clock alone may be noticed. */
 export const POLL_MS = 100;
-
-/**
- * After a look that found work the next one waits this long, so that under load one look serves many messages
- * and most commits are left to those who wait for an answer.
- */
-export const PACE_MS = 50;
 
 interface WorkLoopOptions {
   readonly doorbell: Doorbell;
@@ -36,7 +31,9 @@ export class WorkLoop {
   #timer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isScheduled = false;
-  #isPaced = false;
+  #pauseMs = 0;
+  #signals = 0;
+  readonly #pace = new Pace();
   #scheduled: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
 
@@ -52,6 +49,7 @@ export class WorkLoop {
   }
 
   wake(): void {
+    this.#signals += 1;
     if (!this.#isStarted || this.#isScheduled) return;
     this.#isScheduled = true;
     this.#scheduled = new Promise((resolve) => {
@@ -59,7 +57,7 @@ export class WorkLoop {
         this.#lookNext();
         resolve();
       };
-      if (this.#isPaced) setTimeout(look, PACE_MS);
+      if (this.#pauseMs > 0) setTimeout(look, this.#pauseMs);
       else setImmediate(look);
     });
   }
@@ -90,11 +88,18 @@ export class WorkLoop {
     try {
       const heard = await this.#recordNews();
       const relayed = await relayJobs.execute();
-      this.#isPaced = this.#options.polls && relayed + heard > 0;
+      this.#setPause(relayed + heard > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
     } catch (error) {
       logger.error('work_loop_failed', error);
     }
+  }
+
+  /** With a clock that is moved by hand nothing may wait for time to pass. */
+  #setPause(foundWork: boolean, hasMore: boolean): void {
+    if (!this.#options.polls) return;
+    this.#pauseMs = this.#pace.pauseAfter({ foundWork, hasMore, signals: this.#signals });
+    this.#signals = 0;
   }
 
   async #recordNews(): Promise<number> {
