@@ -35,6 +35,8 @@ export const POSTS_PER_ORIGIN_MAX = 200;
 export const QUEUE_MS_MAX = 10_000;
 export const ANSWER_HEADER_BYTES_MAX = 16_384;
 
+/** Most posts go to urls that were posted to before. */
+const PARSED_URLS_MAX = 1_000;
 const KEEP_ALIVE_MS = 4_000;
 /** A receiver may offer more; a new connection now and then finds out that its address has changed. */
 const KEEP_ALIVE_MS_MAX = 60_000;
@@ -49,6 +51,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #endpointSlots: PostingSlots;
   readonly #originSlots: PostingSlots;
   readonly #answers = new PacedAnswers();
+  readonly #parsed = new Map<string, URL | null>();
   readonly #whenIdle: (() => void)[] = [];
   #postsInFlight = 0;
   #isClosed = false;
@@ -80,7 +83,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   }
 
   async post(post: WebhookPost): Promise<WebhookAnswer> {
-    const url = parseWebhookUrl(post.url, this.#rules, this.#ports);
+    const url = this.#parse(post.url);
     if (url === null) return { kind: 'failed', reason: 'address-refused', durationMs: 0 };
     if (this.#isClosed) return { kind: 'failed', reason: 'busy', durationMs: 0 };
     this.#postsInFlight += 1;
@@ -96,6 +99,17 @@ export class UndiciWebhookTransport implements WebhookTransport {
 
   acceptUrl(url: string): string | null {
     return parseWebhookUrl(url, this.#rules, this.#ports)?.href ?? null;
+  }
+
+  /** By the rules alone, which do not change; what a name leads to is asked by every connection. */
+  #parse(text: string): URL | null {
+    let url = this.#parsed.get(text);
+    if (url === undefined) {
+      url = parseWebhookUrl(text, this.#rules, this.#ports);
+      if (this.#parsed.size >= PARSED_URLS_MAX) this.#parsed.clear();
+      this.#parsed.set(text, url);
+    }
+    return url;
   }
 
   async close(): Promise<void> {

@@ -29,17 +29,15 @@ interface DeliverPorts {
 
 type WebhookJob = LeasedJob<WebhookWork>;
 
-/** A job in its lane. The event itself is read when its turn comes: what waits takes little memory. */
-interface Waiting extends Laned {
-  readonly job: WebhookJob;
-}
-
-interface Attempt {
+/** An event in its lane, with the job it is held by. */
+interface Attempt extends Laned {
   readonly job: WebhookJob;
   readonly event: WebhookEvent;
 }
 
-interface PutOff extends Attempt {
+interface PutOff {
+  readonly job: WebhookJob;
+  readonly event: WebhookEvent;
   readonly until: number;
 }
 
@@ -49,8 +47,9 @@ interface Aside {
   readonly obsolete: readonly WebhookJob[];
 }
 
-interface Plan extends Aside {
+interface Plan {
   readonly posts: readonly Attempt[];
+  readonly waits: readonly PutOff[];
   readonly probes: ReadonlyMap<string, EndpointHealth>;
 }
 
@@ -67,7 +66,7 @@ const LEASE_LEFT_MS = 22_000;
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
   readonly #recordPosts: RecordPosts;
-  readonly #lanes = new PostingLanes<Waiting>();
+  readonly #lanes = new PostingLanes<Attempt>();
   #isBeginning = false;
 
   constructor(ports: DeliverPorts) {
@@ -88,7 +87,9 @@ export class DeliverWebhooks {
   /** Lines events up, but for those whose endpoint rests or has too many in line. */
   async #lineUp(stores: Stores, jobs: readonly WebhookJob[]): Promise<Aside> {
     const now = this.#ports.clock.now();
-    const { events, health } = await look(stores, jobs);
+    const found = await stores.webhookEvents.byIds(jobs.map(({ work }) => work.eventId));
+    const events = new Map(found.map((event) => [event.id, event]));
+    const health = await stores.webhookEndpoints.read([...new Set(found.map(({ endpoint }) => endpoint))]);
     const waits: PutOff[] = [];
     const obsolete: WebhookJob[] = [];
     for (const job of jobs) {
@@ -100,7 +101,7 @@ export class DeliverWebhooks {
       const { endpoint, projectId } = event;
       const decision = decide(health.get(endpoint) ?? HEALTHY, now);
       if (decision.kind === 'wait') waits.push({ job, event, until: decision.until });
-      else if (!this.#lanes.offer({ job, endpoint, projectId })) {
+      else if (!this.#lanes.offer({ job, event, endpoint, projectId })) {
         waits.push({ job, event, until: this.#lanes.comesBackAt(projectId, now) });
       }
     }
@@ -126,49 +127,43 @@ export class DeliverWebhooks {
     });
   }
 
-  async #beginAll(taken: readonly Waiting[]): Promise<void> {
+  async #beginAll(taken: readonly Attempt[]): Promise<void> {
     const { unitOfWork, background, clock } = this.#ports;
-    const ending = new Map(taken.map((waiting) => [waiting.job, waiting]));
+    const ending = new Set(taken);
     try {
       let plan = await unitOfWork.read((stores) => this.#plan(stores, taken));
-      if (plan.waits.length + plan.probes.size + plan.obsolete.length > 0) {
-        const probed = [...plan.probes.keys()];
+      if (plan.waits.length + plan.probes.size > 0) {
         plan = await unitOfWork.run(async (stores) => {
-          if (probed.length > 0) await stores.webhookEndpoints.lock(probed);
+          if (plan.probes.size > 0) await stores.webhookEndpoints.lock([...plan.probes.keys()]);
           const locked = await this.#plan(stores, taken);
-          await setAside(stores, locked);
+          await setAside(stores, { waits: locked.waits, obsolete: [] });
           await stores.webhookEndpoints.save(locked.probes);
           return locked;
         });
       }
       for (const attempt of plan.posts) {
-        const waiting = ending.get(attempt.job);
-        if (waiting === undefined) continue;
-        ending.delete(attempt.job);
-        background.start(1, () => this.#post(attempt, waiting));
+        ending.delete(attempt);
+        background.start(1, () => this.#post(attempt));
       }
     } finally {
-      for (const waiting of ending.values()) this.#lanes.end(waiting, clock.now());
+      for (const attempt of ending) this.#lanes.end(attempt, clock.now());
     }
   }
 
-  async #plan(stores: Stores, taken: readonly Waiting[]): Promise<Plan> {
+  async #plan(stores: Stores, taken: readonly Attempt[]): Promise<Plan> {
     const now = this.#ports.clock.now();
-    const jobs = taken.map(({ job }) => job);
-    const { events, health } = await look(stores, jobs);
-    // Asked last: what is held now was not changed since it was read.
-    const held = new Set(await stores.jobs.held(jobs, now + LEASE_LEFT_MS));
+    const health = await stores.webhookEndpoints.read([...new Set(taken.map(({ endpoint }) => endpoint))]);
+    const held = new Set(
+      await stores.jobs.held(
+        taken.map(({ job }) => job),
+        now + LEASE_LEFT_MS,
+      ),
+    );
     const probes = new Map<string, EndpointHealth>();
     const posts: Attempt[] = [];
     const waits: PutOff[] = [];
-    const obsolete: WebhookJob[] = [];
-    for (const job of jobs) {
-      const event = events.get(job.work.eventId);
-      if (event === undefined || !isOpen(event)) {
-        obsolete.push(job);
-        continue;
-      }
-      const { endpoint, projectId } = event;
+    for (const attempt of taken) {
+      const { job, event, endpoint, projectId } = attempt;
       const state = probes.get(endpoint) ?? health.get(endpoint) ?? HEALTHY;
       const decision = decide(state, now);
       if (decision.kind === 'wait') {
@@ -177,15 +172,15 @@ export class DeliverWebhooks {
         waits.push({ job, event, until: this.#lanes.comesBackAt(projectId, now) });
       } else {
         if (decision.kind === 'probe') probes.set(endpoint, beginProbe(state, now));
-        posts.push({ job, event });
+        posts.push(attempt);
       }
     }
-    return { posts, waits, probes, obsolete };
+    return { posts, waits, probes };
   }
 
-  async #post(attempt: Attempt, waiting: Waiting): Promise<void> {
+  async #post(attempt: Attempt): Promise<void> {
     const { webhookTransport, clock } = this.#ports;
-    const { event } = attempt;
+    const { job, event } = attempt;
     const startedAt = clock.now();
     try {
       const result = await webhookTransport.post({
@@ -193,9 +188,9 @@ export class DeliverWebhooks {
         headers: this.#headers(event, startedAt),
         body: event.body,
       });
-      await this.#recordPosts.execute({ ...attempt, result, startedAt, endedAt: clock.now() });
+      await this.#recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
     } finally {
-      this.#lanes.end(waiting, clock.now());
+      this.#lanes.end(attempt, clock.now());
       this.#begin();
     }
   }
@@ -208,13 +203,6 @@ export class DeliverWebhooks {
       ? inboundHeaders(hmac, { eventId, body, secret: secret ?? '' }, event.attempts + 1, now)
       : deliveryHeaders(hmac, { eventId, now, body, webhookSecret: secret, signingSecret: secret });
   }
-}
-
-/** The events of the jobs, by id, and what is known of their endpoints. */
-async function look(stores: Stores, jobs: readonly WebhookJob[]) {
-  const found = await stores.webhookEvents.byIds(jobs.map(({ work }) => work.eventId));
-  const health = await stores.webhookEndpoints.read([...new Set(found.map(({ endpoint }) => endpoint))]);
-  return { events: new Map(found.map((event) => [event.id, event])), health };
 }
 
 /** Events that wait come back as another turn: none is dropped, and none is worn out by waiting. */

@@ -3,6 +3,7 @@ import { HEALTHY, record } from '../../domain/webhooks/endpoint-health.ts';
 import { afterAttempt, isOpen, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import type { Job, LeasedJob, WebhookWork } from '../jobs.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -11,6 +12,7 @@ import { moveLine, postJobOf } from './queue-webhooks.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
   readonly ids: IdSource;
   readonly workSignal: WorkSignal;
 }
@@ -44,32 +46,32 @@ export class RecordPosts {
 
   async #recordAll(ended: readonly EndedPost[]): Promise<readonly null[]> {
     const { unitOfWork, workSignal } = this.#ports;
-    await unitOfWork.run((stores) => this.#record(stores, ended));
+    // Undone by a dying machine, an outcome means that the event is posted again, as specification 6.1 allows.
+    await unitOfWork.run((stores) => this.#record(stores, ended), 'eventual');
     workSignal.wake();
     return ended.map(() => null);
   }
 
   async #record(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
-    const completed = new Set((await stores.jobs.complete(ended.map(({ job }) => job))).map(({ id }) => id));
-    const mine = ended.filter(({ job }) => completed.has(job.id));
-    const lines = bySubject(
-      await stores.webhookEvents.lockOpen([...new Set(mine.map(({ event }) => event.subject))]),
-    );
-    const saved: WebhookEvent[] = [];
+    const mine = new Set(await stores.jobs.complete(ended.map(({ job }) => job)));
+    const tried = new Map<string, WebhookEvent>();
+    for (const { job, event, ...attempt } of ended) {
+      if (!mine.has(job)) continue;
+      tried.set(event.subject, afterAttempt(event, { ...attempt, jitter: this.#ports.ids.fraction() }));
+    }
+    // Saving locks the events: what others add behind them is there from here on, or finds them changed.
+    await stores.webhookEvents.save([...tried.values()]);
+    const lines = bySubject(await stores.webhookEvents.lockOpen([...tried.keys()]));
+    const moved: WebhookEvent[] = [];
     const jobs: Job[] = [];
-    for (const { event, ...attempt } of mine) {
-      const line = lines.get(event.subject) ?? [];
-      const open = line.find(({ id }) => id === event.id);
-      if (open === undefined) continue;
-      const tried = afterAttempt(open, { ...attempt, jitter: this.#ports.ids.fraction() });
-      const { head, next } = moveLine(tried, line, attempt.endedAt);
-      saved.push(head);
+    for (const [subject, event] of tried) {
+      const { head, next } = moveLine(event, lines.get(subject) ?? [], this.#ports.clock.now());
       if (isOpen(head)) jobs.push(postJobOf(head));
       if (next === null) continue;
-      saved.push(next);
+      moved.push(head, next);
       jobs.push(postJobOf(next));
     }
-    await stores.webhookEvents.save(saved);
+    await stores.webhookEvents.save(moved);
     await stores.jobs.add(jobs);
     await this.#recordHealth(stores, ended);
   }
