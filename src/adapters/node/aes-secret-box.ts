@@ -30,8 +30,7 @@ export class AesSecretBox implements SecretBox {
       authTagLength: TAG_BYTES,
     });
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-    return (
-      decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-    );
+    const secret = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([secret, decipher.final()]).toString('utf8');
   }
 }

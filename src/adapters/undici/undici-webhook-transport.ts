@@ -27,6 +27,14 @@ export interface UndiciWebhookTransportOptions {
   readonly lookup?: LookupAll;
 }
 
+/** A url as it is posted to. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+  /** What posts are counted by: host and path. */
+  readonly endpoint: string;
+}
+
 /** Enough for the throughput of a fast receiver, and all that a hanging one can hold. */
 export const POSTS_PER_ENDPOINT_MAX = 50;
 /** A host that serves many customers gets more, and one of their paths cannot use it up. */
@@ -36,7 +44,7 @@ export const QUEUE_MS_MAX = 10_000;
 export const ANSWER_HEADER_BYTES_MAX = 16_384;
 
 /** Most posts go to urls that were posted to before. */
-const PARSED_URLS_MAX = 1_000;
+const TARGETS_KEPT_MAX = 1_000;
 const KEEP_ALIVE_MS = 4_000;
 /** A receiver may offer more; a new connection now and then finds out that its address has changed. */
 const KEEP_ALIVE_MS_MAX = 60_000;
@@ -51,7 +59,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #endpointSlots: PostingSlots;
   readonly #originSlots: PostingSlots;
   readonly #answers = new PacedAnswers();
-  readonly #parsed = new Map<string, URL | null>();
+  readonly #targets = new Map<string, Target | null>();
   readonly #whenIdle: (() => void)[] = [];
   #postsInFlight = 0;
   #isClosed = false;
@@ -83,12 +91,12 @@ export class UndiciWebhookTransport implements WebhookTransport {
   }
 
   async post(post: WebhookPost): Promise<WebhookAnswer> {
-    const url = this.#parse(post.url);
-    if (url === null) return { kind: 'failed', reason: 'address-refused', durationMs: 0 };
+    const target = this.#target(post.url);
+    if (target === null) return { kind: 'failed', reason: 'address-refused', durationMs: 0 };
     if (this.#isClosed) return { kind: 'failed', reason: 'busy', durationMs: 0 };
     this.#postsInFlight += 1;
     try {
-      const answer = await this.#postInTurn(url, post);
+      const answer = await this.#postInTurn(target, post);
       await this.#answers.turn();
       return answer;
     } finally {
@@ -102,14 +110,14 @@ export class UndiciWebhookTransport implements WebhookTransport {
   }
 
   /** By the rules alone, which do not change; what a name leads to is asked by every connection. */
-  #parse(text: string): URL | null {
-    let url = this.#parsed.get(text);
-    if (url === undefined) {
-      url = parseWebhookUrl(text, this.#rules, this.#ports);
-      if (this.#parsed.size >= PARSED_URLS_MAX) this.#parsed.clear();
-      this.#parsed.set(text, url);
+  #target(text: string): Target | null {
+    let target = this.#targets.get(text);
+    if (target === undefined) {
+      target = targetOf(parseWebhookUrl(text, this.#rules, this.#ports));
+      if (this.#targets.size >= TARGETS_KEPT_MAX) this.#targets.clear();
+      this.#targets.set(text, target);
     }
-    return url;
+    return target;
   }
 
   async close(): Promise<void> {
@@ -118,31 +126,31 @@ export class UndiciWebhookTransport implements WebhookTransport {
     await this.#agent.destroy();
   }
 
-  async #postInTurn(url: URL, post: WebhookPost): Promise<WebhookAnswer> {
-    const endpoint = `${url.origin}${url.pathname}`;
+  async #postInTurn(target: Target, post: WebhookPost): Promise<WebhookAnswer> {
+    const { endpoint, origin } = target;
     if (!(await this.#endpointSlots.take(endpoint))) return { kind: 'failed', reason: 'busy', durationMs: 0 };
     try {
-      if (!(await this.#originSlots.take(url.origin))) {
+      if (!(await this.#originSlots.take(origin))) {
         return { kind: 'failed', reason: 'busy', durationMs: 0 };
       }
       try {
-        return await this.#exchange(url, post);
+        return await this.#exchange(target, post);
       } finally {
-        this.#originSlots.give(url.origin);
+        this.#originSlots.give(origin);
       }
     } finally {
       this.#endpointSlots.give(endpoint);
     }
   }
 
-  #exchange(url: URL, post: WebhookPost): Promise<WebhookAnswer> {
+  #exchange({ origin, path }: Target, post: WebhookPost): Promise<WebhookAnswer> {
     return new Promise((resolve) => {
       const exchange = new Exchange(this.#timeoutMs, resolve);
       try {
         this.#agent.dispatch(
           {
-            origin: url.origin,
-            path: `${url.pathname}${url.search}`,
+            origin,
+            path,
             method: 'POST',
             headers: { 'User-Agent': USER_AGENT, ...post.headers },
             body: post.body,
@@ -154,4 +162,10 @@ export class UndiciWebhookTransport implements WebhookTransport {
       }
     });
   }
+}
+
+function targetOf(url: URL | null): Target | null {
+  if (url === null) return null;
+  const { origin, pathname, search } = url;
+  return { origin, path: `${pathname}${search}`, endpoint: `${origin}${pathname}` };
 }
