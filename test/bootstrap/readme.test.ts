@@ -32,7 +32,7 @@ function codeBlocks(markdown: string, language: string): readonly string[] {
 
 /** The cells of every row of the tables, without the lines that head them. */
 function tables(markdown: string): readonly (readonly string[])[][] {
-  return [...markdown.matchAll(/^\|.*\|\n\|(?:---\|)+\n((?:\|.*\|\n)*)/gm)].map(([, rows]) =>
+  return [...markdown.matchAll(/^\|.*\|\n\|(?:[ -]+\|)+\n((?:\|.*\|\n)*)/gm)].map(([, rows]) =>
     (rows ?? '')
       .trimEnd()
       .split('\n')
