@@ -1,3 +1,6 @@
+import type { Clock } from './ports/clock.ts';
+import { StorageUnavailable } from './storage-unavailable.ts';
+
 /** What a batch is told about itself. */
 export interface BatchRun {
   /** True when these items already ran once in a batch that failed, and may or may not have taken effect. */
@@ -16,19 +19,39 @@ interface Waiting<Item, Result> {
 export const BATCH_ITEMS_MAX = 256;
 
 /**
+ * What failed as a batch is run again item by item only for this long since the batch began: what takes longer
+ * is not the fault of an item, and everybody who waits would wait for each of them in turn.
+ */
+export const REPEATS_END_MS = 5_000;
+
+const STANDING_CLOCK: Clock = { now: () => 0 };
+
+interface BatcherOptions {
+  readonly itemsMax?: number;
+  /** Without one the repeats of a batch may take any time. */
+  readonly clock?: Clock;
+}
+
+/**
  * Turns single calls into batches. While one batch runs the next one fills; an idle batcher starts at the end
  * of the event-loop turn, so there is no timer and no waiting. A batch that throws is run again item by item,
- * so that a poisoned item fails alone. `work` answers in the order of its items.
+ * so that a poisoned item fails alone; without a database it is run again once, as it is. `work` answers in the
+ * order of its items.
  */
 export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
   readonly #itemsMax: number;
+  readonly #clock: Clock;
   #waiting: Waiting<Item, Result>[] = [];
   #isRunning = false;
 
-  constructor(work: BatchWork<Item, Result>, itemsMax: number = BATCH_ITEMS_MAX) {
+  constructor(
+    work: BatchWork<Item, Result>,
+    { itemsMax = BATCH_ITEMS_MAX, clock = STANDING_CLOCK }: BatcherOptions = {},
+  ) {
     this.#work = work;
     this.#itemsMax = itemsMax;
+    this.#clock = clock;
   }
 
   /** Resolves with the item's own result once its batch is done; rejects with its own error. */
@@ -52,15 +75,31 @@ export class Batcher<Item, Result> {
 
   async #run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     const items = batch.map(({ item }) => item);
+    const end = this.#clock.now() + REPEATS_END_MS;
     try {
       settle(batch, await this.#work(items, { repeated: false }));
-    } catch {
-      for (const waiting of batch) {
-        try {
-          settle([waiting], await this.#work([waiting.item], { repeated: true }));
-        } catch (error) {
-          waiting.reject(error);
-        }
+    } catch (failure) {
+      // Without a database no item is to blame: all of them are tried once more, together.
+      const groups = failure instanceof StorageUnavailable ? [batch] : batch.map((waiting) => [waiting]);
+      await this.#repeat(groups, failure, end);
+    }
+  }
+
+  async #repeat(
+    groups: readonly (readonly Waiting<Item, Result>[])[],
+    failure: unknown,
+    end: number,
+  ): Promise<void> {
+    let hopeless: { readonly error: unknown } | null = null;
+    for (const group of groups) {
+      if (this.#clock.now() > end) hopeless ??= { error: failure };
+      try {
+        if (hopeless !== null) throw hopeless.error;
+        const items = group.map(({ item }) => item);
+        settle(group, await this.#work(items, { repeated: true }));
+      } catch (error) {
+        if (error instanceof StorageUnavailable) hopeless ??= { error };
+        for (const waiting of group) waiting.reject(error);
       }
     }
   }

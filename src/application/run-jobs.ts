@@ -1,5 +1,6 @@
 import type { ChainEvent } from '../domain/messages/fallback-chain.ts';
 import type { BackgroundWork } from './background-work.ts';
+import { REPEATS_END_MS } from './batcher.ts';
 import { DELIVERIES_MAX, type LeasedJob, type MessageWork, type WebhookWork } from './jobs.ts';
 import type { AdvanceMessages } from './messages/advance-messages.ts';
 import type { SubmitSteps } from './messages/submit-steps.ts';
@@ -8,6 +9,7 @@ import type { Logger } from './ports/logger.ts';
 import type { Stores } from './ports/stores.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
 import type { WorkSignal } from './ports/work-signal.ts';
+import { StorageUnavailable } from './storage-unavailable.ts';
 import type { DeliverWebhooks } from './webhooks/deliver-webhooks.ts';
 
 interface RunPorts {
@@ -54,11 +56,16 @@ export class RunJobs {
     run: (group: readonly Job[]) => Promise<void>,
   ): Promise<void> {
     if (jobs.length === 0) return;
+    const { clock } = this.#ports;
+    const end = clock.now() + REPEATS_END_MS;
     try {
       await run(jobs);
     } catch (error) {
-      if (jobs.length === 1) return this.#logFailure(jobs, error);
-      for (const job of jobs) await run([job]).catch((own: unknown) => this.#logFailure([job], own));
+      if (jobs.length === 1 || error instanceof StorageUnavailable) return this.#logFailure(jobs, error);
+      for (const [index, job] of jobs.entries()) {
+        if (clock.now() > end) return this.#logFailure(jobs.slice(index), error);
+        await run([job]).catch((own: unknown) => this.#logFailure([job], own));
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../../src/application/batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher, type BatchRun, REPEATS_END_MS } from '../../src/application/batcher.ts';
+import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
 
 interface Batch {
   readonly items: readonly number[];
@@ -102,6 +103,60 @@ describe('Batcher', () => {
       { items: [2], repeated: true },
       { items: [3], repeated: true },
     ]);
+  });
+
+  it.each([
+    { afterMs: REPEATS_END_MS, repeats: 2 },
+    { afterMs: REPEATS_END_MS + 1, repeats: 0 },
+  ])(
+    'repeats $repeats of two items when their batch failed after $afterMs ms',
+    async ({ afterMs, repeats }) => {
+      const clock = { at: 0, now: () => clock.at };
+      const runs: BatchRun[] = [];
+      const batcher = new Batcher(
+        async (items: readonly number[], run): Promise<readonly string[]> => {
+          runs.push(run);
+          if (run.repeated) return named(items);
+          clock.at += afterMs;
+          throw new Error('silence');
+        },
+        { clock },
+      );
+      const answers = await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
+      expect(runs.filter(({ repeated }) => repeated)).toHaveLength(repeats);
+      expect(answers.map(({ status }) => status)).toEqual(
+        [1, 2].map(() => (repeats === 0 ? 'rejected' : 'fulfilled')),
+      );
+    },
+  );
+
+  it('repeats a batch once, as it was, when there was no database', async () => {
+    const runs: unknown[] = [];
+    const batcher = new Batcher(async (items: readonly number[], { repeated }) => {
+      runs.push({ items, repeated });
+      if (!repeated) throw new StorageUnavailable(new Error('lost'));
+      return named(items);
+    });
+    expect(await Promise.all([batcher.submit(1), batcher.submit(2)])).toEqual(['result 1', 'result 2']);
+    expect(runs).toEqual([
+      { items: [1, 2], repeated: false },
+      { items: [1, 2], repeated: true },
+    ]);
+  });
+
+  it('gives up on everybody when there is no database, instead of asking for each', async () => {
+    let runs = 0;
+    const batcher = new Batcher(async (): Promise<readonly string[]> => {
+      runs += 1;
+      throw runs === 1 ? new Error('of an item') : new StorageUnavailable(new Error('lost'));
+    });
+    const answers = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(answers.map((answer) => answer.status === 'rejected' && String(answer.reason))).toEqual([
+      'StorageUnavailable: lost',
+      'StorageUnavailable: lost',
+      'StorageUnavailable: lost',
+    ]);
+    expect(runs).toBe(2);
   });
 
   it('goes on with what was submitted while a batch failed', async () => {

@@ -1,4 +1,5 @@
 import knex, { type Knex } from 'knex';
+import { StorageUnavailable } from '../../application/storage-unavailable.ts';
 import type { Connection } from './connection.ts';
 import { type DatabaseConfig, type Dialect, dialectOf } from './dialect.ts';
 import { migrationsFor } from './migrations/migrations.ts';
@@ -22,9 +23,14 @@ export class Database {
     this.#pool = this.knex.client;
   }
 
-  /** Runs `work` on one connection nobody else uses meanwhile; one that broke does not go back to the pool. */
+  /**
+   * Runs `work` on one connection nobody else uses meanwhile; one that broke does not go back to the pool.
+   * Rejects with `StorageUnavailable` when there is none.
+   */
   async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const raw = await this.#pool.acquireConnection();
+    const raw = await this.#pool.acquireConnection().catch((error: unknown) => {
+      throw new StorageUnavailable(error);
+    });
     try {
       return await work(this.dialect.connectionOf(raw));
     } finally {

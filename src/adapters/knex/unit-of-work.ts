@@ -1,5 +1,6 @@
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import { StorageUnavailable } from '../../application/storage-unavailable.ts';
 import { KnexAccountStore } from './account-store.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
@@ -76,7 +77,8 @@ async function transact<T>(
   } catch (error) {
     session.end();
     await connection.rollback();
-    return { kind: 'undone', error, cause: session.failure === null ? error : session.failure.error };
+    const cause = session.failure === null ? error : session.failure.error;
+    return { kind: 'undone', error: connection.isUsable() ? error : new StorageUnavailable(cause), cause };
   }
 }
 

@@ -71,7 +71,7 @@ export class SendMessages {
 
   constructor(ports: SendPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((candidates, run) => this.#accept(candidates, run));
+    this.#batcher = new Batcher((candidates, run) => this.#accept(candidates, run), { clock: ports.clock });
   }
 
   /** Throws `Refused`; a refused send stores nothing, costs nothing and does not count for the rate limit. */

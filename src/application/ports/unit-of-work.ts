@@ -11,8 +11,9 @@ export interface UnitOfWork {
   /**
    * Runs `work` in one transaction: all of it is durable when the promise resolves, none of it happened when
    * it rejects. Stores must not be used after `work` returned. Rejects with whatever `work` threw, or with the
-   * database's error; a conflict the database can resolve by repetition is repeated, so `work` must have no
-   * effect but on the stores. The durability is full unless told otherwise.
+   * database's error, which is `StorageUnavailable` when it cannot be reached; a conflict the database can
+   * resolve by repetition is repeated, so `work` must have no effect but on the stores. The durability is full
+   * unless told otherwise.
    */
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability): Promise<T>;
   /** Runs `work` without a transaction, for reads that need none. */
