@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { LEASE_MS, type LeasedJob } from '../../src/application/jobs.ts';
+import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
+import { RunJobs } from '../../src/application/run-jobs.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { Gate } from '../support/job-collector.ts';
+import { seedWith, verification } from '../support/seeds.ts';
+import { type Member, ServiceGroup } from '../support/service-group.ts';
+
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
+const HOME_NUMBER = '9647701234567';
+const STEP_TIMEOUT_MS = 30_000;
+const HELD_CREDIT = { balance: 15_000_000, held: 80_000, spent: 0 };
+const SPENT_CREDIT = { balance: 14_920_000, held: 0, spent: 80_000 };
+
+describe.skipIf(POSTGRES_URL === undefined)(
+  `a write that comes too late${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  () => {
+    let group: ServiceGroup;
+    afterEach(() => group.dispose());
+
+    /** No member looks for work by itself: the test decides who works, and when. */
+    const start = async (): Promise<readonly [Member, Member]> => {
+      group = new ServiceGroup(POSTGRES_URL ?? '', seedWith({}));
+      const [slow, quick] = await group.start([{ role: 'api' }, { role: 'api' }]);
+      if (slow === undefined || quick === undefined) throw new Error('Two members were started');
+      return [slow, quick];
+    };
+    const lease = ({ service }: Member): Promise<readonly LeasedJob[]> =>
+      service.container
+        .get(ports.unitOfWork)
+        .run(({ jobs }) => jobs.lease({ now: group.clock.at, until: group.clock.at + LEASE_MS, limit: 10 }));
+    const run = async ({ service }: Member, jobs: readonly LeasedJob[]) => {
+      await service.container.get(RunJobs).execute(jobs);
+    };
+    const accounts = () => group.rows('SELECT balance, held, spent FROM accounts');
+    const submissions = () => group.submitted.map(({ smsId, channel }) => ({ smsId, channel }));
+
+    it('has no effect under an old lease, before or after the new holder did the work', async () => {
+      const [slow, quick] = await start();
+      const answer = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'sms' }));
+      const { smsId } = answer.body as { smsId: string };
+      const old = await lease(slow);
+      expect(old).toEqual([
+        { id: `${smsId}/start/0`, fence: 1, work: { kind: 'start-step', smsId, step: 0 } },
+      ]);
+      expect(await lease(quick)).toEqual([]);
+      group.clock.at += LEASE_MS;
+      const current = await lease(quick);
+      expect(current).toEqual([{ ...old[0], fence: 2 }]);
+
+      await run(slow, old);
+      await slow.service.idle();
+      expect(submissions()).toEqual([]);
+      expect(await group.rows('SELECT steps FROM messages')).toEqual([{ steps: '[]' }]);
+      expect(await group.rows('SELECT fence FROM jobs')).toEqual([{ fence: 2 }]);
+
+      await run(quick, current);
+      await quick.service.idle();
+      expect(submissions()).toEqual([{ smsId, channel: 'sms' }]);
+      const [stored] = await group.rows('SELECT * FROM messages');
+
+      await run(slow, old);
+      await slow.service.idle();
+      expect(submissions()).toEqual([{ smsId, channel: 'sms' }]);
+      expect(await group.rows('SELECT * FROM messages')).toEqual([stored]);
+      expect(await accounts()).toEqual([HELD_CREDIT]);
+    });
+
+    it('is taken from one worker only when both run the same lease at the same time', async () => {
+      const [slow, quick] = await start();
+      const bodies = Array.from({ length: 5 }, (_, index) => verification(`964770000000${index}`));
+      await Promise.all(bodies.map((body) => slow.request('/sms', body)));
+      const jobs = await lease(slow);
+      expect(jobs).toHaveLength(5);
+      await Promise.all([run(slow, jobs), run(quick, jobs), run(slow, jobs), run(quick, jobs)]);
+      await Promise.all([slow.service.idle(), quick.service.idle()]);
+      expect(new Set(submissions().map(({ smsId }) => smsId)).size).toBe(5);
+      expect(submissions()).toHaveLength(5);
+    });
+
+    it('changes and charges nothing when the answer comes after another worker finished the message', async () => {
+      const [slow, quick] = await start();
+      const answer = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'whatsapp-sms' }));
+      const { smsId } = answer.body as { smsId: string };
+      const frozen = new Gate();
+      slow.service.container.get(adapters.simulator).follow(async () => {
+        await frozen.opened;
+        return { answer: 'accepted', reports: [{ afterMs: 0, report: { kind: 'delivered' } }] };
+      });
+      await run(slow, await lease(slow));
+
+      group.clock.at += STEP_TIMEOUT_MS;
+      // The deadline of whatsapp, then the start of sms.
+      await run(quick, await lease(quick));
+      await run(quick, await lease(quick));
+      await quick.service.idle();
+      expect(submissions()).toEqual([{ smsId, channel: 'sms' }]);
+      group.clock.at += 1_000;
+      expect(await group.rows('SELECT status FROM messages')).toEqual([{ status: 'sent' }]);
+      await takeReceipts(quick);
+      expect(await accounts()).toEqual([SPENT_CREDIT]);
+
+      frozen.open();
+      await slow.service.idle();
+      await takeReceipts(slow);
+      expect(submissions()).toEqual([
+        { smsId, channel: 'sms' },
+        { smsId, channel: 'whatsapp' },
+      ]);
+      expect(await group.rows('SELECT status, is_final FROM messages')).toEqual([
+        { status: 'delivered', is_final: 1 },
+      ]);
+      expect(await accounts()).toEqual([SPENT_CREDIT]);
+      expect(await group.rows("SELECT id FROM ledger_entries WHERE kind = 'settlement'")).toEqual([
+        { id: `${smsId}/settlement` },
+      ]);
+      expect(await group.problems()).toEqual([]);
+    });
+
+    async function takeReceipts({ service: { container } }: Member): Promise<void> {
+      const news = container.get(adapters.simulator).takeDue(group.clock.at);
+      const receipts = news.flatMap((each) => (each.kind === 'receipt' ? [each.receipt] : []));
+      await container.get(RecordReceipts).execute(receipts);
+    }
+  },
+);

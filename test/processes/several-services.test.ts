@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { seedWith, verification } from '../support/seeds.ts';
+import { ServiceGroup } from '../support/service-group.ts';
+
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
+const COST = 80;
+const MESSAGES = 60;
+const ATTEMPTS = 400;
+/** One operator, one price. */
+const numberOf = (index: number) => `96477${String(index).padStart(8, '0')}`;
+const send = (index: number) => verification(numberOf(index), { provider: 'sms' });
+const isEven = (index: number) => index % 2 === 0;
+
+describe.skipIf(POSTGRES_URL === undefined)(
+  `several services on one PostgreSQL${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  () => {
+    let group: ServiceGroup;
+    const groupWith = (credit: number) => {
+      group = new ServiceGroup(POSTGRES_URL ?? '', seedWith({ credit, rateLimit: null }));
+      return group;
+    };
+    afterEach(() => group.dispose());
+
+    it('start at the same moment on an empty database, and fill it once', async () => {
+      await groupWith(15_000).start(Array.from({ length: 4 }, () => ({ role: 'api' as const })));
+      expect(await group.rows('SELECT slug FROM projects')).toEqual([{ slug: 'demo' }]);
+      expect(await group.rows('SELECT kind, balance_delta FROM ledger_entries')).toEqual([
+        { kind: 'deposit', balance_delta: 15_000_000 },
+      ]);
+    });
+
+    it.each([1, 2])('accept exactly what the credit covers, round %i', async () => {
+      const rest = COST - 1;
+      const [first, second] = await groupWith(MESSAGES * COST + rest).start([
+        { role: 'api' },
+        { role: 'api' },
+        { role: 'worker' },
+        { role: 'worker' },
+      ]);
+      const answers = await Promise.all(
+        Array.from({ length: ATTEMPTS }, (_, index) =>
+          (isEven(index) ? first : second)?.request('/sms', send(index)),
+        ),
+      );
+      const accepted = answers.filter((answer) => answer?.status === 200);
+      const left = accepted.map((answer) => (answer?.body as { remainingCredit: number }).remainingCredit);
+      expect(left.sort((a, b) => a - b)).toEqual(
+        Array.from({ length: MESSAGES }, (_, index) => rest + index * COST),
+      );
+      const refusals = new Set(
+        answers
+          .filter((answer) => answer?.status !== 200)
+          .map((answer) => JSON.stringify([answer?.status, answer?.body])),
+      );
+      expect([...refusals].map((text) => JSON.parse(text))).toEqual([
+        [
+          400,
+          {
+            error: 'Insufficient credit, please add more credit',
+            yourCredit: rest,
+            requiredCredit: COST,
+            canCover: false,
+          },
+        ],
+      ]);
+      await group.advance(1_000);
+      expect(await group.problems()).toEqual([]);
+      expect(await group.rows('SELECT balance, held, spent FROM accounts')).toEqual([
+        { balance: rest * 1000, held: 0, spent: MESSAGES * COST * 1000 },
+      ]);
+    });
+
+    it('give every step to one worker only', async () => {
+      const [api] = await groupWith(1_000_000).start([
+        { role: 'api' },
+        { role: 'worker' },
+        { role: 'worker' },
+        { role: 'worker' },
+      ]);
+      // Test numbers that whatsapp refuses: every message takes two steps.
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          api?.request(
+            '/sms',
+            verification(`999${String(index).padStart(6, '0')}0007`, { provider: 'whatsapp-sms' }),
+          ),
+        ),
+      );
+      const ids = answers.map((answer) => (answer?.body as { smsId: string }).smsId);
+      await group.advance(1_000);
+      expect(await group.problems()).toEqual([]);
+      expect(group.submitted.map(({ smsId, step }) => `${smsId} ${step}`).sort()).toEqual(
+        ids.flatMap((smsId) => [`${smsId} 0`, `${smsId} 1`]).sort(),
+      );
+    });
+  },
+);

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import type { SimulatedMessage } from '../../src/adapters/simulator/simulated-carriers.ts';
+import { CheckInvariants } from '../../src/application/check-invariants.ts';
+import type { Clock } from '../../src/application/ports/clock.ts';
+import { type Role, readConfig } from '../../src/bootstrap/config.ts';
+import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
+import { Service } from '../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { RecordingLogger } from './recording-logger.ts';
+import { KEY } from './seeds.ts';
+
+const POOL_SIZE = 4;
+const STATEMENT_TIMEOUT_MS = 5_000;
+const LOOPBACK = '127.0.0.1';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface MemberOptions {
+  readonly role: Role;
+  /** Where this member finds the database, when not where the others do. */
+  readonly url?: string;
+  readonly statementTimeoutMs?: number;
+  /** The group's own, which stands still, when absent. */
+  readonly clock?: Clock;
+}
+
+/** One service of a group, as other processes would see it. */
+export class Member {
+  readonly service: Service;
+  readonly logger: RecordingLogger;
+  readonly #port: number | null;
+
+  constructor(service: Service, logger: RecordingLogger, port: number | null) {
+    this.service = service;
+    this.logger = logger;
+    this.#port = port;
+  }
+
+  /** A GET, or a POST when there is a body. */
+  async request(path: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(`http://${LOOPBACK}:${this.#port}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+}
+
+/**
+ * Services that share one PostgreSQL schema, each with a pool and a queue of its own, as processes would have.
+ * Their clock stands still until it is moved.
+ */
+export class ServiceGroup {
+  readonly clock: Clock & { at: number } = {
+    at: Date.parse('2030-01-01T00:00:00Z'),
+    now() {
+      return this.at;
+    },
+  };
+  /** What reached any channel, through any member. */
+  readonly submitted: SimulatedMessage[] = [];
+  readonly #url: string;
+  readonly #seed: SeedFile;
+  readonly #schema = `group_${randomBytes(6).toString('hex')}`;
+  readonly #members: Member[] = [];
+
+  constructor(url: string, seed: SeedFile) {
+    this.#url = url;
+    this.#seed = seed;
+  }
+
+  /** Starts all of them at the same moment. */
+  start(members: readonly MemberOptions[]): Promise<readonly Member[]> {
+    return Promise.all(members.map((options) => this.#start(options)));
+  }
+
+  /** Does everything that is due at the present instant, in every member at once. */
+  async settle(): Promise<void> {
+    do {
+      await Promise.all(
+        this.#members.map(async ({ service }) => {
+          service.container.get(adapters.doorbell).wake();
+          await service.idle();
+        }),
+      );
+    } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.clock.at);
+  }
+
+  /** Moves the clock, stopping at every instant at which something is due. */
+  async advance(ms: number): Promise<void> {
+    const target = this.clock.at + ms;
+    await this.settle();
+    for (
+      let next = await this.#nextDueAt();
+      next !== null && next <= target;
+      next = await this.#nextDueAt()
+    ) {
+      this.clock.at = Math.max(next, this.clock.at);
+      await this.settle();
+    }
+    this.clock.at = target;
+  }
+
+  /** What is wrong with the books and the work, or left to do. */
+  async problems(): Promise<readonly string[]> {
+    return this.#first().service.container.get(CheckInvariants).execute({ quiet: true });
+  }
+
+  /** Runs a query in the group's schema. */
+  async rows(sql: string): Promise<readonly Record<string, unknown>[]> {
+    const { knex } = this.#first().service.container.get(adapters.database);
+    return (await knex.raw(sql)).rows;
+  }
+
+  async dispose(): Promise<void> {
+    const [first] = this.#members;
+    if (first !== undefined) {
+      await first.service.container
+        .get(adapters.database)
+        .knex.raw('DROP SCHEMA IF EXISTS ?? CASCADE', [this.#schema]);
+    }
+    await Promise.all(this.#members.map(({ service }) => service.stop()));
+  }
+
+  async #start({
+    role,
+    url = this.#url,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    clock = this.clock,
+  }: MemberOptions) {
+    const logger = new RecordingLogger();
+    const config = readConfig({
+      DATABASE_URL: url,
+      DATABASE_POOL_SIZE: String(POOL_SIZE),
+      DATABASE_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
+      ROLE: role,
+    });
+    if (config.database.kind !== 'postgres') throw new Error('Only PostgreSQL is shared');
+    const service = new Service({
+      ...config,
+      database: { ...config.database, schema: this.#schema },
+      secretKey: Buffer.alloc(32, 1),
+      clock,
+      logger,
+      watchesClock: false,
+      seed: readSeed(this.#seed),
+      onSubmission: (message) => this.submitted.push(message),
+    });
+    await service.start();
+    const member = new Member(service, logger, role === 'worker' ? null : await service.listen(0, LOOPBACK));
+    this.#members.push(member);
+    return member;
+  }
+
+  async #nextDueAt(): Promise<number | null> {
+    const due = await Promise.all(
+      this.#members.flatMap(({ service: { container } }) => [
+        container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDueAt()),
+        container.get(adapters.simulator).nextDueAt(),
+      ]),
+    );
+    const instants = due.filter((instant) => instant !== null);
+    return instants.length === 0 ? null : Math.min(...instants);
+  }
+
+  #first(): Member {
+    const [first] = this.#members;
+    if (first === undefined) throw new Error('The group has no members');
+    return first;
+  }
+}
