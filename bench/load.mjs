@@ -89,7 +89,8 @@ export function mixedRequest({ apiKey, path = '/sms' }) {
   };
 }
 
-function postTo(path, apiKey) {
+/** Makes whole requests of JSON bodies in ASCII. */
+export function postTo(path, apiKey) {
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\n`;
   return (body) => Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
 }

@@ -86,6 +86,7 @@ export async function measureWebhooks({ rounds = ROUNDS, events = EVENTS, execAr
     return {
       barePerSecond: median(bares),
       perSecond: median(ours),
+      rounds: bares.map((barePerSecond, round) => ({ barePerSecond, perSecond: ours[round] })),
       memoryMb: await service.ask('memoryMb'),
     };
   } finally {
@@ -115,9 +116,14 @@ async function secondsToPost(service, receiver, count) {
 
 if (import.meta.filename === process.argv[1]) {
   const execArgv = (process.env.SERVICE_EXEC_ARGV ?? '').split(' ').filter((part) => part !== '');
-  const { barePerSecond, perSecond, memoryMb } = await measureWebhooks({ execArgv });
+  const { barePerSecond, perSecond, rounds, memoryMb } = await measureWebhooks({ execArgv });
   const share = perSecond / barePerSecond;
   console.log(`webhooks: commit ${commit()}, ${EVENTS} events, ${ROUNDS} rounds, ${CONNECTIONS} connections`);
+  for (const round of rounds) {
+    console.log(
+      `round: bare Pool ${round.barePerSecond.toFixed(0)}/s, service ${round.perSecond.toFixed(0)}/s`,
+    );
+  }
   console.log(`bare Pool ${barePerSecond.toFixed(0)}/s`);
   console.log(`service   ${perSecond.toFixed(0)}/s with outcomes stored, ${memoryMb} MB`);
   console.log(`${share >= BAR ? 'holds ' : 'MISSED'}  ${share.toFixed(2)} of the bare Pool, bar ${BAR}`);
