@@ -60,8 +60,8 @@ export class MemoryJobQueue implements JobQueue {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#waiting.length = 0;
-    this.#tellIdle();
+    // What waits is leased: dropped, it would lie there until its lease runs out.
+    if (this.#handler === null) this.#waiting.length = 0;
     await this.idle();
   }
 
