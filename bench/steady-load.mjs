@@ -80,6 +80,8 @@ export class SteadyLoad {
         const answer = pending;
         pending = '';
         onAnswer(answer.slice(head + 4), Number(answer.slice(9, 12)));
+        // A server that says goodbye would not read another request.
+        if (/^connection: close/im.test(answer.slice(0, head))) return socket.destroy();
         if (pauseMs === 0) next();
         else setTimeout(next, pauseMs);
       });
