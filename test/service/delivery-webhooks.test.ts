@@ -178,15 +178,13 @@ withReceiver(named('delivery webhooks'), () => {
     await service.settle();
     expect(receiver.posts).toHaveLength(1);
     const { container } = service.service;
-    const leased = await container
-      .get(ports.unitOfWork)
-      .run((stores) =>
-        stores.jobs.lease({
-          now: service.now().getTime() + 48 * HOUR,
-          until: Number.MAX_SAFE_INTEGER,
-          limit: 10,
-        }),
-      );
+    const leased = await container.get(ports.unitOfWork).run((stores) =>
+      stores.jobs.lease({
+        now: service.now().getTime() + 48 * HOUR,
+        until: Number.MAX_SAFE_INTEGER,
+        limit: 10,
+      }),
+    );
     expect(leased).toEqual([]);
     await service.advance(48 * HOUR);
     expect(receiver.posts).toHaveLength(1);

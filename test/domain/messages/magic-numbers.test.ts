@@ -98,6 +98,9 @@ it('has no outcome that is not written down here', () => {
   expect(Object.keys(MAGIC_OUTCOMES).sort()).toEqual([
     ...Array.from({ length: 16 }, (_, index) => String(index + 1).padStart(4, '0')),
     ...Array.from({ length: 10 }, (_, index) => String(index + 101).padStart(4, '0')),
+    '0301',
+    '0302',
+    '0303',
   ]);
   for (const { description } of Object.values(MAGIC_OUTCOMES)) expect(description).not.toBe('');
 });
