@@ -47,6 +47,9 @@ export interface ServiceParts {
 /** Requests that are still running when the process stops get this long to end. */
 const REQUESTS_END_MS = 10_000;
 
+/** Requests that were on their way when the process stopped are answered for this long. */
+const LAST_REQUESTS_MS = 250;
+
 /** Every port and use case for one choice of adapters; later modules win. */
 export function buildContainer(parts: Omit<ServiceParts, 'role' | 'watchesClock' | 'seed'>): Container {
   const container = new Container({ defaultScope: 'Singleton' });
@@ -140,7 +143,11 @@ export class Service {
   async stop(): Promise<void> {
     const { container } = this;
     container.get(CheckHealth).stopping();
-    await this.http.closeGracefully(REQUESTS_END_MS);
+    await this.http.closeGracefully({
+      timeoutMs: REQUESTS_END_MS,
+      // A program that moves the clock by hand has all its answers before it stops.
+      lingerMs: this.#parts.watchesClock ? LAST_REQUESTS_MS : 0,
+    });
     await this.#loop.stop();
     await container.get(ports.jobQueue).close();
     await container.get(BackgroundWork).idle();

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
 /** A connection that falls idle after the server closed is noticed within this time. */
 const IDLE_CHECK_MS = 25;
@@ -14,6 +14,16 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
   return connections;
 }
 
+export interface ClosingTimes {
+  /** What has not ended after this time is cut. */
+  readonly timeoutMs: number;
+  /**
+   * Idle connections are kept this long: a caller that has not heard of the close may have sent a request on
+   * one just now, and would have to guess whether it was served.
+   */
+  readonly lingerMs: number;
+}
+
 /**
  * Stops accepting and waits for the requests in flight; their answers must say `Connection: close`. Resolves
  * with true when every connection ended by itself, with false when the rest was cut after `timeoutMs`.
@@ -21,22 +31,30 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
 export function closeGracefully(
   server: Server,
   connections: ReadonlySet<Socket>,
-  timeoutMs: number,
+  { timeoutMs, lingerMs }: ClosingTimes,
 ): Promise<boolean> {
   return new Promise((resolve) => {
     let cut = false;
-    const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    let idleCheck: NodeJS.Timeout | undefined;
+    const closeIdle = () => {
+      idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+      server.closeIdleConnections();
+      // To Node, a connection that never said a word is about to send its first request.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    };
     const deadline = setTimeout(() => {
       cut = true;
       server.closeAllConnections();
     }, timeoutMs);
-    // The only error there is says that the server was not listening any more.
-    server.close(() => {
+    const linger = lingerMs > 0 ? setTimeout(closeIdle, lingerMs) : undefined;
+    // Not the close of an HTTP server: that one closes idle connections at once. The only error there is says
+    // that the server was not listening any more.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(linger);
       clearInterval(idleCheck);
       clearTimeout(deadline);
       resolve(!cut);
     });
-    // To Node, a connection that never said a word is about to send its first request.
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    if (lingerMs === 0) closeIdle();
   });
 }

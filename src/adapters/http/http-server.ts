@@ -5,7 +5,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { catalogRoutes } from './catalog.ts';
-import { closeGracefully, connectionsOf } from './close-gracefully.ts';
+import { type ClosingTimes, closeGracefully, connectionsOf } from './close-gracefully.ts';
 import {
   EXPECTATION_FAILED,
   INTERNAL_ERROR,
@@ -44,9 +44,9 @@ export interface HttpServer {
   readonly openApi: OpenApi;
   /**
    * Takes no new connection, answers what is in flight, and resolves when every connection is closed: true
-   * when all of them ended by themselves, false when `timeoutMs` passed and the rest was cut.
+   * when all of them ended by themselves, false when the time was over and the rest was cut.
    */
-  closeGracefully(timeoutMs: number): Promise<boolean>;
+  closeGracefully(times: ClosingTimes): Promise<boolean>;
 }
 
 /** The whole interface over HTTP, at the root and under `/api`. */
@@ -77,9 +77,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     server,
     openApi,
-    closeGracefully(timeoutMs) {
+    closeGracefully(times) {
       exchanges.startClosing();
-      return closeGracefully(server, connections, timeoutMs);
+      return closeGracefully(server, connections, times);
     },
   };
 }

@@ -61,7 +61,7 @@ export class HttpWorld {
 
   /** Closes, and fails the test that got an answer the document does not know. */
   async close(): Promise<void> {
-    await this.http.closeGracefully(1_000);
+    await this.http.closeGracefully({ timeoutMs: 1_000, lingerMs: 0 });
     if (this.undocumented.length > 0) throw this.undocumented[0];
   }
 
