@@ -5,25 +5,40 @@ const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Secrets in use: most messages of a project come with the same one. */
+const REMEMBERED_MAX = 1_000;
 /** Names the form and the key, so that both can change later. */
 const PREFIX = 'v1:';
 
-/** AES-256-GCM under a key derived from the service's secret key. */
+/**
+ * AES-256-GCM under a key derived from the service's secret key. What was sealed or opened last is remembered,
+ * so that a secret that comes with every message is not worked on for each.
+ */
 export class AesSecretBox implements SecretBox {
   readonly #key: Buffer;
+  readonly #sealed = new Map<string, string>();
+  readonly #opened = new Map<string, string>();
 
   constructor({ secretKey }: { readonly secretKey: Buffer }) {
     this.#key = Buffer.from(hkdfSync('sha256', secretKey, '', 'barid secret box', KEY_BYTES));
   }
 
   seal(secret: string): string {
+    return remembered(this.#sealed, secret, () => this.#seal(secret));
+  }
+
+  open(sealed: string): string {
+    return remembered(this.#opened, sealed, () => this.#open(sealed));
+  }
+
+  #seal(secret: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce);
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
     return PREFIX + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  open(sealed: string): string {
+  #open(sealed: string): string {
     if (!sealed.startsWith(PREFIX)) throw new Error('Not a sealed secret');
     const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64');
     const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
@@ -33,4 +48,13 @@ export class AesSecretBox implements SecretBox {
     const secret = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([secret, decipher.final()]).toString('utf8');
   }
+}
+
+function remembered(known: Map<string, string>, text: string, work: () => string): string {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const result = work();
+  if (known.size >= REMEMBERED_MAX) known.clear();
+  known.set(text, result);
+  return result;
 }

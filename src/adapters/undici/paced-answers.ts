@@ -3,31 +3,38 @@
  * one transaction instead of many.
  */
 export const ANSWERS_PACE_MS = 10;
+/** So many are enough for one transaction; waiting for more would keep the connections idle. */
+export const ANSWERS_HELD_MAX = 64;
 
 /** Lets an answer go at once when none was for a while, and the next ones together. */
 export class PacedAnswers {
-  readonly #paceMs: number;
   #held: (() => void)[] = [];
-  #isPacing = false;
-
-  constructor(paceMs: number = ANSWERS_PACE_MS) {
-    this.#paceMs = paceMs;
-  }
+  #timer: NodeJS.Timeout | null = null;
 
   /** Resolves when the answer may go. */
   async turn(): Promise<void> {
-    if (this.#isPacing) return new Promise((resolve) => this.#held.push(resolve));
-    this.#isPacing = true;
-    this.#pace();
+    if (this.#timer === null) {
+      this.#pace();
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#held.push(resolve);
+      if (this.#held.length >= ANSWERS_HELD_MAX) this.#letGo();
+    });
   }
 
   #pace(): void {
-    setTimeout(() => {
-      const held = this.#held;
-      this.#held = [];
-      for (const letGo of held) letGo();
-      if (held.length > 0) this.#pace();
-      else this.#isPacing = false;
-    }, this.#paceMs);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#held.length === 0) return;
+      this.#letGo();
+      this.#pace();
+    }, ANSWERS_PACE_MS);
+  }
+
+  #letGo(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const go of held) go();
   }
 }

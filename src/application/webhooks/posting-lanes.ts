@@ -14,24 +14,32 @@ export interface LaneLimits {
 }
 
 /**
- * An endpoint gets three times what the transport posts at once: what waits to be posted and what waits to be
- * recorded must not keep the connections idle. One project, whatever endpoints it names, cannot use up what
- * is there for all; what waits is a lease and an id each.
+ * An endpoint gets more than the transport posts at once: what waits to be posted and what waits to be recorded
+ * must not keep the connections idle. One project, whatever endpoints it names, cannot use up what the
+ * transport has for one host, nor what there is for all.
  */
 export const LANE_LIMITS: LaneLimits = {
   perEndpoint: 150,
-  perProject: 300,
+  perProject: 175,
   total: 3_000,
   waitingPerProject: 20_000,
-  waitingTotal: 50_000,
+  waitingTotal: 30_000,
 };
 
 /** A lane that has to wait goes on when so many fit at once, so that they share one look into the store. */
 const REFILL = 50;
 
-/** What did not fit comes back after this time, and then spread out, so that it is not put off again and again. */
+/** What did not fit comes back after this time, and spread out, so that it is not put off again and again. */
 const COME_BACK_MS = 1_000;
-const COME_BACK_PER_MS = 2;
+/**
+ * How fast it comes back while nothing is known of the project's receivers, and at least. Too fast costs being
+ * put off once more, too slow leaves a fast receiver without work.
+ */
+const COME_BACK_PER_MS = 10;
+const COME_BACK_PER_MS_MIN = 0.5;
+/** Somewhat faster than posts ended lately, so that a receiver that can do more is not kept waiting. */
+const COME_BACK_GROWTH = 1.5;
+const RATE_PERIOD_MS = 1_000;
 
 interface Project<Item> {
   underWay: number;
@@ -39,6 +47,10 @@ interface Project<Item> {
   /** By endpoint, those that wait; the endpoint served last is the last. */
   readonly lanes: Map<string, Item[]>;
   comesBackAt: number;
+  /** What comes back in a millisecond, by what ended in the last period. */
+  comesBackPerMs: number;
+  ended: number;
+  endedSince: number;
 }
 
 /**
@@ -73,7 +85,7 @@ export class PostingLanes<Item extends Laned> {
   /** When an item that was not let in may be offered again, in milliseconds since 1970. */
   comesBackAt(projectId: string, now: number): number {
     const project = this.#project(projectId);
-    project.comesBackAt = Math.max(project.comesBackAt, now + COME_BACK_MS) + 1 / COME_BACK_PER_MS;
+    project.comesBackAt = Math.max(project.comesBackAt, now + COME_BACK_MS) + 1 / project.comesBackPerMs;
     return Math.floor(project.comesBackAt);
   }
 
@@ -98,6 +110,7 @@ export class PostingLanes<Item extends Laned> {
     const project = this.#project(projectId);
     project.underWay -= 1;
     this.#underWay -= 1;
+    measure(project, now);
     if (project.underWay + project.waiting === 0 && project.comesBackAt <= now) {
       this.#projects.delete(projectId);
     }
@@ -122,9 +135,30 @@ export class PostingLanes<Item extends Laned> {
   #project(projectId: string): Project<Item> {
     let project = this.#projects.get(projectId);
     if (project === undefined) {
-      project = { underWay: 0, waiting: 0, lanes: new Map(), comesBackAt: 0 };
+      project = {
+        underWay: 0,
+        waiting: 0,
+        lanes: new Map(),
+        comesBackAt: 0,
+        comesBackPerMs: COME_BACK_PER_MS,
+        ended: 0,
+        endedSince: 0,
+      };
       this.#projects.set(projectId, project);
     }
     return project;
   }
+}
+
+function measure(project: Project<unknown>, now: number): void {
+  project.ended += 1;
+  const periodMs = now - project.endedSince;
+  if (periodMs < RATE_PERIOD_MS) return;
+  // After a pause the period says nothing about how fast the receivers are.
+  if (periodMs < 2 * RATE_PERIOD_MS) {
+    const perMs = project.ended / periodMs;
+    project.comesBackPerMs = Math.max(COME_BACK_PER_MS_MIN, perMs * COME_BACK_GROWTH);
+  }
+  project.ended = 0;
+  project.endedSince = now;
 }
