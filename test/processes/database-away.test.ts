@@ -31,7 +31,6 @@ describe.skipIf(POSTGRES_URL === undefined)(
           clock: new SystemClock(),
         },
       ]);
-      if (member === undefined) throw new Error('A member was started');
       remote = member;
     });
     afterEach(async () => {

@@ -1,4 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ProjectStore } from '../../src/application/ports/stores.ts';
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
+import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
+import { MeetingPoint } from '../contracts/storage.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { ServiceGroup } from '../support/service-group.ts';
 
@@ -22,7 +28,21 @@ describe.skipIf(POSTGRES_URL === undefined)(
     afterEach(() => group.dispose());
 
     it('start at the same moment on an empty database, and fill it once', async () => {
-      await groupWith(15_000).start(Array.from({ length: 4 }, () => ({ role: 'api' as const })));
+      const members = await groupWith(15_000).start([{ role: 'api' }, { role: 'api' }]);
+      await group.rows('TRUNCATE projects, price_lists, ledger_entries, api_keys CASCADE');
+      const everyone = new MeetingPoint(members.length);
+      const seed = readSeed(seedWith({ credit: 15_000 }));
+      const applied = await Promise.all(
+        members.map(({ service: { container } }) =>
+          new ApplySeed({
+            unitOfWork: meetingWhereItIsEmpty(container.get(ports.unitOfWork), everyone),
+            keyHasher: container.get(ports.keyHasher),
+            secretBox: container.get(ports.secretBox),
+            clock: group.clock,
+          }).execute(seed),
+        ),
+      );
+      expect(applied.sort()).toEqual([false, true]);
       expect(await group.rows('SELECT slug FROM projects')).toEqual([{ slug: 'demo' }]);
       expect(await group.rows('SELECT kind, balance_delta FROM ledger_entries')).toEqual([
         { kind: 'deposit', balance_delta: 15_000_000 },
@@ -39,18 +59,18 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
       const answers = await Promise.all(
         Array.from({ length: ATTEMPTS }, (_, index) =>
-          (isEven(index) ? first : second)?.request('/sms', send(index)),
+          (isEven(index) ? first : second).request('/sms', send(index)),
         ),
       );
-      const accepted = answers.filter((answer) => answer?.status === 200);
-      const left = accepted.map((answer) => (answer?.body as { remainingCredit: number }).remainingCredit);
+      const accepted = answers.filter((answer) => answer.status === 200);
+      const left = accepted.map((answer) => (answer.body as { remainingCredit: number }).remainingCredit);
       expect(left.sort((a, b) => a - b)).toEqual(
         Array.from({ length: MESSAGES }, (_, index) => rest + index * COST),
       );
       const refusals = new Set(
         answers
-          .filter((answer) => answer?.status !== 200)
-          .map((answer) => JSON.stringify([answer?.status, answer?.body])),
+          .filter((answer) => answer.status !== 200)
+          .map((answer) => JSON.stringify([answer.status, answer.body])),
       );
       expect([...refusals].map((text) => JSON.parse(text))).toEqual([
         [
@@ -80,13 +100,13 @@ describe.skipIf(POSTGRES_URL === undefined)(
       // Test numbers that whatsapp refuses: every message takes two steps.
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
-          api?.request(
+          api.request(
             '/sms',
             verification(`999${String(index).padStart(6, '0')}0007`, { provider: 'whatsapp-sms' }),
           ),
         ),
       );
-      const ids = answers.map((answer) => (answer?.body as { smsId: string }).smsId);
+      const ids = answers.map((answer) => (answer.body as { smsId: string }).smsId);
       await group.advance(1_000);
       expect(await group.problems()).toEqual([]);
       expect(group.submitted.map(({ smsId, step }) => `${smsId} ${step}`).sort()).toEqual(
@@ -95,3 +115,26 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
   },
 );
+
+/** Everybody finds the database empty before anybody fills it. */
+function meetingWhereItIsEmpty(real: UnitOfWork, everyone: MeetingPoint): UnitOfWork {
+  return {
+    run: (work, durability) =>
+      real.run(({ projects, ...stores }) => {
+        const asked: ProjectStore = {
+          insert: (rows) => projects.insert(rows),
+          byIds: (ids) => projects.byIds(ids),
+          byKeyDigest: (digest) => projects.byKeyDigest(digest),
+          insertKeys: (keys) => projects.insertKeys(keys),
+          isEmpty: async () => {
+            const isEmpty = await projects.isEmpty();
+            await everyone.meet();
+            return isEmpty;
+          },
+        };
+        return work({ ...stores, projects: asked });
+      }, durability),
+    read: (work) => real.read(work),
+    ping: () => real.ping(),
+  };
+}

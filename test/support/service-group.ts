@@ -74,8 +74,11 @@ export class ServiceGroup {
   }
 
   /** Starts all of them at the same moment. */
-  start(members: readonly MemberOptions[]): Promise<readonly Member[]> {
-    return Promise.all(members.map((options) => this.#start(options)));
+  start<const Options extends readonly MemberOptions[]>(
+    members: Options,
+  ): Promise<{ readonly [Index in keyof Options]: Member }> {
+    const starting = members.map((options) => this.#start(options));
+    return Promise.all(starting) as Promise<{ readonly [Index in keyof Options]: Member }>;
   }
 
   /** Does everything that is due at the present instant, in every member at once. */
