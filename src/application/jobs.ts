@@ -20,8 +20,8 @@ export interface Job {
 }
 
 /**
- * A job somebody works on. `fence` rises with every lease: only the holder of the newest may complete it, so
- * a late worker changes nothing. It also counts the deliveries so far.
+ * A job somebody works on. `fence` rises with every lease and every new due time: only the holder of the newest
+ * may complete it, so a late worker changes nothing.
  */
 export interface LeasedJob<Kind extends Work = Work> {
   readonly id: string;
@@ -32,8 +32,11 @@ export interface LeasedJob<Kind extends Work = Work> {
 /** A leased job that was not completed becomes due again after this time. */
 export const LEASE_MS = 30_000;
 
-/** A job leased more often than this without being completed is set aside as dead. */
-export const DELIVERIES_MAX = 5;
+/** A job that failed this often, tried by itself, is set aside as dead. Leases that merely ran out do not count. */
+export const FAILURES_MAX = 5;
+
+/** A job that failed is due again after this time. */
+export const FAILED_JOB_PAUSE_MS = 30_000;
 
 export function startStepJob(smsId: string, step: number, dueAt: number): Job {
   return { id: startStepJobId(smsId, step), dueAt, work: { kind: 'start-step', smsId, step } };

@@ -1,7 +1,12 @@
-import type { ChainEvent } from '../domain/messages/fallback-chain.ts';
 import type { BackgroundWork } from './background-work.ts';
 import { REPEATS_END_MS } from './batcher.ts';
-import { DELIVERIES_MAX, type LeasedJob, type MessageWork, type WebhookWork } from './jobs.ts';
+import {
+  FAILED_JOB_PAUSE_MS,
+  FAILURES_MAX,
+  type LeasedJob,
+  type MessageWork,
+  type WebhookWork,
+} from './jobs.ts';
 import type { AdvanceMessages } from './messages/advance-messages.ts';
 import type { SubmitSteps } from './messages/submit-steps.ts';
 import type { Clock } from './ports/clock.ts';
@@ -39,10 +44,8 @@ export class RunJobs {
    * background, so that a slow channel holds up nothing else. A job that fails stays leased and comes again.
    */
   async execute(jobs: readonly LeasedJob[]): Promise<void> {
-    const { fresh, worn } = byDeliveries(jobs);
-    if (worn.length > 0) await this.#bury(worn);
-    const messages = fresh.filter(isMessageJob);
-    const webhooks = fresh.filter(isWebhookJob);
+    const messages = jobs.filter(isMessageJob);
+    const webhooks = jobs.filter(isWebhookJob);
     await Promise.all([
       this.#oneByOneOnFailure(messages, (group) => this.#advance(group)),
       this.#oneByOneOnFailure(webhooks, (group) => this.#ports.deliverWebhooks.execute(group)),
@@ -61,22 +64,29 @@ export class RunJobs {
     try {
       await run(jobs);
     } catch (error) {
-      if (jobs.length === 1 || error instanceof StorageUnavailable) return this.#logFailure(jobs, error);
+      if (error instanceof StorageUnavailable) return this.#logFailure(jobs, error);
       for (const [index, job] of jobs.entries()) {
         if (clock.now() > end) return this.#logFailure(jobs.slice(index), error);
-        await run([job]).catch((own: unknown) => this.#logFailure([job], own));
+        await this.#runAlone(job, run);
       }
+    }
+  }
+
+  async #runAlone<Job extends LeasedJob>(
+    job: Job,
+    run: (group: readonly Job[]) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await run([job]);
+    } catch (error) {
+      await this.#noteFailure(job, error).catch((own: unknown) => this.#logFailure([job], own));
     }
   }
 
   async #advance(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
     const { unitOfWork, advanceMessages, submitSteps, background } = this.#ports;
     const { started, projects } = await unitOfWork.run(async (stores) => {
-      const held = (await stores.jobs.complete(jobs)).filter(isMessageJob);
-      const steps = await advanceMessages.execute(
-        stores,
-        held.map(({ work }) => ({ smsId: work.smsId, event: eventOf(work) })),
-      );
+      const steps = await advanceMessages.execute(stores, [], jobs);
       return {
         started: steps,
         projects: await projectsOf(
@@ -90,11 +100,15 @@ export class RunJobs {
     await background.room();
   }
 
-  async #bury(jobs: readonly LeasedJob[]): Promise<void> {
+  /** Only a job that failed by itself counts as failed: what fails in a batch may be another's fault. */
+  async #noteFailure(job: LeasedJob, error: unknown): Promise<void> {
     const { unitOfWork, clock, logger } = this.#ports;
-    const reason = `Not completed in ${DELIVERIES_MAX} deliveries`;
-    await unitOfWork.run((stores) => stores.jobs.bury(jobs, reason, clock.now()));
-    for (const job of jobs) logger.warn('job_dead', { jobId: job.id, kind: job.work.kind, fence: job.fence });
+    this.#logFailure([job], error);
+    const at = clock.now();
+    const reason = error instanceof Error ? error.message : String(error);
+    const failure = { reason, at, retryAt: at + FAILED_JOB_PAUSE_MS, failuresMax: FAILURES_MAX };
+    const dead = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
+    for (const { id, work } of dead) logger.warn('job_dead', { jobId: id, kind: work.kind });
   }
 
   #logFailure(jobs: readonly LeasedJob[], error: unknown): void {
@@ -104,30 +118,12 @@ export class RunJobs {
   }
 }
 
-function byDeliveries(jobs: readonly LeasedJob[]) {
-  return {
-    fresh: jobs.filter((job) => job.fence <= DELIVERIES_MAX),
-    worn: jobs.filter((job) => job.fence > DELIVERIES_MAX),
-  };
-}
-
 function isMessageJob(job: LeasedJob): job is LeasedJob<MessageWork> {
   return job.work.kind !== 'post-webhook';
 }
 
 function isWebhookJob(job: LeasedJob): job is LeasedJob<WebhookWork> {
   return job.work.kind === 'post-webhook';
-}
-
-function eventOf(work: MessageWork): ChainEvent {
-  switch (work.kind) {
-    case 'start-step':
-      return { kind: 'start', step: work.step };
-    case 'step-deadline':
-      return { kind: 'deadline', step: work.step };
-    default:
-      return work satisfies never;
-  }
 }
 
 async function projectsOf(stores: Stores, projectIds: readonly string[]) {

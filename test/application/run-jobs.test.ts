@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../../src/application/background-work.ts';
-import { DELIVERIES_MAX, LEASE_MS, type LeasedJob, startStepJob } from '../../src/application/jobs.ts';
+import {
+  FAILED_JOB_PAUSE_MS,
+  FAILURES_MAX,
+  LEASE_MS,
+  type LeasedJob,
+  startStepJob,
+} from '../../src/application/jobs.ts';
 import { RunJobs } from '../../src/application/run-jobs.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';
 import { buildContainer } from '../../src/bootstrap/service.ts';
@@ -27,6 +33,7 @@ function world() {
     logger,
     clock,
     database,
+    unitOfWork,
     runJobs: container.get(RunJobs),
     background: container.get(BackgroundWork),
     lease: (): Promise<readonly LeasedJob[]> =>
@@ -77,35 +84,36 @@ describe('RunJobs', () => {
     expect(dueNow).toEqual([]);
   });
 
-  it('sets a job aside once it was handed out five times for nothing', async () => {
-    expect(DELIVERIES_MAX).toBe(5);
-    for (let delivery = 1; delivery <= DELIVERIES_MAX; delivery += 1) {
-      const poisoned = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
-      expect(poisoned.map(({ fence }) => fence)).toEqual([delivery]);
-      await here.runJobs.execute(poisoned);
+  it('sets a job aside once it failed five times by itself, and does it when it is revived', async () => {
+    expect(FAILURES_MAX).toBe(5);
+    const poisoned = async () =>
+      (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
+    for (let failure = 1; failure <= FAILURES_MAX; failure += 1) {
       expect(await here.countDead()).toBe(0);
-      here.clock.at += LEASE_MS;
+      await here.runJobs.execute(await poisoned());
+      here.clock.at += FAILED_JOB_PAUSE_MS;
     }
-    const worn = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
-    await here.runJobs.execute(worn);
     expect(await here.countDead()).toBe(1);
     expect(here.logger.entries.filter(({ event }) => event === 'job_dead')).toEqual([
-      {
-        level: 'warn',
-        event: 'job_dead',
-        fields: { jobId: `${POISONED}/start/0`, kind: 'start-step', fence: 6 },
-      },
+      { level: 'warn', event: 'job_dead', fields: { jobId: `${POISONED}/start/0`, kind: 'start-step' } },
     ]);
-    here.clock.at += LEASE_MS;
-    const left = await here.lease();
-    expect(left.filter(({ work }) => JSON.stringify(work).includes(POISONED))).toEqual([]);
+    expect(await poisoned()).toEqual([]);
     expect(await here.database.knex('dead_jobs').select('id', 'reason', 'buried_at')).toEqual([
-      {
-        id: `${POISONED}/start/0`,
-        reason: 'Not completed in 5 deliveries',
-        buried_at: NOW + DELIVERIES_MAX * LEASE_MS,
-      },
+      { id: `${POISONED}/start/0`, reason: 'poison', buried_at: NOW + 4 * FAILED_JOB_PAUSE_MS },
     ]);
+    await here.database.knex.raw('DROP TRIGGER poison');
+    await here.unitOfWork.run((stores) => stores.jobs.revive(here.clock.at));
+    await here.runJobs.execute(await poisoned());
+    expect([await here.countDead(), await here.stepsOf(POISONED)]).toEqual([0, 1]);
+  });
+
+  it('does not count leases that ran out against a job', async () => {
+    for (let lease = 1; lease <= 3 * FAILURES_MAX; lease += 1) {
+      expect(await here.lease()).toHaveLength(2);
+      here.clock.at += LEASE_MS;
+    }
+    await here.runJobs.execute(await here.lease());
+    expect([await here.stepsOf(SOUND), await here.countDead()]).toEqual([1, 0]);
   });
 
   it('does nothing for a job that somebody else was given meanwhile', async () => {

@@ -222,13 +222,34 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
     });
 
-    it('buries what is held, and only that', async () => {
+    it('counts failures of what is held, sets the worn aside, and revives it', async () => {
+      const failure = { reason: 'no luck', at: NOW, retryAt: NOW + 7, failuresMax: 2 };
       await run(({ jobs }) => jobs.add([job('a'), job('b')]));
       const [a, b] = await lease(NOW);
       if (a === undefined || b === undefined) throw new Error('two jobs were due');
-      await run(({ jobs }) => jobs.bury([a, { ...b, fence: 0 }], 'gave up', NOW));
-      expect(await read(({ jobs }) => jobs.countDead())).toBe(1);
+      expect(await run(({ jobs }) => jobs.fail([a, { ...b, fence: 0 }], failure))).toEqual([]);
+      expect(await read(({ jobs }) => jobs.nextDueAt())).toBe(NOW + 7);
+      const again = await lease(NOW + 7);
+      expect(again).toEqual([leased('a', 2)]);
+      expect(await run(({ jobs }) => jobs.fail(again, failure))).toEqual(again);
+      expect(await read(({ jobs }) => jobs.dead(10))).toEqual([
+        { id: 'a', work: job('a').work, reason: 'no luck', buriedAt: NOW },
+      ]);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('b', 2)]);
+      expect(await run(({ jobs }) => jobs.revive(NOW + LEASE_MS))).toBe(1);
+      expect(await read(({ jobs }) => jobs.countDead())).toBe(0);
+      expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', 1)]);
+    });
+
+    it('forgets failures when a job gets a new due time', async () => {
+      const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 2 };
+      await run(({ jobs }) => jobs.add([job('a')]));
+      await run(async ({ jobs }) =>
+        jobs.fail(await jobs.lease({ now: NOW, until: NOW + 1, limit: 1 }), failure),
+      );
+      await run(({ jobs }) => jobs.add([job('a')]));
+      const held = await lease(NOW);
+      expect(await run(({ jobs }) => jobs.fail(held, failure))).toEqual([]);
     });
 
     it('knows when the next job is due', async () => {
@@ -241,7 +262,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(async ({ jobs }) => {
         await jobs.add([]);
         await jobs.remove([]);
-        await jobs.bury([], 'nothing', NOW);
+        expect(await jobs.fail([], { reason: '', at: NOW, retryAt: NOW, failuresMax: 1 })).toEqual([]);
         expect(await jobs.complete([])).toEqual([]);
       });
       expect(await read(({ jobs }) => jobs.countDead())).toBe(0);

@@ -1,6 +1,6 @@
 import type { Job, LeasedJob, Work } from '../../application/jobs.ts';
-import type { JobStore } from '../../application/ports/stores.ts';
-import type { Insert, Removal } from './connection.ts';
+import type { DeadJob, JobStore } from '../../application/ports/stores.ts';
+import type { Insert, Removal, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
 /** What a job is created with; every lease, and every new due time, raises it. */
@@ -8,11 +8,18 @@ const FIRST_FENCE = 0;
 
 const INSERT = {
   table: 'jobs',
-  columns: { id: 'text', work: 'text', due_at: 'bigint', fence: 'bigint' },
+  columns: { id: 'text', work: 'text', due_at: 'bigint', fence: 'bigint', failures: 'bigint' },
   orderBy: 'id',
   onConflict: `ON CONFLICT (id) DO UPDATE
-    SET work = excluded.work, due_at = excluded.due_at, fence = jobs.fence + 1`,
+    SET work = excluded.work, due_at = excluded.due_at, fence = jobs.fence + 1, failures = 0`,
 } as const satisfies Insert<string>;
+
+const POSTPONE = {
+  table: 'jobs',
+  key: { id: 'text' },
+  columns: { failures: 'bigint', due_at: 'bigint' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
 
 const REMOVE_HELD = {
   table: 'jobs',
@@ -43,6 +50,7 @@ export class KnexJobStore implements JobStore {
         work: JSON.stringify(work),
         due_at: dueAt,
         fence: FIRST_FENCE,
+        failures: 0,
       })),
     );
   }
@@ -96,12 +104,56 @@ export class KnexJobStore implements JobStore {
     await this.#session.execute('DELETE FROM jobs WHERE id = ANY(?)', [ids]);
   }
 
-  async bury(jobs: readonly LeasedJob[], reason: string, at: number): Promise<void> {
-    const held = await this.complete(jobs);
+  async fail(
+    jobs: readonly LeasedJob[],
+    { reason, at, retryAt, failuresMax }: Parameters<JobStore['fail']>[1],
+  ): Promise<readonly LeasedJob[]> {
+    const rows = await this.#session.query(
+      'SELECT id, fence, failures FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      [jobs.map(({ id }) => id)],
+    );
+    const failures = new Map(rows.map((row) => [`${row.id} ${row.fence}`, (row.failures as number) + 1]));
+    const failuresOf = ({ id, fence }: LeasedJob): number | undefined => failures.get(`${id} ${fence}`);
+    const held = jobs.filter((job) => failuresOf(job) !== undefined);
+    const isWorn = (job: LeasedJob): boolean => (failuresOf(job) ?? 0) >= failuresMax;
+    await this.#session.update(
+      POSTPONE,
+      held
+        .filter((job) => !isWorn(job))
+        .map((job) => ({ id: job.id, failures: failuresOf(job) ?? 0, due_at: retryAt })),
+    );
+    const buried = await this.complete(held.filter(isWorn));
     await this.#session.insert(
       INSERT_DEAD,
-      held.map(({ id, fence, work }) => ({ id, fence, work: JSON.stringify(work), reason, buried_at: at })),
+      buried.map(({ id, fence, work }) => ({ id, fence, work: JSON.stringify(work), reason, buried_at: at })),
     );
+    return buried;
+  }
+
+  async revive(now: number): Promise<number> {
+    const rows = await this.#session.query(
+      'SELECT id, work FROM dead_jobs ORDER BY id, buried_at FOR UPDATE',
+    );
+    await this.add(
+      rows.map((row) => ({ id: row.id as string, work: JSON.parse(row.work as string) as Work, dueAt: now })),
+    );
+    await this.#session.execute('DELETE FROM dead_jobs WHERE id = ANY(?)', [
+      rows.map((row) => row.id as string),
+    ]);
+    return rows.length;
+  }
+
+  async dead(limit: number): Promise<readonly DeadJob[]> {
+    const rows = await this.#session.query(
+      'SELECT id, work, reason, buried_at FROM dead_jobs ORDER BY buried_at DESC, id LIMIT ?',
+      [limit],
+    );
+    return rows.map((row) => ({
+      id: row.id as string,
+      work: JSON.parse(row.work as string) as Work,
+      reason: row.reason as string,
+      buriedAt: row.buried_at as number,
+    }));
   }
 
   async nextDueAt(): Promise<number | null> {

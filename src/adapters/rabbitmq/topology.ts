@@ -1,5 +1,7 @@
 import type { Channel, Options } from 'amqplib';
-import { DELIVERIES_MAX } from '../../application/jobs.ts';
+
+/** What the broker hands out this often without an acknowledgement goes to the dead letters. */
+const DELIVERIES_MAX = 5;
 
 /** Set-aside messages that are kept; the oldest make way, because the job's row still tells the whole story. */
 export const DEAD_LETTERS_MAX = 100_000;

@@ -5,7 +5,7 @@ import type {
   Submission,
 } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import type { Answer } from '../../domain/messages/fallback-chain.ts';
+import type { Answer } from '../../domain/messages/chain-event.ts';
 import { type SimulatedStep, simulatedStep } from '../../domain/messages/magic-numbers.ts';
 import { Timeline } from './timeline.ts';
 
@@ -53,8 +53,8 @@ export class SimulatedCarriers implements ChannelProvider, CarrierNewsSource {
     return this.#news.takeDue(now);
   }
 
-  putBack(news: readonly CarrierNews[]): void {
-    for (const each of news) this.#news.add(this.#options.clock.now(), each);
+  putBack(news: readonly CarrierNews[], dueAt: number): void {
+    for (const each of news) this.#news.add(dueAt, each);
   }
 
   /** A handset writes to one of the projects' whatsapp numbers; heard at the present instant. */

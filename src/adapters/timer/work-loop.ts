@@ -1,5 +1,5 @@
 import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
-import type { CarrierNewsSource } from '../../application/ports/carrier-news.ts';
+import type { CarrierNews, CarrierNewsSource } from '../../application/ports/carrier-news.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/relay-jobs.ts';
@@ -9,6 +9,9 @@ import { Pace } from './pace.ts';
 
 /** How late work that came due by the clock alone may be noticed. */
 export const POLL_MS = 100;
+
+/** News from a carrier that could not be recorded is tried again after this time. */
+const NEWS_RETRY_MS = 1_000;
 
 interface WorkLoopOptions {
   readonly doorbell: Doorbell;
@@ -102,16 +105,29 @@ export class WorkLoop {
     this.#signals = 0;
   }
 
+  /** News that cannot be recorded is put back, and must not keep due work from being done. */
   async #recordNews(): Promise<number> {
-    const { carrierNews, clock, recordReceipts, acceptInbound } = this.#options;
+    const { carrierNews, clock, logger } = this.#options;
     const news = carrierNews.takeDue(clock.now());
-    try {
-      await recordReceipts.execute(news.flatMap((each) => (each.kind === 'receipt' ? [each.receipt] : [])));
-      await acceptInbound.execute(news.flatMap((each) => (each.kind === 'inbound' ? [each.arrival] : [])));
-    } catch (error) {
-      carrierNews.putBack(news);
-      throw error;
+    const outcomes = await Promise.allSettled(news.map((each) => this.#record(each)));
+    const failed = news.filter((_, index) => outcomes[index]?.status === 'rejected');
+    if (failed.length > 0) {
+      carrierNews.putBack(failed, clock.now() + NEWS_RETRY_MS);
+      const first = outcomes.find((outcome) => outcome.status === 'rejected');
+      logger.error('carrier_news_failed', first?.reason, { count: failed.length });
     }
-    return news.length;
+    return news.length - failed.length;
+  }
+
+  #record(news: CarrierNews): Promise<void> {
+    const { recordReceipts, acceptInbound } = this.#options;
+    switch (news.kind) {
+      case 'receipt':
+        return recordReceipts.execute([news.receipt]);
+      case 'inbound':
+        return acceptInbound.execute([news.arrival]);
+      default:
+        return news satisfies never;
+    }
   }
 }

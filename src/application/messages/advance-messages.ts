@@ -1,8 +1,17 @@
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountTaken } from '../../domain/billing/settlement.ts';
-import { advance, type ChainEffect, type ChainEvent } from '../../domain/messages/fallback-chain.ts';
+import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
+import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import { type Job, startStepJob, startStepJobId, stepDeadlineJob, stepDeadlineJobId } from '../jobs.ts';
+import {
+  type Job,
+  type LeasedJob,
+  type MessageWork,
+  startStepJob,
+  startStepJobId,
+  stepDeadlineJob,
+  stepDeadlineJobId,
+} from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange, QueueWebhooks } from '../webhooks/queue-webhooks.ts';
@@ -21,7 +30,8 @@ export interface StartedStep {
 
 /**
  * Tells chains what happened: locks the messages, folds the news in the order given, and writes the messages,
- * the books and the jobs that follow. Runs inside the caller's transaction; news about unknown messages is
+ * the books and the jobs that follow. Jobs are news too, as long as they are still held: completing them and
+ * their effect are one. Runs inside the caller's transaction; news about unknown messages is
  * ignored. Returns the steps that may be submitted once that transaction is committed.
  */
 export class AdvanceMessages {
@@ -31,14 +41,22 @@ export class AdvanceMessages {
     this.#ports = ports;
   }
 
-  async execute(stores: Stores, news: readonly MessageNews[]): Promise<readonly StartedStep[]> {
-    if (news.length === 0) return [];
+  async execute(
+    stores: Stores,
+    news: readonly MessageNews[],
+    jobs: readonly LeasedJob<MessageWork>[] = [],
+  ): Promise<readonly StartedStep[]> {
+    const smsIds = [...news.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
+    if (smsIds.length === 0) return [];
     const now = this.#ports.clock.now();
-    const locked = await stores.messages.lock([...new Set(news.map(({ smsId }) => smsId))]);
+    // Messages before their jobs: whoever brings news locks in this order, so that nobody waits in a circle.
+    const locked = await stores.messages.lock([...new Set(smsIds)]);
+    const held = new Set<LeasedJob>(jobs.length === 0 ? [] : await stores.jobs.complete(jobs));
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const after = new Map(before);
     const writes = new Consequences(now);
-    for (const { smsId, event } of news) {
+    const due = jobs.filter((job) => held.has(job)).map(newsOf);
+    for (const { smsId, event } of [...news, ...due]) {
       const message = after.get(smsId);
       if (message === undefined) continue;
       const outcome = advance(message, event, now);
@@ -113,5 +131,16 @@ class Consequences {
   #unschedule(id: string): void {
     this.#jobs.delete(id);
     this.#removedJobIds.add(id);
+  }
+}
+
+function newsOf({ work }: LeasedJob<MessageWork>): MessageNews {
+  switch (work.kind) {
+    case 'start-step':
+      return { smsId: work.smsId, event: { kind: 'start', step: work.step } };
+    case 'step-deadline':
+      return { smsId: work.smsId, event: { kind: 'deadline', step: work.step } };
+    default:
+      return work satisfies never;
   }
 }

@@ -9,8 +9,8 @@ export type CarrierNews =
 export interface CarrierNewsSource {
   /** Takes the news due at `now` (milliseconds since 1970), the oldest first. */
   takeDue(now: number): readonly CarrierNews[];
-  /** Takes back what could not be recorded; it is due at once. */
-  putBack(news: readonly CarrierNews[]): void;
+  /** Takes back what could not be recorded; it is due again at `dueAt`. */
+  putBack(news: readonly CarrierNews[], dueAt: number): void;
   /** When the next news is due, or null when none is expected. */
   nextDueAt(): number | null;
 }

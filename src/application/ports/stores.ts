@@ -10,7 +10,7 @@ import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { EndpointHealth } from '../../domain/webhooks/endpoint-health.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import type { Job, LeasedJob } from '../jobs.ts';
+import type { Job, LeasedJob, Work } from '../jobs.ts';
 
 /** Everything that can be read and written in one transaction. Every method is plural: one call per batch. */
 export interface Stores {
@@ -146,12 +146,35 @@ export interface JobStore {
   held(jobs: readonly LeasedJob[], until: number): Promise<readonly LeasedJob[]>;
   /** Removes jobs whatever their lease; ids that do not exist are fine. */
   remove(ids: readonly string[]): Promise<void>;
-  /** Sets jobs still held under their fence aside for an operator, with the reason. */
-  bury(jobs: readonly LeasedJob[], reason: string, at: number): Promise<void>;
+  /**
+   * Notes that jobs still held under their fence failed: they are due again at `retryAt`, or set aside for an
+   * operator when they failed `failuresMax` times. Returns those that were set aside.
+   */
+  fail(
+    jobs: readonly LeasedJob[],
+    failure: {
+      readonly reason: string;
+      readonly at: number;
+      readonly retryAt: number;
+      readonly failuresMax: number;
+    },
+  ): Promise<readonly LeasedJob[]>;
+  /** Makes every job that was set aside due at `now`, and says how many. */
+  revive(now: number): Promise<number>;
+  /** The jobs that were set aside, the latest first, at most `limit`. */
+  dead(limit: number): Promise<readonly DeadJob[]>;
   /** The instant the next job is due, or null when there is none. */
   nextDueAt(): Promise<number | null>;
   /** How many jobs were set aside. */
   countDead(): Promise<number>;
+}
+
+/** A job that was set aside, and why. */
+export interface DeadJob {
+  readonly id: string;
+  readonly work: Work;
+  readonly reason: string;
+  readonly buriedAt: number;
 }
 
 /** What an Idempotency-Key was first answered with; unique per project, route and key. */

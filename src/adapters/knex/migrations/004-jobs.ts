@@ -8,7 +8,8 @@ export async function up(knex: Knex, { key, clustered }: TableWords): Promise<vo
       id ${key} PRIMARY KEY,
       work text NOT NULL,
       due_at bigint NOT NULL,
-      fence bigint NOT NULL
+      fence bigint NOT NULL,
+      failures bigint NOT NULL
     ) ${clustered}`);
   await knex.raw('CREATE INDEX jobs_due ON jobs (due_at, id)');
   await knex.raw(`
