@@ -82,6 +82,38 @@ withReceiver(named('delivery webhooks'), () => {
     expect(receiver.posts[0]?.headers).not.toHaveProperty('x-svc-webhook-secret');
   });
 
+  it('tells the reason of the channel that was tried, not of one that was left out', async () => {
+    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
+    const smsId = await send('9990000000007', {
+      provider: 'whatsapp-sms',
+      smsType: 'whatsapp-template',
+      whatsappAccountId: '664def456abc789012345602',
+      whatsappPhoneId: '664def456abc789012345678',
+      templateName: 'login_code',
+      templateParameters: { body: { 1: '4711' } },
+    });
+    await service.advance(1_000);
+    expect(receiver.bodies()).toEqual([
+      {
+        smsId,
+        deliveryReportType: 'final',
+        isFinal: true,
+        channel: 'whatsapp',
+        status: 'failed',
+        reason: 'The number is not on whatsapp',
+      },
+    ]);
+    expect((await service.request(`/sms/track/${smsId}`)).body).toMatchObject({
+      status: 'failed',
+      lastChannel: 'whatsapp',
+      channelFlow: [
+        { channel: 'whatsapp', tried: true, success: false },
+        { channel: 'sms', tried: false },
+      ],
+    });
+    await service.assertQuiet();
+  });
+
   it('keeps the secret sealed at rest', async () => {
     const { service, send } = await start({ webhookSecret: SECRET });
     const message = await service.message(await send(HOME_NUMBER));

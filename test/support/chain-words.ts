@@ -1,4 +1,4 @@
-import type { Answer, ChainEffect, ChainEvent, Report } from '../../src/domain/messages/fallback-chain.ts';
+import type { Answer, ChainEffect, ChainEvent, Report } from '../../src/domain/messages/chain-event.ts';
 
 export const start = (step: number): ChainEvent => ({ kind: 'start', step });
 export const deadline = (step: number): ChainEvent => ({ kind: 'deadline', step });

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import type { ChainEvent, ChainOutcome } from '../../src/domain/messages/chain-event.ts';
 import type { Channel } from '../../src/domain/messages/channel.ts';
-import { advance, type ChainEvent, type ChainOutcome } from '../../src/domain/messages/fallback-chain.ts';
+import { advance } from '../../src/domain/messages/fallback-chain.ts';
 import { channelFlow, lastChannel, type Message } from '../../src/domain/messages/message.ts';
 import { canCarry, maskContent } from '../../src/domain/messages/send-request.ts';
 import { NOW } from './builders.ts';

@@ -1,6 +1,6 @@
 import type { Project } from '../../domain/access/project.ts';
+import type { Answer } from '../../domain/messages/chain-event.ts';
 import type { Channel } from '../../domain/messages/channel.ts';
-import type { Answer } from '../../domain/messages/fallback-chain.ts';
 import { textOf } from '../../domain/messages/send-policy.ts';
 import type { ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../../domain/access/project.ts';
+import type { Answer, Report } from '../../domain/messages/chain-event.ts';
 import type { Channel } from '../../domain/messages/channel.ts';
-import type { Answer, Report } from '../../domain/messages/fallback-chain.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';

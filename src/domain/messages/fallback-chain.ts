@@ -1,66 +1,14 @@
+import type { Answer, ChainEffect, ChainEvent, ChainOutcome, Report } from './chain-event.ts';
 import type { Channel } from './channel.ts';
 import type { Message, Step, StepState } from './message.ts';
 import { isTerminal, raiseStatus } from './message-status.ts';
+import { reportWindowMs } from './report-window.ts';
 import { canCarry, maskContent } from './send-request.ts';
-
-/** What a channel says later about a submission it may have taken. */
-export type Report =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'delivered' }
-  | { readonly kind: 'read' }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-/** What a channel says at once. `unknown`: it may or may not have taken the message. */
-export type Answer =
-  | { readonly kind: 'accepted'; readonly reference: string | null }
-  | { readonly kind: 'refused'; readonly reason: string; readonly endsChain: boolean }
-  | { readonly kind: 'unknown'; readonly reason: string };
-
-/** Everything a chain is told. `step` is the position in the chain the news is about. */
-export type ChainEvent =
-  | { readonly kind: 'start'; readonly step: number }
-  | { readonly kind: 'answered'; readonly step: number; readonly answer: Answer }
-  | { readonly kind: 'reported'; readonly step: number; readonly report: Report }
-  | { readonly kind: 'deadline'; readonly step: number };
-
-/** What has to be done because of it, in the same transaction. */
-export type ChainEffect =
-  /** Hand the message to this step's channel, once the step is committed. */
-  | { readonly kind: 'submit'; readonly step: number }
-  /** Come back with `start` for this step, now. */
-  | { readonly kind: 'schedule-start'; readonly step: number }
-  /** Come back with `deadline` for this step at this instant, and at no other. */
-  | { readonly kind: 'schedule-deadline'; readonly step: number; readonly at: number }
-  /** Nothing that was scheduled for this step is wanted any more. */
-  | { readonly kind: 'unschedule'; readonly step: number }
-  /** Resolve the hold: `channel` carried the message, or null when every channel failed. */
-  | { readonly kind: 'settle'; readonly channel: Channel | null }
-  /** The customer's view of the message changed (specification 6.1). */
-  | {
-      readonly kind: 'status-changed';
-      readonly status: 'sent' | 'delivered' | 'failed';
-      readonly channel: Channel;
-      readonly isFinal: boolean;
-      readonly reason: string | null;
-    };
-
-export interface ChainOutcome {
-  readonly message: Message;
-  readonly effects: readonly ChainEffect[];
-}
-
-/** How long a last channel that took the message may stay silent before `sent` is the final word. */
-const REPORT_WINDOW_HOURS: Readonly<Record<Channel, number>> = { sms: 24, whatsapp: 72, telegram: 24 };
-const MS_PER_HOUR = 3_600_000;
 
 export const TIMED_OUT_REASON = 'No delivered report in time';
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 
 const OPEN: ReadonlySet<StepState> = new Set<StepState>(['dispatching', 'accepted', 'unknown']);
-
-export function reportWindowMs(channel: Channel): number {
-  return REPORT_WINDOW_HOURS[channel] * MS_PER_HOUR;
-}
 
 /**
  * Tells the chain what happened and learns what to do next. Late, doubled and reversed news are ordinary
@@ -84,8 +32,9 @@ export function advance(message: Message, event: ChainEvent, now: number): Chain
 function start(message: Message, index: number, now: number): ChainOutcome {
   const channel = message.channels[index];
   const before = message.steps.at(-1);
-  if (before !== undefined && OPEN.has(before.state)) return unchanged(message);
-  if (message.isFinal || channel === undefined || message.steps.length !== index) return unchanged(message);
+  if (before !== undefined && OPEN.has(before.state)) return withoutEffects(message);
+  if (message.isFinal || channel === undefined || message.steps.length !== index)
+    return withoutEffects(message);
   const step: Step = {
     channel,
     state: 'dispatching',
@@ -96,7 +45,10 @@ function start(message: Message, index: number, now: number): ChainOutcome {
   };
   if (!canCarry(channel, message.content)) {
     const skipped = { ...step, state: 'skipped', reason: CANNOT_CARRY_REASON, endedAt: now } as const;
-    return next({ ...message, steps: [...message.steps, skipped] }, skipped, index, now);
+    // A channel that was left out says nothing of why the message failed; the last one tried does.
+    const tried = message.steps.findLast(({ state }) => state !== 'skipped');
+    const ended = tried ?? message.steps[0] ?? skipped;
+    return next({ ...message, steps: [...message.steps, skipped] }, ended, index, now);
   }
   return {
     message: { ...message, steps: [...message.steps, step] },
@@ -109,7 +61,7 @@ function start(message: Message, index: number, now: number): ChainOutcome {
 
 function answered(message: Message, index: number, answer: Answer, now: number): ChainOutcome {
   const step = message.steps[index];
-  if (step === undefined || step.state === 'skipped') return unchanged(message);
+  if (step === undefined || step.state === 'skipped') return withoutEffects(message);
   const isFirstAnswer = step.state === 'dispatching';
   switch (answer.kind) {
     case 'accepted': {
@@ -123,19 +75,19 @@ function answered(message: Message, index: number, answer: Answer, now: number):
         state === 'accepted' && !message.isFinal && isCurrent(message, index) && isLast(message, index)
           ? [{ kind: 'schedule-deadline', step: index, at: now + reportWindowMs(step.channel) }]
           : [];
-      return chain(markSent(withReference, step.channel, now), waiting);
+      return withEffects(markSent(withReference, step.channel, now), waiting);
     }
     case 'refused': {
-      if (!isFirstAnswer) return unchanged(message);
+      if (!isFirstAnswer) return withoutEffects(message);
       const refused = { ...step, state: 'refused', reason: answer.reason, endedAt: now } as const;
       const afterwards = replace(message, index, refused);
-      if (!isCurrent(message, index) || message.isFinal) return unchanged(afterwards);
+      if (!isCurrent(message, index) || message.isFinal) return withoutEffects(afterwards);
       return answer.endsChain
         ? fail({ ...afterwards, errorReason: answer.reason }, refused, index, now)
         : next(afterwards, refused, index, now);
     }
     case 'unknown':
-      return unchanged(
+      return withoutEffects(
         isFirstAnswer
           ? replace(message, index, { ...step, state: 'unknown', reason: answer.reason })
           : message,
@@ -147,17 +99,17 @@ function answered(message: Message, index: number, answer: Answer, now: number):
 
 function reported(message: Message, index: number, report: Report, now: number): ChainOutcome {
   const step = message.steps[index];
-  if (step === undefined || step.state === 'skipped') return unchanged(message);
+  if (step === undefined || step.state === 'skipped') return withoutEffects(message);
   switch (report.kind) {
     case 'sent':
       return answered(message, index, { kind: 'accepted', reference: null }, now);
     case 'failed': {
-      if (!OPEN.has(step.state) && step.state !== 'timed-out') return unchanged(message);
+      if (!OPEN.has(step.state) && step.state !== 'timed-out') return withoutEffects(message);
       const failed = { ...step, state: 'failed', reason: report.reason, endedAt: now } as const;
       const afterwards = replace(message, index, failed);
       return isCurrent(message, index) && OPEN.has(step.state) && !message.isFinal
         ? next(afterwards, failed, index, now)
-        : unchanged(afterwards);
+        : withoutEffects(afterwards);
     }
     case 'delivered':
     case 'read':
@@ -179,7 +131,7 @@ function succeeded(
   const afterwards = replace(message, index, { ...step, state, reason: null, endedAt: step.endedAt ?? now });
   if (message.isFinal) {
     const wasDeliveredHere = message.steps[index]?.state === 'delivered' && message.status === 'delivered';
-    return unchanged(
+    return withoutEffects(
       wasDeliveredHere ? { ...afterwards, status: raiseStatus(message.status, kind) } : afterwards,
     );
   }
@@ -206,7 +158,7 @@ function succeeded(
 function deadline(message: Message, index: number, now: number): ChainOutcome {
   const step = message.steps[index];
   if (message.isFinal || step === undefined || !isCurrent(message, index) || !OPEN.has(step.state)) {
-    return unchanged(message);
+    return withoutEffects(message);
   }
   if (step.state === 'accepted' && isLast(message, index)) {
     return {
@@ -226,7 +178,7 @@ function deadline(message: Message, index: number, now: number): ChainOutcome {
   return next(replace(message, index, timedOut), timedOut, index, now);
 }
 
-/** The step at `index` is over without success: on to the next channel, or the end of the chain. */
+/** The step at `index` is over without success, and `ended` says why: on to the next channel, or the end. */
 function next(message: Message, ended: Step, index: number, now: number): ChainOutcome {
   const noted = { ...message, errorReason: ended.reason };
   if (index + 1 >= message.channels.length) return fail(noted, ended, index, now);
@@ -258,7 +210,8 @@ function fail(message: Message, ended: Step, index: number, now: number): ChainO
 
 /** Some channel took the message: `sent` is said once, and only before the final word. */
 function markSent(message: Message, channel: Channel, now: number): ChainOutcome {
-  if (message.isFinal || isTerminal(message.status) || message.status === 'sent') return unchanged(message);
+  if (message.isFinal || isTerminal(message.status) || message.status === 'sent')
+    return withoutEffects(message);
   return {
     message: { ...message, status: raiseStatus(message.status, 'sent'), sentAt: now },
     effects: [{ kind: 'status-changed', status: 'sent', channel, isFinal: false, reason: null }],
@@ -290,10 +243,10 @@ function replace(message: Message, index: number, step: Step): Message {
   return { ...message, steps: message.steps.map((existing, at) => (at === index ? step : existing)) };
 }
 
-function chain(first: ChainOutcome, more: readonly ChainEffect[]): ChainOutcome {
+function withEffects(first: ChainOutcome, more: readonly ChainEffect[]): ChainOutcome {
   return { message: first.message, effects: [...first.effects, ...more] };
 }
 
-function unchanged(message: Message): ChainOutcome {
+function withoutEffects(message: Message): ChainOutcome {
   return { message, effects: [] };
 }

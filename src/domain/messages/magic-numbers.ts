@@ -1,7 +1,7 @@
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';
+import type { Report } from './chain-event.ts';
 import type { Channel } from './channel.ts';
-import type { Report } from './fallback-chain.ts';
 
 /**
  * Numbers with a fixed outcome, for dev projects only. Country code 999 belongs to nobody, so no carrier can

@@ -1,5 +1,5 @@
+import type { ChainEffect } from '../messages/chain-event.ts';
 import type { Channel } from '../messages/channel.ts';
-import type { ChainEffect } from '../messages/fallback-chain.ts';
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
 import { type Hmac, signStandard } from './signer.ts';

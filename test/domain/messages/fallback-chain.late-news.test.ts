@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { advance, type ChainEvent } from '../../../src/domain/messages/fallback-chain.ts';
+import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
+import { advance } from '../../../src/domain/messages/fallback-chain.ts';
 import { aMessage, aText, NOW, SECOND_MS } from '../../support/builders.ts';
 import {
   DAY_MS,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import { type Channel, channelsOfProvider } from '../../../src/domain/messages/channel.ts';
-import type { ChainEvent } from '../../../src/domain/messages/fallback-chain.ts';
 import { canCarry } from '../../../src/domain/messages/send-request.ts';
 import { aCode, aMessage, aTemplateContent, aText, HOUR_MS } from '../../support/builders.ts';
 import {

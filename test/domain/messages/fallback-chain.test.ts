@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { reportWindowMs } from '../../../src/domain/messages/fallback-chain.ts';
+import { reportWindowMs } from '../../../src/domain/messages/report-window.ts';
 import {
   aCode,
   aMessage,
@@ -232,7 +232,7 @@ describe('moving on', () => {
       [start(1), ['unschedule 1', 'start 2']],
       [start(2), [`deadline 2 in ${STEP_TIMEOUT}`, 'submit 2']],
     ]);
-    expect(message.errorReason).toBe(CANNOT);
+    expect(message.errorReason).toBe('Not on whatsapp');
     expect(message.steps[1]).toMatchObject({
       state: 'skipped',
       reason: CANNOT,
@@ -249,11 +249,34 @@ describe('moving on', () => {
     expect(message).toMatchObject({ status: 'sent', isFinal: true });
   });
 
-  it('fails a refused template when no later channel can carry it', () => {
-    play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
+  it('fails a refused template for the reason of the channel that was tried', () => {
+    const message = play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
       STARTED,
       [refused(0, 'Not on whatsapp'), moved],
-      [start(1), ['unschedule 1', `finally failed sms: ${CANNOT}`, 'give back']],
+      [start(1), ['unschedule 1', 'finally failed whatsapp: Not on whatsapp', 'give back']],
     ]);
+    expect(message).toMatchObject({ status: 'failed', errorReason: 'Not on whatsapp' });
+    expect(message.steps[1]).toMatchObject({ channel: 'sms', state: 'skipped', reason: CANNOT });
+  });
+
+  it('fails for the reason of the last one tried, whatever was left out behind it', () => {
+    const message = play(
+      aMessage({ channels: ['whatsapp', 'telegram', 'sms'], content: aTemplateContent() }),
+      [
+        STARTED,
+        [deadline(0), moved],
+        [start(1), ['unschedule 1', 'start 2']],
+        [start(2), ['unschedule 2', `finally failed whatsapp: ${SILENCE}`, 'give back']],
+      ],
+    );
+    expect(message.errorReason).toBe(SILENCE);
+  });
+
+  it('says that no channel can carry the message when none was tried', () => {
+    const message = play(aMessage({ channels: ['telegram', 'sms'], content: aTemplateContent() }), [
+      [start(0), ['unschedule 0', 'start 1']],
+      [start(1), ['unschedule 1', `finally failed telegram: ${CANNOT}`, 'give back']],
+    ]);
+    expect(message).toMatchObject({ status: 'failed', errorReason: CANNOT });
   });
 });
