@@ -58,5 +58,7 @@ export function serve(port, questions = {}) {
   process.on('message', async ({ id, question, value }) => {
     process.send({ id, answer: await questions[question](value) });
   });
+  // A bench that ended by mistake leaves nobody behind.
+  process.on('disconnect', () => process.exit());
   process.send({ ready: { port } });
 }
