@@ -134,10 +134,11 @@ export class DeliverWebhooks {
       let plan = await unitOfWork.read((stores) => this.#plan(stores, taken));
       if (plan.waits.length + plan.probes.size > 0) {
         plan = await unitOfWork.run(async (stores) => {
-          if (plan.probes.size > 0) await stores.webhookEndpoints.lock([...plan.probes.keys()]);
+          const now = clock.now();
+          if (plan.probes.size > 0) await stores.webhookEndpoints.lock([...plan.probes.keys()], now);
           const locked = await this.#plan(stores, taken);
           await setAside(stores, { waits: locked.waits, obsolete: [] });
-          await stores.webhookEndpoints.save(locked.probes);
+          await stores.webhookEndpoints.save(locked.probes, now);
           return locked;
         });
       }

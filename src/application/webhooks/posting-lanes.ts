@@ -94,8 +94,10 @@ export class PostingLanes<Item extends Laned> {
     const taken: Item[] = [];
     for (const [projectId, project] of [...this.#projects]) {
       if (project.waiting === 0) continue;
+      const before = taken.length;
       for (const [endpoint, lane] of [...project.lanes]) this.#takeFrom(project, endpoint, lane, taken);
-      // The next one to be asked first is another.
+      if (taken.length === before) continue;
+      // Whoever was served is asked last the next time.
       this.#projects.delete(projectId);
       this.#projects.set(projectId, project);
     }

@@ -73,19 +73,23 @@ export class RecordPosts {
     }
     await stores.webhookEvents.save(moved);
     await stores.jobs.add(jobs);
-    await this.#recordHealth(stores, ended);
+    await this.#recordHealth(
+      stores,
+      ended.filter(({ job }) => mine.has(job)),
+    );
   }
 
   async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
     const posted = ended.filter(({ result }) => wasPosted(result));
     if (posted.length === 0) return;
+    const now = this.#ports.clock.now();
     const endpoints = [...new Set(posted.map(({ event }) => event.endpoint))];
-    const health = new Map(await stores.webhookEndpoints.lock(endpoints));
+    const health = new Map(await stores.webhookEndpoints.lock(endpoints, now));
     for (const { event, result, endedAt } of posted) {
       const succeeded = result.kind === 'answered' && isSuccess(result.status);
       health.set(event.endpoint, record(health.get(event.endpoint) ?? HEALTHY, succeeded, endedAt));
     }
-    await stores.webhookEndpoints.save(health);
+    await stores.webhookEndpoints.save(health, now);
   }
 }
 
