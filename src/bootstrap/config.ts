@@ -89,7 +89,7 @@ const cidrRange = z.string().superRefine((range, context) => {
 });
 
 const database = z.string().transform((url, context): string => {
-  if (/^sqlite:./.test(url) || /^postgres(ql)?:\/\/./.test(url)) return url;
+  if (/^sqlite:./.test(url) || (/^postgres(ql)?:\/\/./.test(url) && URL.canParse(url))) return url;
   context.addIssue({
     code: 'custom',
     message: 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database',

@@ -124,31 +124,48 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
 
     it('makes an endpoint healthy when it is first locked', async () => {
       expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map());
-      const locked = await run((s) => s.webhookEndpoints.lock([ENDPOINT, ENDPOINT]));
+      const locked = await run((s) => s.webhookEndpoints.lock([ENDPOINT, ENDPOINT], NOW));
       expect(locked).toEqual(new Map([[ENDPOINT, HEALTHY]]));
       expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, HEALTHY]]));
     });
 
     it('keeps the health that was saved, of the named endpoints', async () => {
       await run(async ({ webhookEndpoints }) => {
-        await webhookEndpoints.lock([ENDPOINT, OTHER_ENDPOINT]);
-        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]));
+        await webhookEndpoints.lock([ENDPOINT, OTHER_ENDPOINT], NOW);
+        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW);
       });
       const expected = new Map([
         [ENDPOINT, resting],
         [OTHER_ENDPOINT, HEALTHY],
       ]);
-      expect(await run((s) => s.webhookEndpoints.lock([OTHER_ENDPOINT, ENDPOINT]))).toEqual(expected);
+      expect(await run((s) => s.webhookEndpoints.lock([OTHER_ENDPOINT, ENDPOINT], NOW))).toEqual(expected);
+    });
+
+    it('forgets an endpoint nobody posted to for more than a day', async () => {
+      const DAY = 86_400_000;
+      await run((s) => s.webhookEndpoints.lock([ENDPOINT], NOW));
+      await run(({ webhookEndpoints }) => webhookEndpoints.lock([OTHER_ENDPOINT], NOW + DAY));
+      await run(({ webhookEndpoints }) =>
+        webhookEndpoints.save(new Map([[OTHER_ENDPOINT, HEALTHY]]), NOW + DAY),
+      );
+      expect((await read((s) => s.webhookEndpoints.read([ENDPOINT]))).size).toBe(1);
+      await run(({ webhookEndpoints }) =>
+        webhookEndpoints.save(new Map([[OTHER_ENDPOINT, HEALTHY]]), NOW + DAY + 1),
+      );
+      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT, OTHER_ENDPOINT]))).toEqual(
+        new Map([[OTHER_ENDPOINT, HEALTHY]]),
+      );
     });
 
     it('loses no count of two who make and change an endpoint at once', async () => {
       const fail = (start: MeetingPoint) =>
         run(async ({ webhookEndpoints }) => {
           await start.meet();
-          const health = (await webhookEndpoints.lock([ENDPOINT])).get(ENDPOINT) ?? HEALTHY;
+          const health = (await webhookEndpoints.lock([ENDPOINT], NOW)).get(ENDPOINT) ?? HEALTHY;
           await webhookEndpoints.read([ENDPOINT]);
           await webhookEndpoints.save(
             new Map([[ENDPOINT, { ...health, failuresInRow: health.failuresInRow + 1 }]]),
+            NOW,
           );
         });
       const failTwice = async () => {

@@ -37,7 +37,9 @@ export class PostgresConnection implements Connection {
     if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
   }
 
+  /** A broken connection has lost its transaction already, and would only be waited for in vain. */
   async rollback(): Promise<void> {
+    if (this.#isBroken) return;
     try {
       await this.#simple('ROLLBACK');
     } catch {

@@ -32,6 +32,8 @@ const SETTINGS = {
   enable_mergejoin: 'off',
   jit: 'off',
   timezone: 'UTC',
+  // Whoever holds a lock longer is not coming back soon: better to fail and be tried again than to hold up others.
+  lock_timeout: '2000ms',
 } as const;
 
 export class PostgresDialect implements Dialect {

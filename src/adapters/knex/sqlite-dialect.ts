@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
@@ -9,6 +9,10 @@ import { SqliteConnection } from './sqlite-connection.ts';
 import { applyPragmas } from './sqlite-pragmas.ts';
 
 const IN_MEMORY = ':memory:';
+
+const PRIVATE_FOLDER = 0o700;
+/** The log and its index take over the mode of the file they belong to. */
+const PRIVATE_FILE = 0o600;
 /** A unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;
 
@@ -24,7 +28,7 @@ export class SqliteDialect implements Dialect {
   }
 
   knexConfig(): Knex.Config {
-    if (this.#isFile()) mkdirSync(dirname(this.#filename), { recursive: true });
+    if (this.#isFile()) this.#makeFile();
     return {
       client: 'better-sqlite3',
       connection: { filename: this.#filename },
@@ -71,6 +75,12 @@ export class SqliteDialect implements Dialect {
     const checkpointer = this.#checkpointer;
     this.#checkpointer = null;
     await checkpointer?.stop();
+  }
+
+  /** Codes and texts are in there until they are final: only the service's own user may read them. */
+  #makeFile(): void {
+    mkdirSync(dirname(this.#filename), { recursive: true, mode: PRIVATE_FOLDER });
+    if (!existsSync(this.#filename)) closeSync(openSync(this.#filename, 'a', PRIVATE_FILE));
   }
 
   #isFile(): boolean {

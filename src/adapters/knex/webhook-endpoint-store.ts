@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 
 const MAKE = {
   table: 'webhook_endpoints',
-  columns: { endpoint: 'text', health: 'text' },
+  columns: { endpoint: 'text', health: 'text', touched_at: 'bigint' },
   orderBy: 'endpoint',
   onConflict: 'ON CONFLICT (endpoint) DO NOTHING',
 } as const satisfies Insert<string>;
@@ -13,9 +13,14 @@ const MAKE = {
 const SAVE = {
   table: 'webhook_endpoints',
   key: { endpoint: 'text' },
-  columns: { health: 'text' },
+  columns: { health: 'text', touched_at: 'bigint' },
   mode: 'set',
 } as const satisfies Update<string, string>;
+
+/** An endpoint nobody posted to for so long is forgotten; longer than any window it may be resting in. */
+const UNTOUCHED_MS_MAX = 86_400_000;
+/** Forgotten for each one that is saved, so that the table cannot grow for ever. */
+const SWEPT_PER_SAVED = 2;
 
 export class KnexWebhookEndpointStore implements WebhookEndpointStore {
   readonly #session: Session;
@@ -31,22 +36,28 @@ export class KnexWebhookEndpointStore implements WebhookEndpointStore {
     );
   }
 
-  async lock(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>> {
+  async lock(endpoints: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>> {
     const select = 'SELECT * FROM webhook_endpoints WHERE endpoint = ANY(?) ORDER BY endpoint FOR UPDATE';
     const known = byEndpoint(await this.#session.query(select, [endpoints]));
     const unknown = endpoints.filter((endpoint) => !known.has(endpoint));
     if (unknown.length === 0) return known;
     await this.#session.insert(
       MAKE,
-      unknown.map((endpoint) => ({ endpoint, health: JSON.stringify(HEALTHY) })),
+      unknown.map((endpoint) => ({ endpoint, health: JSON.stringify(HEALTHY), touched_at: at })),
     );
     return byEndpoint(await this.#session.query(select, [endpoints]));
   }
 
-  async save(health: ReadonlyMap<string, EndpointHealth>): Promise<void> {
+  async save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void> {
     await this.#session.update(
       SAVE,
-      [...health].map(([endpoint, state]) => ({ endpoint, health: JSON.stringify(state) })),
+      [...health].map(([endpoint, state]) => ({ endpoint, health: JSON.stringify(state), touched_at: at })),
+    );
+    await this.#session.execute(
+      `DELETE FROM webhook_endpoints WHERE endpoint IN (
+         SELECT endpoint FROM webhook_endpoints WHERE touched_at < ?
+         ORDER BY touched_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+      [at - UNTOUCHED_MS_MAX, health.size * SWEPT_PER_SAVED],
     );
   }
 }

@@ -221,8 +221,8 @@ export interface WebhookEndpointStore {
   /** What is known of the endpoints, without a lock; an endpoint nothing is known of is missing. */
   read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
   /** The same, locked in their order until the transaction ends; one nothing is known of is made healthy first. */
-  lock(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
-  save(health: ReadonlyMap<string, EndpointHealth>): Promise<void>;
+  lock(endpoints: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
+  save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
 }
 
 /** Where the inbound messages of a whatsapp number go (specification 6.2). */

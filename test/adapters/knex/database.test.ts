@@ -96,6 +96,16 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
+  it('lets nobody but its own user read the file and its log', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const modes = [filename, `${filename}-wal`, join(folder, 'not')].map(
+      (path) => statSync(path).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o600, 0o700]);
+    await database.close();
+  });
+
   it('refuses a file that is not a database', async () => {
     const database = openDatabase({ kind: 'sqlite', filename: process.execPath });
     await expect(database.migrate()).rejects.toThrow(/not a database|readonly|unable to open/);

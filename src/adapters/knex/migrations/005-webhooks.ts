@@ -31,8 +31,10 @@ export async function up(knex: Knex, { key, clustered }: TableWords): Promise<vo
   await knex.raw(`
     CREATE TABLE webhook_endpoints (
       endpoint ${key} PRIMARY KEY,
-      health text NOT NULL
+      health text NOT NULL,
+      touched_at bigint NOT NULL
     ) ${clustered}`);
+  await knex.raw('CREATE INDEX webhook_endpoints_age ON webhook_endpoints (touched_at)');
   await knex.raw(`
     CREATE TABLE inbound_webhooks (
       phone_number_id ${key} PRIMARY KEY,
