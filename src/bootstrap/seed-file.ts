@@ -10,7 +10,7 @@ import { SENDER_ID_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
 import { LANGUAGES } from '../domain/messages/verification-text.ts';
 import { DEFAULT_RATE_LIMIT } from '../domain/rate-limiting/rate-limiter.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
-import { iqd } from '../domain/shared/money.ts';
+import { iqd, isIqdAmount } from '../domain/shared/money.ts';
 import { isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
 
 /** Verification steps wait this long for a delivered report, everything else five minutes. */
@@ -18,11 +18,7 @@ const DEFAULT_STEP_TIMEOUT_SECONDS = { verification: 30, other: 300 };
 const MS_PER_SECOND = 1000;
 const IQD_MAX = 1_000_000_000;
 
-const amount = z
-  .number()
-  .min(0)
-  .max(IQD_MAX)
-  .refine((value) => Number.isInteger(Math.round(value * 1e6) / 1e3), 'has at most three decimals');
+const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
 const id24 = z.string().regex(/^[0-9a-f]{24}$/, 'must be 24 lower-case hex characters');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);
 const operatorPrices = z.strictObject({

@@ -136,6 +136,7 @@ describe('a mistake is told with its path', () => {
     [first('paymentType'), 'monthly', 'projects[0].paymentType', /"prepaid"\|"postpaid"/],
     [first('credit'), -1, 'projects[0].credit', />=0/],
     [first('credit'), 0.0001, 'projects[0].credit', /at most three decimals/],
+    [first('credit'), 0.1230001, 'projects[0].credit', /at most three decimals/],
     [first('credit'), '15000', 'projects[0].credit', /expected number/],
     [first('spendingThreshold'), -5, 'projects[0].spendingThreshold', />=0/],
     [

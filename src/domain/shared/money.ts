@@ -16,14 +16,15 @@ export function money(thousandths: number): Money {
   return thousandths as Money;
 }
 
+/** Whether an amount written in IQD has at most three decimals; false for NaN. */
+export function isIqdAmount(amount: number): boolean {
+  return Math.round(amount * THOUSANDTHS_PER_IQD) / THOUSANDTHS_PER_IQD === amount;
+}
+
 /** An amount written in IQD, with at most three decimals. Throws on more. */
 export function iqd(amount: number): Money {
-  const thousandths = Math.round(amount * THOUSANDTHS_PER_IQD);
-  invariant(
-    thousandths / THOUSANDTHS_PER_IQD === amount,
-    `an IQD amount has at most three decimals, got ${amount}`,
-  );
-  return money(thousandths);
+  invariant(isIqdAmount(amount), `an IQD amount has at most three decimals, got ${amount}`);
+  return money(Math.round(amount * THOUSANDTHS_PER_IQD));
 }
 
 /** The IQD number the interface prints: whole amounts come out as whole numbers. */
@@ -31,22 +32,27 @@ export function toIqd(amount: Money): number {
   return amount / THOUSANDTHS_PER_IQD;
 }
 
+/** The exact sum; like all arithmetic here, it throws when the result is no safe integer. */
 export function add(a: Money, b: Money): Money {
   return money(a + b);
 }
 
+/** The exact difference, which may be below zero. */
 export function subtract(a: Money, b: Money): Money {
   return money(a - b);
 }
 
+/** The amount so many times over; throws when that is no whole number of thousandths. */
 export function times(amount: Money, factor: number): Money {
   return money(amount * factor);
 }
 
+/** The amount with the other sign; zero has none, so that it is stored and compared as one value. */
 export function negate(amount: Money): Money {
   return money(amount === 0 ? 0 : -amount);
 }
 
+/** The larger of two amounts. */
 export function larger(a: Money, b: Money): Money {
   return a >= b ? a : b;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import {
   add,
   iqd,
+  isIqdAmount,
   larger,
   type Money,
   money,
@@ -38,6 +39,16 @@ describe('iqd', () => {
   it('refuses an amount whose thousandths are not safe', () => {
     expect(iqd(9_007_199_254_740)).toBe(9_007_199_254_740_000);
     expect(() => iqd(9_007_199_254_741)).toThrow('whole thousandths');
+  });
+});
+
+describe('isIqdAmount', () => {
+  test.each([0, 0.001, 1.005, 80.125, -12.345, 1_000_000_000.001])('is true of %d', (amount) => {
+    expect(isIqdAmount(amount)).toBe(true);
+  });
+
+  test.each([0.0001, 0.1230001, 1.2345, Number.NaN])('is false of %d', (amount) => {
+    expect(isIqdAmount(amount)).toBe(false);
   });
 });
 
