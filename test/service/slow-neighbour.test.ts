@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { KEY, seedWith, verification } from '../support/seeds.ts';
+
+const NEIGHBOUR_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
+const QUEUED_EVENTS = 1_000;
+const NEIGHBOUR_SENDS = 120;
+/** Requests under way at once. */
+const CLIENTS = 10;
+const P99_MS_MAX = 2_000;
+const HANGING_POSTS = 50;
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+/** Two projects without limits, the second with the key of the neighbour. */
+function neighbours() {
+  const seed = seedWith({ credit: 1_000_000, rateLimit: null, inboundWebhooks: [] });
+  const [project] = seed.projects;
+  if (project === undefined) throw new Error('The seed has a project');
+  const neighbour = { ...project, slug: 'neighbour', apiKeys: [NEIGHBOUR_KEY], whatsapp: { businesses: [] } };
+  return { ...seed, projects: [project, neighbour] };
+}
+
+/** Both customers' hooks on one host: the hanging one keeps its posts open, the other answers at once. */
+async function start() {
+  const hanging: ServerResponse[] = [];
+  const arrivals = new Map<string, number>();
+  const receiver = await HttpsReceiver.open((post, response) => {
+    if (post.path === '/hanging') {
+      hanging.push(response);
+      return;
+    }
+    arrivals.set((JSON.parse(post.rawBody) as { smsId: string }).smsId, performance.now());
+    response.writeHead(200).end();
+  });
+  const service = await startService({ egress: receiver.egress, seed: neighbours() });
+  const send = async (index: number, apiKey: string, path: string) => {
+    const { status, body } = await service.request('/sms', {
+      apiKey,
+      // Fails at once, so that its final event is due without moving the clock.
+      body: verification(`999${String(index).padStart(6, '0')}0006`, {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url(path), deliveryReportType: 'final' },
+      }),
+    });
+    expect(status).toBe(200);
+    return (body as { smsId: string }).smsId;
+  };
+  return { receiver, service, send, hanging, arrivals };
+}
+
+async function inTurn(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let begun = 0;
+  const client = async () => {
+    while (begun < count) {
+      begun += 1;
+      await work(begun);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+}
+
+withReceiver(named('a receiver that hangs on a thousand events'), () => {
+  it('does not hold up the first attempts of a neighbour, even on the same host, and loses none of its own', async () => {
+    const { receiver, service, send, hanging, arrivals } = await start();
+    await inTurn(QUEUED_EVENTS, async (index) => {
+      await send(index, KEY, '/hanging');
+    });
+    await receiver.arrived(HANGING_POSTS);
+
+    const sentAt = new Map<string, number>();
+    await inTurn(NEIGHBOUR_SENDS, async (index) => {
+      const startedAt = performance.now();
+      sentAt.set(await send(index, NEIGHBOUR_KEY, '/neighbour'), startedAt);
+    });
+    while (arrivals.size < NEIGHBOUR_SENDS) await receiver.arrived(receiver.posts.length + 1);
+    expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_POSTS);
+    const waits = [...sentAt].map(([smsId, at]) => (arrivals.get(smsId) ?? Number.NaN) - at);
+    waits.sort((a, b) => a - b);
+    expect(waits[Math.ceil(0.99 * NEIGHBOUR_SENDS) - 1]).toBeLessThan(P99_MS_MAX);
+
+    receiver.answer(answerWith(200));
+    for (const response of hanging) response.writeHead(200).end();
+    await service.settle();
+    const own = receiver.bodies().filter((_, index) => receiver.posts[index]?.path === '/hanging');
+    expect(new Set(own.map(({ smsId }) => smsId)).size).toBe(QUEUED_EVENTS);
+    await service.assertQuiet();
+  });
+});
