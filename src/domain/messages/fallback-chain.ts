@@ -1,3 +1,4 @@
+import { plainText } from '../shared/plain-text.ts';
 import type { Answer, ChainEffect, ChainEvent, ChainOutcome, Report } from './chain-event.ts';
 import type { Channel } from './channel.ts';
 import type { Message, Step, StepState } from './message.ts';
@@ -69,27 +70,27 @@ function answered(message: Message, index: number, answer: Answer, now: number):
       const withReference = replace(message, index, {
         ...step,
         state,
-        reference: answer.reference ?? step.reference,
+        reference: answer.reference === null ? step.reference : plainText(answer.reference),
       });
       const waiting: readonly ChainEffect[] =
-        state === 'accepted' && !message.isFinal && isCurrent(message, index) && isLast(message, index)
+        state !== step.state && !message.isFinal && isCurrent(message, index) && isLast(message, index)
           ? [{ kind: 'schedule-deadline', step: index, at: now + reportWindowMs(step.channel) }]
           : [];
       return withEffects(markSent(withReference, step.channel, now), waiting);
     }
     case 'refused': {
       if (!isFirstAnswer) return withoutEffects(message);
-      const refused = { ...step, state: 'refused', reason: answer.reason, endedAt: now } as const;
+      const refused = { ...step, state: 'refused', reason: plainText(answer.reason), endedAt: now } as const;
       const afterwards = replace(message, index, refused);
       if (!isCurrent(message, index) || message.isFinal) return withoutEffects(afterwards);
       return answer.endsChain
-        ? fail({ ...afterwards, errorReason: answer.reason }, refused, index, now)
+        ? fail({ ...afterwards, errorReason: plainText(answer.reason) }, refused, index, now)
         : next(afterwards, refused, index, now);
     }
     case 'unknown':
       return withoutEffects(
         isFirstAnswer
-          ? replace(message, index, { ...step, state: 'unknown', reason: answer.reason })
+          ? replace(message, index, { ...step, state: 'unknown', reason: plainText(answer.reason) })
           : message,
       );
     default:
@@ -105,7 +106,7 @@ function reported(message: Message, index: number, report: Report, now: number):
       return answered(message, index, { kind: 'accepted', reference: null }, now);
     case 'failed': {
       if (!OPEN.has(step.state) && step.state !== 'timed-out') return withoutEffects(message);
-      const failed = { ...step, state: 'failed', reason: report.reason, endedAt: now } as const;
+      const failed = { ...step, state: 'failed', reason: plainText(report.reason), endedAt: now } as const;
       const afterwards = replace(message, index, failed);
       return isCurrent(message, index) && OPEN.has(step.state) && !message.isFinal
         ? next(afterwards, failed, index, now)

@@ -55,6 +55,21 @@ describe('late, doubled and reversed news', () => {
     expect(message.steps.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   });
 
+  it('the last channel says again that it took the message: its window stays where it was', () => {
+    play(toSms, [STARTED, SMS_TAKEN, [reported(0, 'sent'), []], [accepted(0), []]]);
+  });
+
+  it('a carrier speaks in control characters: they are not kept', () => {
+    const message = play(toSms, [
+      STARTED,
+      [
+        reportedFailed(0, 'no\u0000 route\n'),
+        ['unschedule 0', 'finally failed sms: no  route ', 'give back'],
+      ],
+    ]);
+    expect(message.errorReason).toBe('no  route ');
+  });
+
   it('an answer of the last channel after the end schedules nothing', () => {
     play(toWhatsappThenSms, [
       ...movedOn,
