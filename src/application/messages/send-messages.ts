@@ -81,20 +81,19 @@ export class SendMessages {
       throw new Error('This magic number answers with an internal error');
     const { clock, ids, workSignal } = this.#ports;
     const smsId = `sms-${ids.hex24(clock.now())}`;
-    const deliveryReport = this.#keptReport(command.request.deliveryReport);
-    const outcome = await this.#batcher.submit({
-      ...command,
-      request: { ...command.request, deliveryReport },
-      smsId,
-    });
+    const { project, request, idempotency } = command;
+    const kept =
+      request.deliveryReport === null
+        ? request
+        : { ...request, deliveryReport: this.#keptReport(request.deliveryReport) };
+    const outcome = await this.#batcher.submit({ project, request: kept, idempotency, smsId });
     if (outcome.kind === 'refused') throw new Refused(outcome.refusal);
     workSignal.wake();
     return outcome.receipt;
   }
 
   /** As it is stored: the address in its parsed form, the secret sealed. */
-  #keptReport(report: DeliveryReport | null): DeliveryReport | null {
-    if (report === null) return null;
+  #keptReport(report: DeliveryReport): DeliveryReport {
     const webhookUrl = this.#ports.webhookTransport.acceptUrl(report.webhookUrl);
     if (webhookUrl === null) throw new Refused({ kind: 'webhook-url-refused' });
     const { webhookSecret } = report;

@@ -1,5 +1,5 @@
 import { invariant } from '../shared/invariant.ts';
-import { add, type Money, negate, subtract, ZERO } from '../shared/money.ts';
+import { add, type Money, money, negate, subtract, ZERO } from '../shared/money.ts';
 import type { Account } from './account.ts';
 
 /**
@@ -32,43 +32,47 @@ interface Occurrence {
 }
 
 /** Credit added to a project. */
-export function depositEntry({ projectId, reference, at }: Occurrence, amount: Money): LedgerEntry {
-  return entry('deposit', { projectId, reference, at }, { balanceDelta: amount });
+export function depositEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
+  return entry('deposit', occurrence, amount, ZERO, ZERO);
 }
 
 /** Money set aside for a message when it was accepted. */
 export function holdEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
-  return entry('hold', occurrence, { heldDelta: amount });
+  return entry('hold', occurrence, ZERO, amount, ZERO);
 }
 
 /** The one end of a hold: `taken` of it is spent, the rest is given back. */
 export function settlementEntry(occurrence: Occurrence, held: Money, taken: Money): LedgerEntry {
   invariant(taken >= 0 && taken <= held, 'a settlement takes at most what was held');
-  return entry('settlement', occurrence, {
-    balanceDelta: negate(taken),
-    heldDelta: negate(held),
-    spentDelta: taken,
-  });
+  return entry('settlement', occurrence, negate(taken), negate(held), taken);
 }
 
 /** An operator starts the count against the spending threshold anew. */
 export function thresholdResetEntry(occurrence: Occurrence, spent: Money): LedgerEntry {
-  return entry('threshold-reset', occurrence, { spentDelta: negate(spent) });
+  return entry('threshold-reset', occurrence, ZERO, ZERO, negate(spent));
 }
 
 /** The sum of the entries, one delta per project, in the order of project ids. */
 export function deltasOf(entries: readonly LedgerEntry[]): readonly AccountDelta[] {
-  const deltas = new Map<string, AccountDelta>();
+  const sums = new Map<string, { projectId: string; balance: number; held: number; spent: number }>();
   for (const { projectId, balanceDelta, heldDelta, spentDelta } of entries) {
-    const sum = deltas.get(projectId) ?? { projectId, balance: ZERO, held: ZERO, spent: ZERO };
-    deltas.set(projectId, {
-      projectId,
-      balance: add(sum.balance, balanceDelta),
-      held: add(sum.held, heldDelta),
-      spent: add(sum.spent, spentDelta),
-    });
+    let sum = sums.get(projectId);
+    if (sum === undefined) {
+      sum = { projectId, balance: 0, held: 0, spent: 0 };
+      sums.set(projectId, sum);
+    }
+    sum.balance += balanceDelta;
+    sum.held += heldDelta;
+    sum.spent += spentDelta;
   }
-  return [...deltas.values()].sort((a, b) => (a.projectId < b.projectId ? -1 : 1));
+  return [...sums.values()]
+    .sort((a, b) => (a.projectId < b.projectId ? -1 : 1))
+    .map(({ projectId, balance, held, spent }) => ({
+      projectId,
+      balance: money(balance),
+      held: money(held),
+      spent: money(spent),
+    }));
 }
 
 /** The account with entries booked on it. */
@@ -104,17 +108,18 @@ export function differencesOf(account: AccountDelta, entries: AccountDelta): rea
 function entry(
   kind: LedgerEntry['kind'],
   { projectId, reference, at }: Occurrence,
-  deltas: Partial<Pick<LedgerEntry, 'balanceDelta' | 'heldDelta' | 'spentDelta'>>,
+  balanceDelta: Money,
+  heldDelta: Money,
+  spentDelta: Money,
 ): LedgerEntry {
   return {
     id: `${reference}/${kind}`,
     projectId,
     kind,
     reference,
-    balanceDelta: ZERO,
-    heldDelta: ZERO,
-    spentDelta: ZERO,
+    balanceDelta,
+    heldDelta,
+    spentDelta,
     createdAt: at,
-    ...deltas,
   };
 }
