@@ -1,4 +1,4 @@
-import type { SeedFile } from './seed-file.ts';
+import { DEFAULT_SEED_SETTINGS, type SeedFile } from './seed-file.ts';
 
 export const DEMO_API_KEY = 'sk_dev_0123456789abcdef0123456789abcdef01234567';
 
@@ -14,13 +14,7 @@ export const DEMO_SEED: SeedFile = {
       credit: 15000,
       spendingThreshold: null,
       trial: null,
-      rateLimit: { maxRequests: 5, timeWindowMinutes: 10 },
-      allowedIps: [],
-      ipRuleScope: 'resources',
-      settlement: 'quoted',
-      billingUnits: 'flat140',
-      language: 'ar',
-      stepTimeoutSeconds: { verification: 30, other: 300 },
+      ...DEFAULT_SEED_SETTINGS,
       senderIds: [
         {
           senderId: 'Barid',

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import { SeedError } from '../application/seed/seed-error.ts';
 import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { secretKeyFor } from './secret-key.ts';
-import { parseSeed, readSeed, SeedError } from './seed-file.ts';
+import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
 
 /** A number in the demo project's country; every number of a dev project is simulated. */
@@ -32,7 +33,7 @@ async function run(config: Config): Promise<void> {
     watchesClock: true,
     seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(seedText(config.seedFile)),
   });
-  await service.start();
+  await startOrEnd(service);
   if (config.role === 'worker') {
     logger.info('worker_started', { database: config.database.kind, queue: config.queue.kind });
   } else {
@@ -40,6 +41,16 @@ async function run(config: Config): Promise<void> {
     console.log(banner(config, `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`));
   }
   stopOnSignal(service);
+}
+
+/** A service that cannot start holds on to nothing. */
+async function startOrEnd(service: Service): Promise<void> {
+  try {
+    await service.start();
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
 }
 
 function seedText(file: string): string {

@@ -1,95 +1,50 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Seed, SeedProject } from '../application/seed/apply-seed.ts';
+import { SeedError } from '../application/seed/seed-error.ts';
 import { API_KEY_PATTERN, environmentOfKey } from '../domain/access/api-key.ts';
-import { ENVIRONMENTS, IP_RULE_SCOPES } from '../domain/access/project.ts';
+import { DEFAULT_SETTINGS, ENVIRONMENTS, IP_RULE_SCOPES } from '../domain/access/project.ts';
 import { PAYMENT_TYPES } from '../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../domain/billing/billing-units.ts';
 import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
-import { SENDER_ID_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
+import { SENDER_ID_CHARACTERS_MAX, WEBHOOK_URL_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
 import { LANGUAGES } from '../domain/messages/verification-text.ts';
-import { DEFAULT_RATE_LIMIT } from '../domain/rate-limiting/rate-limiter.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
+import { MS_PER_SECOND } from '../domain/shared/durations.ts';
 import { iqd, isIqdAmount } from '../domain/shared/money.ts';
 import { isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
+import {
+  INBOUND_SECRET_PATTERN,
+  INBOUND_SECRET_PREFIX,
+  INBOUND_SECRET_RANDOM_BYTES,
+} from '../domain/webhooks/inbound-event.ts';
+import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
+import { id24, text, whatsappTree } from './seed-whatsapp.ts';
 
-/** Verification steps wait this long for a delivered report, everything else five minutes. */
-const DEFAULT_STEP_TIMEOUT_SECONDS = { verification: 30, other: 300 };
-const MS_PER_SECOND = 1000;
+/** The default settings as a seed file words them. */
+export const DEFAULT_SEED_SETTINGS = {
+  rateLimit: DEFAULT_SETTINGS.rateLimit,
+  allowedIps: [...DEFAULT_SETTINGS.allowedIps],
+  ipRuleScope: DEFAULT_SETTINGS.ipRuleScope,
+  settlement: DEFAULT_SETTINGS.settlement,
+  billingUnits: DEFAULT_SETTINGS.billingUnits,
+  language: DEFAULT_SETTINGS.language,
+  stepTimeoutSeconds: {
+    verification: DEFAULT_SETTINGS.stepTimeoutMs.verification / MS_PER_SECOND,
+    other: DEFAULT_SETTINGS.stepTimeoutMs.other / MS_PER_SECOND,
+  },
+};
+
 const IQD_MAX = 1_000_000_000;
+const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${2 * INBOUND_SECRET_RANDOM_BYTES} hex characters`;
 
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
-const id24 = z.string().regex(/^[0-9a-f]{24}$/, 'must be 24 lower-case hex characters');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);
 const operatorPrices = z.strictObject({
   korekTelecom: amount,
   asiaCell: amount,
   zainIraq: amount,
   others: amount,
-});
-const text = z.string().max(500);
-const since = text.default('2024-01-01T00:00:00.000Z');
-
-const template = z.strictObject({
-  id: id24,
-  name: text,
-  category: text,
-  parameter_format: text.default('POSITIONAL'),
-  language: text.default('en'),
-  status: text.default('APPROVED'),
-  reason: text.default(''),
-  messageSendTtlSeconds: z.number().int().default(600),
-  isWhatsappFlow: z.boolean().default(false),
-  createdAt: since,
-  components: z
-    .array(
-      z.looseObject({
-        type: text,
-        format: text.optional(),
-        text: z.string().max(5_000).optional(),
-        buttons: z
-          .array(z.looseObject({ type: text, text: text.optional(), url: z.string().max(2_000).optional() }))
-          .optional(),
-      }),
-    )
-    .default([]),
-});
-
-const whatsappPhoneNumber = z.strictObject({
-  id: id24,
-  phoneNumberId: text,
-  displayPhoneNumber: text,
-  phoneNumber: text,
-  verifiedName: text.default(''),
-  qualityRating: text.default('GREEN'),
-  messagingLimit: text.default('TIER_1K'),
-  status: text.default('CONNECTED'),
-  codeVerificationStatus: text.default('VERIFIED'),
-  nameStatus: text.default('APPROVED'),
-  isOfficialBusinessAccount: z.boolean().default(false),
-  createdAt: since,
-});
-
-const whatsappAccount = z.strictObject({
-  id: id24,
-  whatsappBusinessId: text,
-  name: text,
-  accountReviewStatus: text.default('APPROVED'),
-  businessVerificationStatus: text.default('verified'),
-  banState: text.default(''),
-  banDate: text.default(''),
-  violationType: text.default(''),
-  createdAt: since,
-  phoneNumbers: z.array(whatsappPhoneNumber).default([]),
-  templates: z.array(template).default([]),
-});
-
-const business = z.strictObject({
-  id: id24,
-  businessId: text,
-  name: text,
-  createdAt: since,
-  whatsappAccounts: z.array(whatsappAccount).default([]),
 });
 
 const project = z
@@ -109,18 +64,20 @@ const project = z
         timeWindowMinutes: z.number().int().min(1).max(10_080),
       })
       .nullable()
-      .default(DEFAULT_RATE_LIMIT),
-    allowedIps: z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])).default([]),
-    ipRuleScope: z.enum(IP_RULE_SCOPES).default('resources'),
-    settlement: z.enum(SETTLEMENT_RULES).default('quoted'),
-    billingUnits: z.enum(BILLING_UNIT_RULES).default('flat140'),
-    language: z.enum(LANGUAGES).default('ar'),
+      .default(DEFAULT_SEED_SETTINGS.rateLimit),
+    allowedIps: z
+      .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))
+      .default(DEFAULT_SEED_SETTINGS.allowedIps),
+    ipRuleScope: z.enum(IP_RULE_SCOPES).default(DEFAULT_SEED_SETTINGS.ipRuleScope),
+    settlement: z.enum(SETTLEMENT_RULES).default(DEFAULT_SEED_SETTINGS.settlement),
+    billingUnits: z.enum(BILLING_UNIT_RULES).default(DEFAULT_SEED_SETTINGS.billingUnits),
+    language: z.enum(LANGUAGES).default(DEFAULT_SEED_SETTINGS.language),
     stepTimeoutSeconds: z
       .strictObject({
         verification: z.number().int().min(1).max(3_600),
         other: z.number().int().min(1).max(259_200),
       })
-      .default(DEFAULT_STEP_TIMEOUT_SECONDS),
+      .default(DEFAULT_SEED_SETTINGS.stepTimeoutSeconds),
     senderIds: z
       .array(
         z.strictObject({
@@ -130,18 +87,18 @@ const project = z
         }),
       )
       .default([]),
-    whatsapp: z.strictObject({ businesses: z.array(business) }).default({ businesses: [] }),
+    whatsapp: whatsappTree.default({ businesses: [] }),
     inboundWebhooks: z
       .array(
         z.strictObject({
           phoneNumberId: id24,
-          url: z.url({ protocol: /^https$/ }),
-          secret: z.string().regex(/^svc_live_sk[0-9a-f]{64}$/, 'must be svc_live_sk and 64 hex characters'),
+          url: z.string().max(WEBHOOK_URL_CHARACTERS_MAX),
+          secret: z.string().regex(INBOUND_SECRET_PATTERN, SECRET_PROBLEM),
         }),
       )
       .default([]),
   })
-  .superRefine(({ environment, apiKeys }, context) => {
+  .superRefine(({ environment, apiKeys, whatsapp: { businesses }, inboundWebhooks }, context) => {
     for (const [index, key] of apiKeys.entries()) {
       if (API_KEY_PATTERN.test(key) && environmentOfKey(key) !== environment) {
         context.addIssue({
@@ -150,6 +107,16 @@ const project = z
           message: `must begin with sk_${environment}_`,
         });
       }
+    }
+    // Without a tree there is nothing to compare with: it may come later.
+    if (businesses.length === 0) return;
+    for (const [index, { phoneNumberId }] of inboundWebhooks.entries()) {
+      if (findPhoneNumber(businesses, phoneNumberId) !== null) continue;
+      context.addIssue({
+        code: 'custom',
+        path: ['inboundWebhooks', index, 'phoneNumberId'],
+        message: "must be the id of one of the project's whatsapp numbers",
+      });
     }
   });
 
@@ -177,14 +144,6 @@ const seedFile = z.strictObject({
 });
 
 export type SeedFile = z.input<typeof seedFile>;
-
-/** The seed does not fit its schema; the message names the path of every mistake. */
-export class SeedError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SeedError';
-  }
-}
 
 /** Parses the text of a seed file. Throws `SeedError`. */
 export function parseSeed(json: string): Seed {
@@ -223,6 +182,10 @@ function refuseRepeated(projects: z.output<typeof seedFile>['projects']): void {
   if (repeated(projects.flatMap(({ apiKeys }) => apiKeys)) !== undefined) {
     throw new SeedError('an API key stands twice');
   }
+  const number = repeated(
+    projects.flatMap(({ inboundWebhooks }) => inboundWebhooks.map(({ phoneNumberId }) => phoneNumberId)),
+  );
+  if (number !== undefined) throw new SeedError(`the number ${number} has two inbound webhooks`);
   for (const { slug: name, senderIds } of projects) {
     const senderId = repeated(senderIds.map((sender) => sender.senderId));
     if (senderId !== undefined) throw new SeedError(`project ${name} has the sender ID ${senderId} twice`);

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
+import { SeedError } from '../../src/application/seed/seed-error.ts';
 import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
-import { parseSeed, readSeed, SeedError } from '../../src/bootstrap/seed-file.ts';
+import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
 
 const SECRET = `svc_live_sk${'0123456789abcdef'.repeat(4)}`;
 
@@ -86,6 +87,15 @@ describe('what may be left out', () => {
       whatsappBusinesses: [],
     });
     expect(readSeed(least).prices.international).toEqual([]);
+    expect(seeded?.project.settings).toEqual({
+      rateLimit: { maxRequests: 5, timeWindowMinutes: 10 },
+      allowedIps: [],
+      ipRuleScope: 'resources',
+      settlement: 'quoted',
+      billingUnits: 'flat140',
+      language: 'ar',
+      stepTimeoutMs: { verification: 30_000, other: 300_000 },
+    });
   });
 
   it('is filled in throughout a whatsapp tree', () => {
@@ -168,9 +178,9 @@ describe('a mistake is told with its path', () => {
     [first('whatsapp'), {}, 'projects[0].whatsapp.businesses', /expected array/],
     [
       first('inboundWebhooks', 0, 'url'),
-      'http://example.com',
+      `https://example.com/${'x'.repeat(2_029)}`,
       'projects[0].inboundWebhooks[0].url',
-      /Invalid/,
+      /<=2048/,
     ],
     [
       first('inboundWebhooks', 0, 'secret'),
@@ -241,6 +251,30 @@ describe('what stands twice', () => {
     const senderIds = [demo?.senderIds?.[0], demo?.senderIds?.[0]];
     expect(refusalOf({ ...DEMO_SEED, projects: [{ ...demo, senderIds }] })).toBe(
       'project demo has the sender ID Barid twice',
+    );
+  });
+});
+
+describe('the number of an inbound webhook', () => {
+  const [demo] = DEMO_SEED.projects;
+  const webhook = (phoneNumberId: string) => ({ phoneNumberId, url: 'https://example.com/', secret: SECRET });
+
+  it('must stand in the whatsapp tree of its project, when there is one', () => {
+    const inboundWebhooks = [webhook('664def456abc789012345678'), webhook('664def456abc789012345679')];
+    const refusal = refusalOf({ ...DEMO_SEED, projects: [{ ...demo, inboundWebhooks }] });
+    expect(refusal).toContain("must be the id of one of the project's whatsapp numbers");
+    expect(refusal).toContain('→ at projects[0].inboundWebhooks[1].phoneNumberId');
+    expect(refusal).not.toContain('inboundWebhooks[0]');
+  });
+
+  it('has one in the whole file', () => {
+    const inboundWebhooks = [webhook('664def456abc789012345678')];
+    const projects = [
+      { ...demo, inboundWebhooks },
+      { ...demo, slug: 'other', apiKeys: [], inboundWebhooks },
+    ];
+    expect(refusalOf({ ...DEMO_SEED, projects })).toBe(
+      'the number 664def456abc789012345678 has two inbound webhooks',
     );
   });
 });

@@ -11,6 +11,7 @@ import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import { CheckHealth } from '../../src/application/check-health.ts';
 import type { JobHandler } from '../../src/application/ports/job-queue.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { SeedError } from '../../src/application/seed/seed-error.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
@@ -21,12 +22,19 @@ import { KEY, seedWith, verification } from '../support/seeds.ts';
 
 const LOOPBACK = '127.0.0.1';
 const REQUESTS = 40;
+const NUMBER_ID = '664def456abc789012345678';
+const SECRET = `svc_live_sk${'0123456789abcdef'.repeat(4)}`;
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-service-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function serviceWith(
-  options: { filename?: string; role?: Role; overrides?: readonly ContainerModule[] } = {},
+  options: {
+    filename?: string;
+    role?: Role;
+    overrides?: readonly ContainerModule[];
+    inboundUrl?: string;
+  } = {},
 ) {
   return new Service({
     ...readConfig({ DATABASE_URL: `sqlite:${options.filename ?? ':memory:'}` }),
@@ -35,7 +43,16 @@ function serviceWith(
     clock: new SystemClock(),
     logger: new RecordingLogger(),
     watchesClock: true,
-    seed: readSeed(seedWith({ rateLimit: null, credit: 1_000_000 })),
+    seed: readSeed(
+      seedWith({
+        rateLimit: null,
+        credit: 1_000_000,
+        inboundWebhooks:
+          options.inboundUrl === undefined
+            ? []
+            : [{ phoneNumberId: NUMBER_ID, url: options.inboundUrl, secret: SECRET }],
+      }),
+    ),
     overrides: options.overrides ?? [],
   });
 }
@@ -65,6 +82,33 @@ function toldQueue(): { queue: ToldQueue; module: ContainerModule } {
     }),
   };
 }
+
+describe('the address of a seeded inbound webhook', () => {
+  it.each(['http://example.com/', 'https://10.0.0.1/', 'https://user@example.com/', 'nowhere'])(
+    '%s is refused with its path, and nothing is written',
+    async (inboundUrl) => {
+      const service = serviceWith({ inboundUrl });
+      const error = await service.start().catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SeedError);
+      expect(String(error)).toContain('→ at projects[0].inboundWebhooks[0].url');
+      const { knex } = service.container.get(adapters.database);
+      expect(await knex('projects')).toEqual([]);
+      expect(await knex('price_lists')).toEqual([]);
+      await service.stop();
+    },
+  );
+
+  it('is kept in its parsed form', async () => {
+    const service = serviceWith({ inboundUrl: 'https://EXAMPLE.com:443/in?a=b#part' });
+    await service.start();
+    const kept = await service.container
+      .get(ports.unitOfWork)
+      .read((stores) => stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]));
+    expect(kept).toMatchObject([{ phoneNumberId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
+    expect(kept[0]?.secret).not.toContain(SECRET);
+    await service.stop();
+  });
+});
 
 describe('Service', () => {
   it('starts in order: tables, seed, work; and opens the interface last', async () => {

@@ -38,6 +38,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
             unitOfWork: meetingWhereItIsEmpty(container.get(ports.unitOfWork), everyone),
             keyHasher: container.get(ports.keyHasher),
             secretBox: container.get(ports.secretBox),
+            webhookTransport: container.get(ports.webhookTransport),
             clock: group.clock,
           }).execute(seed),
         ),

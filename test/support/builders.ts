@@ -3,7 +3,7 @@
  * test is about. Whatever a test does not name is of no matter to it.
  */
 import type { NewAccount, PriceList } from '../../src/application/ports/stores.ts';
-import type { Project, ProjectSettings } from '../../src/domain/access/project.ts';
+import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../src/domain/access/project.ts';
 import type { Account } from '../../src/domain/billing/account.ts';
 import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';
 import {
@@ -20,7 +20,6 @@ import type {
   SendRequest,
   WhatsappSender,
 } from '../../src/domain/messages/send-request.ts';
-import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import type { SenderId } from '../../src/domain/senders/sender-id.ts';
 import { iqd, ZERO } from '../../src/domain/shared/money.ts';
 import { isPhoneNumber, type PhoneNumber } from '../../src/domain/shared/phone-number.ts';
@@ -57,15 +56,11 @@ export function anSmsId(n = 1): string {
   return `sms-${n.toString(16).padStart(24, '0')}`;
 }
 
+/** The defaults, in English. */
 export function someProjectSettings(given: Partial<ProjectSettings> = {}): ProjectSettings {
   return {
-    rateLimit: DEFAULT_RATE_LIMIT,
-    allowedIps: [],
-    ipRuleScope: 'resources',
-    settlement: 'quoted',
-    billingUnits: 'flat140',
+    ...DEFAULT_SETTINGS,
     language: 'en',
-    stepTimeoutMs: { verification: 30 * SECOND_MS, other: 5 * MINUTE_MS },
     ...given,
   };
 }

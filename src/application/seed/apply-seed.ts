@@ -6,8 +6,10 @@ import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
-import type { NewAccount, PriceList } from '../ports/stores.ts';
+import type { InboundWebhook, NewAccount, PriceList } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WebhookTransport } from '../ports/webhook-transport.ts';
+import { SeedError } from './seed-error.ts';
 
 export interface SeedProject {
   readonly project: Project;
@@ -33,6 +35,7 @@ interface SeedPorts {
   readonly unitOfWork: UnitOfWork;
   readonly keyHasher: KeyHasher;
   readonly secretBox: SecretBox;
+  readonly webhookTransport: WebhookTransport;
   readonly clock: Clock;
 }
 
@@ -46,7 +49,8 @@ export class ApplySeed {
 
   /**
    * Resolves with whether the seed was applied; a database that holds a project is left alone. Processes may do
-   * this at the same moment: one of them applies the seed.
+   * this at the same moment: one of them applies the seed. Throws `SeedError`, before anything is written, when
+   * an inbound webhook has an address that could never be posted to.
    */
   async execute(seed: Seed): Promise<boolean> {
     try {
@@ -60,10 +64,11 @@ export class ApplySeed {
   }
 
   async #fill({ projects, prices }: Seed): Promise<boolean> {
-    const { unitOfWork, keyHasher, secretBox, clock } = this.#ports;
+    const { unitOfWork, keyHasher, clock } = this.#ports;
     const now = clock.now();
     return unitOfWork.run(async (stores) => {
       if (!(await stores.projects.isEmpty())) return false;
+      const webhooks = this.#acceptedWebhooks(projects);
       await stores.prices.replace(prices);
       await stores.projects.insert(projects.map(({ project }) => project));
       await stores.accounts.insert(
@@ -78,15 +83,7 @@ export class ApplySeed {
       for (const { project, whatsappBusinesses } of projects) {
         await stores.whatsapp.replace(project.id, whatsappBusinesses);
       }
-      await stores.inboundWebhooks.save(
-        projects.flatMap(({ project, inboundWebhooks }) =>
-          inboundWebhooks.map((webhook) => ({
-            ...webhook,
-            projectId: project.id,
-            secret: secretBox.seal(webhook.secret),
-          })),
-        ),
-      );
+      await stores.inboundWebhooks.save(webhooks);
       await stores.ledger.book(
         projects.map(({ project, credit }) =>
           depositEntry({ projectId: project.id, reference: `seed/${project.id}`, at: now }, credit),
@@ -94,5 +91,26 @@ export class ApplySeed {
       );
       return true;
     });
+  }
+
+  /** As they are stored: the address in its parsed form, the secret sealed. */
+  #acceptedWebhooks(projects: readonly SeedProject[]): readonly InboundWebhook[] {
+    const { webhookTransport, secretBox } = this.#ports;
+    const refused: string[] = [];
+    const accepted = projects.flatMap(({ project, inboundWebhooks }, at) =>
+      inboundWebhooks.flatMap(({ phoneNumberId, url, secret }, index) => {
+        const parsed = webhookTransport.acceptUrl(url);
+        if (parsed === null) refused.push(`projects[${at}].inboundWebhooks[${index}].url`);
+        return parsed === null
+          ? []
+          : [{ projectId: project.id, phoneNumberId, url: parsed, secret: secretBox.seal(secret) }];
+      }),
+    );
+    if (refused.length === 0) return accepted;
+    throw new SeedError(
+      refused
+        .map((path) => `✖ must be a public https address, on an allowed port\n  → at ${path}`)
+        .join('\n'),
+    );
   }
 }

@@ -77,7 +77,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock });
   wire(bind, VerifyLedger, { unitOfWork });
-  wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, clock });
+  wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
   wire(bind, CheckInvariants, { unitOfWork });
-  wire(bind, CheckHealth, { unitOfWork, jobQueue });
+  wire(bind, CheckHealth, { unitOfWork, jobQueue, clock });
 });

@@ -1,7 +1,8 @@
 import type { BillingUnitRule } from '../billing/billing-units.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
 import type { Language } from '../messages/verification-text.ts';
-import type { RateLimit } from '../rate-limiting/rate-limiter.ts';
+import { DEFAULT_RATE_LIMIT, type RateLimit } from '../rate-limiting/rate-limiter.ts';
+import { MS_PER_MINUTE, MS_PER_SECOND } from '../shared/durations.ts';
 
 export const ENVIRONMENTS = ['live', 'dev'] as const;
 /** A dev project always uses the simulator, whatever is configured; the prefix of its keys says so. */
@@ -22,6 +23,18 @@ export interface ProjectSettings {
   /** How long a channel may stay without a delivered report before the next one is tried. */
   readonly stepTimeoutMs: { readonly verification: number; readonly other: number };
 }
+
+/** What a project has until an operator sets something else. */
+export const DEFAULT_SETTINGS: ProjectSettings = {
+  rateLimit: DEFAULT_RATE_LIMIT,
+  allowedIps: [],
+  ipRuleScope: 'resources',
+  settlement: 'quoted',
+  billingUnits: 'flat140',
+  language: 'ar',
+  // A code is useless a minute later; everything else can wait for a slow carrier.
+  stepTimeoutMs: { verification: 30 * MS_PER_SECOND, other: 5 * MS_PER_MINUTE },
+};
 
 export interface Project {
   readonly id: string;

@@ -8,6 +8,8 @@ export type SmsType = (typeof SMS_TYPES)[number];
 export const SENDER_ID_CHARACTERS_MAX = 11;
 export const VERIFICATION_CODE_CHARACTERS_MAX = 20;
 export const CUSTOM_MESSAGE_CHARACTERS_MAX = 1000;
+/** As long as an address gets that common servers and clients agree on. */
+export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;
 export const WEBHOOK_SECRET_CHARACTERS_MAX = 200;
 export const WEBHOOK_SECRET_PATTERN = /^[\w!#$%&'*+\-.^_`|~]+$/;
 

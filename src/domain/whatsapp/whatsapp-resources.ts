@@ -84,6 +84,18 @@ export function countResources(businesses: readonly WhatsappBusiness[]): Resourc
   };
 }
 
+/** The number with our 24-hex id, wherever in the tree it stands. */
+export function findPhoneNumber(
+  businesses: readonly WhatsappBusiness[],
+  phoneId: string,
+): WhatsappPhoneNumber | null {
+  for (const account of businesses.flatMap((business) => business.whatsappAccounts)) {
+    const number = account.phoneNumbers.find((candidate) => candidate.id === phoneId);
+    if (number !== undefined) return number;
+  }
+  return null;
+}
+
 /** The account with our 24-hex id, wherever in the tree it stands. */
 export function findAccount(
   businesses: readonly WhatsappBusiness[],
