@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ports } from '../../src/bootstrap/tokens.ts';
 import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
@@ -202,24 +201,6 @@ withReceiver(named('delivery webhooks'), () => {
     );
     expect(delivered).toEqual(new Set(ids));
     await service.assertQuiet();
-  });
-
-  it('posts an event again when the process died before its outcome was recorded, and never once it was', async () => {
-    const { receiver, service, send } = await start({ deliveryReportType: 'final' });
-    await send('9990000000006', { provider: 'sms' });
-    await service.settle();
-    expect(receiver.posts).toHaveLength(1);
-    const { container } = service.service;
-    const leased = await container.get(ports.unitOfWork).run((stores) =>
-      stores.jobs.lease({
-        now: service.now().getTime() + 48 * HOUR,
-        until: Number.MAX_SAFE_INTEGER,
-        limit: 10,
-      }),
-    );
-    expect(leased).toEqual([]);
-    await service.advance(48 * HOUR);
-    expect(receiver.posts).toHaveLength(1);
   });
 });
 

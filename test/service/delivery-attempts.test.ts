@@ -1,0 +1,172 @@
+import type { ServerResponse } from 'node:http';
+import { ContainerModule } from 'inversify';
+import { describe, expect, it } from 'vitest';
+import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { BackgroundWork } from '../../src/application/background-work.ts';
+import type { LeasedJob, WebhookWork } from '../../src/application/jobs.ts';
+import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
+import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { verification } from '../support/seeds.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Fails at once, so that its only event with the type `final` is due at once. */
+const FAILING = '9990000000006';
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+async function start(options: HarnessOptions = {}) {
+  const receiver = await HttpsReceiver.open();
+  const service = await startService({ egress: receiver.egress, ...options });
+  const send = async (phoneNumber: string) => {
+    const { status, body } = await service.request('/sms', {
+      body: verification(phoneNumber, {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'final' },
+      }),
+    });
+    expect(status).toBe(200);
+    return (body as { smsId: string }).smsId;
+  };
+  return { receiver, service, send };
+}
+
+/** Every draw of chance gives the same. */
+function withJitter(fraction: number): ContainerModule {
+  class FixedChance extends RandomIdSource {
+    override fraction(): number {
+      return fraction;
+    }
+  }
+  return new ContainerModule(({ rebind }) => {
+    rebind(ports.idSource).toConstantValue(new FixedChance());
+  });
+}
+
+/** The one webhook job there is, leased by hand at an instant of its own. */
+async function leaseByHand(service: Harness, at: number, forMs: number): Promise<LeasedJob<WebhookWork>> {
+  const jobs = await service.service.container
+    .get(ports.unitOfWork)
+    .run((stores) => stores.jobs.lease({ now: at, until: at + forMs, limit: 10 }));
+  expect(jobs.map(({ work }) => work.kind)).toEqual(['post-webhook']);
+  return jobs[0] as LeasedJob<WebhookWork>;
+}
+
+async function eventOf(service: Harness, job: LeasedJob<WebhookWork>) {
+  const [event] = await service.service.container
+    .get(ports.unitOfWork)
+    .read((stores) => stores.webhookEvents.byIds([job.work.eventId]));
+  return event;
+}
+
+withReceiver(named('a webhook event whose lease ran out'), () => {
+  it('is posted again, and the outcome of the lease that ran out changes nothing', async () => {
+    const held: ServerResponse[] = [];
+    const { receiver, service, send } = await start();
+    const { container } = service.service;
+    const deliver = container.get(DeliverWebhooks);
+    const background = container.get(BackgroundWork);
+    receiver.answer((_, response) => held.push(response));
+    await send(FAILING);
+    await receiver.arrived(1);
+
+    const runOut = service.now().getTime() + 30 * SECOND;
+    const second = await leaseByHand(service, runOut, 5 * MINUTE);
+    const first = { ...second, fence: second.fence - 1 };
+    held[0]?.writeHead(410).end();
+    await background.idle();
+    expect(await eventOf(service, second)).toMatchObject({ state: 'pending', attempts: 0, lastError: null });
+
+    receiver.answer(answerWith(200));
+    await deliver.execute([first]);
+    await background.idle();
+    expect(receiver.posts).toHaveLength(1);
+
+    await deliver.execute([second]);
+    await background.idle();
+    expect(receiver.posts).toHaveLength(2);
+    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(await eventOf(service, second)).toMatchObject({ state: 'delivered', attempts: 1 });
+
+    await deliver.execute([first, second]);
+    await service.advance(48 * HOUR);
+    expect(receiver.posts).toHaveLength(2);
+    await service.assertQuiet();
+  });
+
+  it('is not posted under a lease that is nearly over, and comes back instead', async () => {
+    const { receiver, service, send } = await start();
+    receiver.answer(answerWith(500));
+    await send(FAILING);
+    await service.settle();
+    receiver.answer(answerWith(200));
+    const now = service.now().getTime();
+    const job = await leaseByHand(service, now + MINUTE, -MINUTE + 21_999);
+    const { container } = service.service;
+    await container.get(DeliverWebhooks).execute([job]);
+    await container.get(BackgroundWork).idle();
+    expect(receiver.posts).toHaveLength(1);
+    expect(await eventOf(service, job)).toMatchObject({ attempts: 1, nextAttemptAt: now + SECOND });
+    await service.advance(SECOND);
+    expect(receiver.posts).toHaveLength(2);
+    await service.assertQuiet();
+  });
+});
+
+withReceiver(named('an endpoint that rests'), () => {
+  it('gets one probe after each window, whatever waits, and everything once a probe succeeds', async () => {
+    const { receiver, service, send } = await start();
+    const held: ServerResponse[] = [];
+    receiver.answer(answerWith(500));
+    const ids: string[] = [];
+    for (let count = 10; count < 30; count += 1) ids.push(await send(`9990000${count}0006`));
+    await service.settle();
+    const tripped = receiver.posts.length;
+
+    receiver.answer((_, response) => held.push(response));
+    const throughWindow = service.advance(MINUTE);
+    await receiver.arrived(tripped + 1);
+    receiver.answer(answerWith(200));
+    held[0]?.writeHead(500).end();
+    await throughWindow;
+    expect(receiver.posts).toHaveLength(tripped + 1);
+
+    await service.advance(5 * MINUTE - 1);
+    expect(receiver.posts).toHaveLength(tripped + 1);
+    await service.advance(1);
+    expect(receiver.posts).toHaveLength(tripped + 2);
+    await service.advance(30 * SECOND);
+    const delivered = receiver.bodies().slice(tripped + 1);
+    expect(delivered).toHaveLength(ids.length);
+    expect(new Set(delivered.map(({ smsId }) => smsId))).toEqual(new Set(ids));
+    await service.assertQuiet();
+  });
+});
+
+/** Milliseconds from each attempt to the next at both ends of the jitter, worked out by hand. */
+const EARLIEST = [4, 12, 36, 108, 324, 972, 2_916, 8_748, 17_280, 17_280].map((s) => s * SECOND);
+const LATEST = [6, 18, 54, 162, 486, 1_458, 4_374, 13_122, 25_920, 25_920].map((s) => s * SECOND);
+
+withReceiver(named('the ten retries'), () => {
+  it.each([
+    ['earliest', 0, EARLIEST],
+    ['latest', 1 - Number.EPSILON, LATEST],
+  ])('come to the millisecond, at the %s', async (_, fraction, delays) => {
+    const { receiver, service, send } = await start({ overrides: [withJitter(fraction)] });
+    const attempts: number[] = [];
+    receiver.answer((_post, response) => {
+      attempts.push(service.now().getTime());
+      response.writeHead(500).end();
+    });
+    await send(FAILING);
+    await service.advance(48 * HOUR);
+    expect(attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0))).toEqual(delays);
+    await service.assertQuiet();
+  });
+});

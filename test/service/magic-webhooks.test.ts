@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { verification } from '../support/seeds.ts';
+
+const DAYS_8 = 8 * 24 * 3_600_000;
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+/** What a customer is told of a verification over whatsapp, telegram and sms; the last line of each is final. */
+const TOLD: Readonly<Record<string, readonly string[]>> = {
+  '0001': ['whatsapp sent', 'whatsapp delivered'],
+  '0002': ['whatsapp sent', 'whatsapp delivered'],
+  '0003': ['whatsapp sent', 'sms sent'],
+  '0004': ['whatsapp sent', 'whatsapp delivered'],
+  '0005': ['whatsapp sent', 'whatsapp delivered'],
+  '0006': ['sms failed'],
+  '0007': ['telegram sent', 'telegram delivered'],
+  '0008': ['whatsapp sent', 'whatsapp delivered'],
+  '0009': ['sms sent', 'sms delivered'],
+  '0010': ['whatsapp sent', 'telegram delivered'],
+  '0011': ['whatsapp sent', 'whatsapp delivered'],
+  '0012': ['whatsapp sent', 'whatsapp delivered'],
+  '0013': ['whatsapp sent', 'whatsapp delivered'],
+  '0014': ['whatsapp sent', 'whatsapp delivered'],
+  '0015': ['whatsapp sent', 'whatsapp delivered'],
+  '0016': ['telegram sent', 'telegram delivered'],
+};
+
+withReceiver(named('the webhooks of the numbers with a fixed outcome'), () => {
+  it.each(Object.entries(TOLD))('999…%s: %j', async (digits, told) => {
+    const receiver = await HttpsReceiver.open();
+    const service = await startService({ egress: receiver.egress });
+    const { body } = await service.request('/sms', {
+      body: verification(`999123456${digits}`, {
+        provider: 'whatsapp-telegram-sms',
+        deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'all' },
+      }),
+    });
+    const { smsId } = body as { smsId: string };
+    await service.advance(DAYS_8);
+    const bodies = receiver.bodies();
+    expect(bodies.map(({ channel, status }) => `${channel} ${status}`)).toEqual(told);
+    expect(bodies.map(({ isFinal }) => isFinal)).toEqual(told.map((_, index) => index === told.length - 1));
+    expect(new Set(bodies.map((each) => each.smsId))).toEqual(new Set([smsId]));
+    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(told.length);
+    await service.assertQuiet();
+  });
+});
