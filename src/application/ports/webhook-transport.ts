@@ -1,3 +1,5 @@
+import type { PostResult } from '../../domain/webhooks/post-result.ts';
+
 /** One signed or secret-bearing request to a customer's server. */
 export interface WebhookPost {
   readonly url: string;
@@ -10,19 +12,7 @@ export interface WebhookPost {
  * What became of one post. Durations are milliseconds of the whole exchange. `busy`: nothing was sent, because
  * too many posts to the same receiver are on their way or the transport is closed; it is no attempt.
  */
-export type WebhookAnswer =
-  | {
-      readonly kind: 'answered';
-      readonly status: number;
-      /** What the receiver asked for in Retry-After, in milliseconds from now; null when it asked for nothing. */
-      readonly retryAfterMs: number | null;
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly reason: 'timeout' | 'connection' | 'tls' | 'address-refused' | 'protocol' | 'busy';
-      readonly durationMs: number;
-    };
+export type WebhookAnswer = PostResult & { readonly durationMs: number };
 
 /** The overall deadline of one post, from the first lookup to the last byte read (specification 6.1). */
 export const WEBHOOK_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
-import { isSuccess, type PostResult, wasPosted } from '../../domain/webhooks/delivery-event.ts';
 import { HEALTHY, record } from '../../domain/webhooks/endpoint-health.ts';
+import { isSuccess, type PostResult, wasPosted } from '../../domain/webhooks/post-result.ts';
 import { afterAttempt, isOpen, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import type { Job, LeasedJob, WebhookWork } from '../jobs.ts';

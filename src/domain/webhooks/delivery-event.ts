@@ -2,6 +2,8 @@ import type { ChainEffect } from '../messages/chain-event.ts';
 import type { Channel } from '../messages/channel.ts';
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
+import { MS_PER_SECOND } from '../shared/durations.ts';
+import { isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './post-result.ts';
 import { type Hmac, signStandard } from './signer.ts';
 
 export type StatusChange = Extract<ChainEffect, { readonly kind: 'status-changed' }>;
@@ -16,11 +18,6 @@ export interface DeliveryPayload {
   readonly reason?: string;
   readonly senderId?: string;
 }
-
-/** What came of posting a webhook, as far as the schedule cares; a transport's answer fits. */
-export type PostResult =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs: number | null }
-  | { readonly kind: 'failed'; readonly reason: string };
 
 /**
  * What a result means for the event. `stop` ends its attempts at once; `postpone` means that nothing was sent,
@@ -46,14 +43,7 @@ export interface DeliveryAttempt {
 
 /** The receiver says that the address is gone and stays so. */
 const STATUS_GONE = 410;
-/** The url can never be posted to, so no later attempt can differ. */
-const ADDRESS_REFUSED = 'address-refused';
-/** The transport had no room for the post. */
-const BUSY = 'busy';
-/** Long enough for some of the posts in the way to end. */
-export const POSTPONE_MS = 5_000;
 const UNKNOWN_REASON = 'The message could not be delivered';
-const MS_PER_SECOND = 1_000;
 
 /** Whether a subscription is told of this change: `all` of every one, `final` of delivered and failed only. */
 export function wantsStatusChange(deliveryReportType: DeliveryReportType, change: StatusChange): boolean {
@@ -103,7 +93,7 @@ export function deliveryHeaders(hmac: Hmac, attempt: DeliveryAttempt): Readonly<
 export function judgeDelivery(result: PostResult): DeliveryVerdict {
   if (!wasPosted(result)) return { kind: 'postpone', delayMs: POSTPONE_MS };
   if (result.kind === 'failed') {
-    return result.reason === ADDRESS_REFUSED
+    return result.reason === 'address-refused'
       ? { kind: 'stop', reason: result.reason }
       : { kind: 'retry', reason: result.reason, retryAfterMs: null };
   }
@@ -112,14 +102,4 @@ export function judgeDelivery(result: PostResult): DeliveryVerdict {
   return result.status === STATUS_GONE
     ? { kind: 'stop', reason }
     : { kind: 'retry', reason, retryAfterMs: result.retryAfterMs };
-}
-
-/** Whether the post took place at all; if not, it is no attempt. */
-export function wasPosted(result: PostResult): boolean {
-  return result.kind === 'answered' || result.reason !== BUSY;
-}
-
-/** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299;
 }

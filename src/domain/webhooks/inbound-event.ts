@@ -1,4 +1,4 @@
-import { isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './delivery-event.ts';
+import { isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './post-result.ts';
 import { INBOUND_LOG_LIFETIME_MS, INBOUND_QUICK_ATTEMPTS, nextInboundAttempt } from './retry-schedule.ts';
 import { type Hmac, signInbound } from './signer.ts';
 

@@ -1,8 +1,9 @@
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport } from '../messages/send-request.ts';
-import { deliveryPayload, judgeDelivery, type PostResult, type StatusChange } from './delivery-event.ts';
+import { deliveryPayload, judgeDelivery, type StatusChange } from './delivery-event.ts';
 import { endpointOf } from './endpoint-health.ts';
 import { afterInboundAttempt, type InboundState, newInboundEvent } from './inbound-event.ts';
+import type { PostResult } from './post-result.ts';
 import { nextDeliveryAttempt } from './retry-schedule.ts';
 
 /** `superseded`: a later event of the same message took its place before it was delivered. */

@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from 'vitest';
-import type { PostResult } from '../../../src/domain/webhooks/delivery-event.ts';
 import {
   afterInboundAttempt,
   INBOUND_SECRET_PATTERN,
@@ -10,6 +9,7 @@ import {
   newInboundEvent,
   retryByHand,
 } from '../../../src/domain/webhooks/inbound-event.ts';
+import type { PostResult } from '../../../src/domain/webhooks/post-result.ts';
 import { HOUR_MS, NOW } from '../../support/builders.ts';
 
 const DAY_MS = 24 * HOUR_MS;

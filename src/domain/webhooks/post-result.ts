@@ -1,0 +1,30 @@
+import { MS_PER_SECOND } from '../shared/durations.ts';
+
+/**
+ * Why a post has no answer. `address-refused`: the url can never be posted to, so no later attempt can differ.
+ * `busy`: nothing was sent, because the transport had no room for the post.
+ */
+export type PostFailure = 'timeout' | 'connection' | 'tls' | 'address-refused' | 'protocol' | 'busy';
+
+/** What came of posting a webhook. */
+export type PostResult =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** What the receiver asked for in Retry-After, in milliseconds from now; null when it asked for nothing. */
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly kind: 'failed'; readonly reason: PostFailure };
+
+/** A post that did not take place is tried again after this: long enough for some of those in the way to end. */
+export const POSTPONE_MS = 5 * MS_PER_SECOND;
+
+/** Whether the post took place at all; if not, it is no attempt. */
+export function wasPosted(result: PostResult): boolean {
+  return result.kind === 'answered' || result.reason !== 'busy';
+}
+
+/** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
