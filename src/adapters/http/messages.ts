@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
-import { Refused } from '../../application/refused.ts';
+import type { SendReceipt } from '../../application/messages/send-messages.ts';
 import { PAYMENT_TYPES } from '../../domain/billing/account.ts';
 import { CHANNELS } from '../../domain/messages/channel.ts';
 import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
@@ -9,7 +9,7 @@ import { toIqd } from '../../domain/shared/money.ts';
 import { PHONE_NUMBER_PATTERN } from '../../domain/shared/phone-number.ts';
 import { admitByKey } from './admission.ts';
 import { ConnectionGivenUp, ok } from './answer.ts';
-import type { Api, SendReceipt } from './api.ts';
+import type { Api } from './api.ts';
 import { errorAnswerDoc, messageAnswerDoc, RATE_LIMITED, SEND_REFUSED } from './error-schemas.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf } from './idempotency.ts';
 import { type Route, route } from './route.ts';
@@ -83,9 +83,7 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
     ok: { description: 'The message', schema: trackedMessage },
     refusals: { 404: messageAnswerDoc('No message of the project has this id') },
     async handle({ project, params }) {
-      const id = params.smsId ?? '';
-      if (!SMS_ID_PATTERN.test(id)) throw new Refused({ kind: 'message-not-found' });
-      return ok(presentMessage(await api.trackMessage.execute(project, id)));
+      return ok(presentMessage(await api.trackMessage.execute(project, params.smsId ?? '')));
     },
   });
 

@@ -15,6 +15,7 @@ export class ReadCatalog {
     this.#ports = ports;
   }
 
+  /** Name and credit of the project. */
   async info(project: Project): Promise<{ readonly projectName: string; readonly credit: Money }> {
     const [account] = await this.#ports.unitOfWork.read((stores) =>
       stores.accounts.byProjectIds([project.id]),
@@ -23,11 +24,15 @@ export class ReadCatalog {
     return { projectName: project.name, credit: creditOf(account) };
   }
 
+  /** All sender IDs of the project, whatever their status. */
   senderIds(project: Project): Promise<readonly SenderId[]> {
     return this.#ports.unitOfWork.read((stores) => stores.senderIds.byProjectIds([project.id]));
   }
 
-  /** `countryIso` in upper case; null lists every country. */
+  /**
+   * One page of the price list in the order of specification 4.3, and how many rows match. `countryIso` in upper
+   * case; null lists every country.
+   */
   internationalPrices(
     filter: { readonly countryIso: string | null },
     page: Page,
@@ -35,6 +40,7 @@ export class ReadCatalog {
     return this.#ports.unitOfWork.read((stores) => stores.prices.international(filter, page));
   }
 
+  /** The whatsapp businesses linked to the project, with everything below them. */
   async whatsappResources(project: Project): Promise<readonly WhatsappBusiness[]> {
     const trees = await this.#ports.unitOfWork.read((stores) => stores.whatsapp.byProjectIds([project.id]));
     return trees.get(project.id) ?? [];

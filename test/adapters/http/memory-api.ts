@@ -1,4 +1,6 @@
-import type { Api, Dependency, SendCommand, SendReceipt } from '../../../src/adapters/http/api.ts';
+import type { Api } from '../../../src/adapters/http/api.ts';
+import type { DependencyHealth } from '../../../src/application/check-health.ts';
+import type { SendCommand, SendReceipt } from '../../../src/application/messages/send-messages.ts';
 import { type Refusal, Refused } from '../../../src/application/refused.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';
@@ -35,7 +37,7 @@ export class MemoryApi implements Api {
   senders: readonly SenderId[] = [];
   prices: readonly InternationalPrice[] = [];
   businesses: readonly WhatsappBusiness[] = [];
-  dependencies: readonly Dependency[] = [];
+  dependencies: readonly DependencyHealth[] = [];
 
   readonly authenticate = {
     execute: async (apiKey: string | null): Promise<Project> => {
