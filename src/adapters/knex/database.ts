@@ -43,10 +43,16 @@ export class Database {
    * one transaction, and they take turns.
    */
   async migrate(): Promise<void> {
-    await this.knex.transaction(async (transaction) => {
-      await this.dialect.takeMigrationTurn(transaction);
-      await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
-    });
+    const config = this.dialect.migrationConfig();
+    const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
+    try {
+      await patient.transaction(async (transaction) => {
+        await this.dialect.takeMigrationTurn(transaction);
+        await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
+      });
+    } finally {
+      if (patient !== this.knex) await patient.destroy();
+    }
   }
 
   /** Closes every connection once the units of work at hand have ended. May be called twice. */

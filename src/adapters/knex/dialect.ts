@@ -32,6 +32,8 @@ export interface TableWords {
 export interface Dialect {
   readonly tableWords: TableWords;
   knexConfig(): Knex.Config;
+  /** For migrations, where nothing may run out of time; null where they take the one connection there is. */
+  migrationConfig(): Knex.Config | null;
   /** The connection around a raw one of the pool, always the same for the same. */
   connectionOf(raw: unknown): Connection;
   /** Waits until this transaction is the only one that migrates. */

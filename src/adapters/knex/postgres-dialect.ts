@@ -9,9 +9,11 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** A unit of work waits for a connection; longer than this and the service is overloaded. */
 const ACQUIRE_TIMEOUT_MS = 10_000;
 /** A server that went silent is given up this long after it should have stopped the statement itself. */
-const SILENCE_MS = 5_000;
+const SILENCE_MS = 1_000;
 /** A process that stopped in the middle of a transaction lets go of its locks after this time. */
-const IDLE_IN_TRANSACTION_MS = 30_000;
+const IDLE_IN_TRANSACTION_MS = 5_000;
+/** Whoever holds a lock longer is not coming back soon: better to fail and be tried again than to hold up others. */
+const LOCK_TIMEOUT_MS = 2_000;
 
 /** The type of 64-bit integers, which node-postgres otherwise gives as text. */
 const BIGINT_OID = 20;
@@ -32,8 +34,6 @@ const SETTINGS = {
   enable_mergejoin: 'off',
   jit: 'off',
   timezone: 'UTC',
-  // Whoever holds a lock longer is not coming back soon: better to fail and be tried again than to hold up others.
-  lock_timeout: '2000ms',
 } as const;
 
 export class PostgresDialect implements Dialect {
@@ -46,14 +46,36 @@ export class PostgresDialect implements Dialect {
   }
 
   knexConfig(): Knex.Config {
-    const { url, schema, poolSize, statementTimeoutMs } = this.#config;
+    const { poolSize, statementTimeoutMs } = this.#config;
+    return this.#configWith(
+      poolSize,
+      { query_timeout: statementTimeoutMs + SILENCE_MS },
+      {
+        statement_timeout: `${statementTimeoutMs}ms`,
+        lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
+        idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
+      },
+    );
+  }
+
+  /** A migration may have to wait for another process's, and building an index takes its time. */
+  migrationConfig(): Knex.Config {
+    return this.#configWith(1, {}, {});
+  }
+
+  #configWith(
+    poolSize: number,
+    client: pg.ClientConfig,
+    timeouts: Readonly<Record<string, string>>,
+  ): Knex.Config {
+    const { url, schema } = this.#config;
     const connection = {
       connectionString: url,
       application_name: 'barid',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: statementTimeoutMs + SILENCE_MS,
       pipeline: true,
+      ...client,
     };
     return {
       client: 'pg',
@@ -64,7 +86,7 @@ export class PostgresDialect implements Dialect {
         min: 0,
         max: poolSize,
         afterCreate: (client: pg.Client, done: (error: unknown, client: pg.Client) => void) => {
-          this.#prepare(client).then(
+          this.#prepare(client, timeouts).then(
             () => done(null, client),
             (error: unknown) => {
               client.end().catch(() => {});
@@ -100,13 +122,9 @@ export class PostgresDialect implements Dialect {
 
   async close(): Promise<void> {}
 
-  async #prepare(client: pg.Client): Promise<void> {
+  async #prepare(client: pg.Client, timeouts: Readonly<Record<string, string>>): Promise<void> {
     client.setTypeParser(BIGINT_OID, toSafeInteger);
-    const settings = {
-      ...SETTINGS,
-      statement_timeout: `${this.#config.statementTimeoutMs}ms`,
-      idle_in_transaction_session_timeout: `${IDLE_IN_TRANSACTION_MS}ms`,
-    };
+    const settings = { ...SETTINGS, ...timeouts };
     await client.query(
       Object.entries(settings)
         .map(([name, value]) => `SET ${name} = '${value}'`)

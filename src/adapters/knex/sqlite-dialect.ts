@@ -51,6 +51,10 @@ export class SqliteDialect implements Dialect {
     };
   }
 
+  migrationConfig(): null {
+    return null;
+  }
+
   connectionOf(raw: unknown): Connection {
     const database = raw as Sqlite.Database;
     let connection = this.#connections.get(database);
