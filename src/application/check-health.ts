@@ -1,5 +1,9 @@
+import type { Clock } from './ports/clock.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
+
+/** How long a database that answered is taken to be well without asking again, in milliseconds. */
+export const HEALTH_FRESH_MS = 1_000;
 
 export interface DependencyHealth {
   readonly name: string;
@@ -16,10 +20,17 @@ export interface Readiness {
 
 /** Whether this process can do its work, dependency by dependency. */
 export class CheckHealth {
-  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly jobQueue: JobQueue };
+  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly jobQueue: JobQueue; readonly clock: Clock };
   #isStopping = false;
+  /** The check under way: however many ask at once, it takes one connection. */
+  #databaseCheck: Promise<DependencyHealth> | null = null;
+  #lastGoodCheck: { readonly health: DependencyHealth; readonly at: number } | null = null;
 
-  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly jobQueue: JobQueue }) {
+  constructor(ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly jobQueue: JobQueue;
+    readonly clock: Clock;
+  }) {
     this.#ports = ports;
   }
 
@@ -28,19 +39,35 @@ export class CheckHealth {
     this.#isStopping = true;
   }
 
+  /**
+   * Who asks while the database is asked shares its answer, and a good one holds for a second; a bad one does
+   * not, so that the end of an outage is told at once. The queue and the stop are known without asking.
+   */
   async readiness(): Promise<Readiness> {
     const dependencies = [await this.#database(), this.#queue()];
     const ready = !this.#isStopping && dependencies.every(({ ok, critical }) => ok || !critical);
     return { ready, dependencies };
   }
 
-  async #database(): Promise<DependencyHealth> {
+  #database(): Promise<DependencyHealth> | DependencyHealth {
+    const last = this.#lastGoodCheck;
+    if (last !== null && Math.abs(this.#ports.clock.now() - last.at) < HEALTH_FRESH_MS) return last.health;
+    this.#databaseCheck ??= this.#askDatabase().finally(() => {
+      this.#databaseCheck = null;
+    });
+    return this.#databaseCheck;
+  }
+
+  async #askDatabase(): Promise<DependencyHealth> {
+    const { unitOfWork, clock } = this.#ports;
     try {
-      await this.#ports.unitOfWork.ping();
-      return { name: 'database', ok: true, critical: true, detail: 'answers' };
+      await unitOfWork.ping();
     } catch {
       return { name: 'database', ok: false, critical: true, detail: 'does not answer' };
     }
+    const health = { name: 'database', ok: true, critical: true, detail: 'answers' };
+    this.#lastGoodCheck = { health, at: clock.now() };
+    return health;
   }
 
   /** Messages are accepted without the queue: their jobs wait in the database. */

@@ -7,7 +7,8 @@ export type Refusal =
   | { readonly kind: 'ip-not-allowed' }
   | { readonly kind: 'message-not-found' }
   | { readonly kind: 'idempotency-conflict' }
-  | { readonly kind: 'webhook-url-refused' };
+  | { readonly kind: 'webhook-url-refused' }
+  | { readonly kind: 'overloaded' };
 
 /**
  * The one exception of this layer: it carries a refusal out of a use case and undoes the unit of work it

@@ -41,6 +41,12 @@ export const MALFORMED_REQUEST: ErrorAnswer = {
   code: 'malformed-request',
   body: { error: 'The request is malformed' },
 };
+export const OVERLOADED: ErrorAnswer = {
+  status: 503,
+  code: 'overloaded',
+  body: { message: 'Too many requests are being answered, try again shortly' },
+  headers: ['Retry-After', '1'],
+};
 export const INTERNAL_ERROR: ErrorAnswer = {
   status: 500,
   code: 'internal-error',
@@ -77,6 +83,8 @@ export function refusalAnswer(refusal: Refusal): ErrorAnswer {
   switch (refusal.kind) {
     case 'unauthorized':
       return UNAUTHORIZED;
+    case 'overloaded':
+      return OVERLOADED;
     case 'ip-not-allowed':
       return { status: 403, code: refusal.kind, body: { message: 'This IP address is not allowed' } };
     case 'message-not-found':

@@ -25,6 +25,9 @@ const rateLimited = z.object({
   timeWindowMinutes: z.int().min(1),
 });
 
+/** The body of the 503 that any route may answer. */
+export const overloadedBody = messageText;
+
 /** A refusal whose body is `error`, a text. */
 export function errorAnswerDoc(description: string): DocumentedAnswer {
   return { description, schema: errorText };

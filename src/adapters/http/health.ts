@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ok } from './answer.ts';
 import type { Api } from './api.ts';
+import { overloadedBody } from './error-schemas.ts';
 import { openRoute, type Route } from './route.ts';
 
 const alive = z.object({ status: z.literal('ok') });
@@ -12,7 +13,7 @@ const readinessFields = {
 };
 const ready = z.object({ status: z.enum(['ready', 'not-ready']), ...readinessFields });
 
-const NOT_READY = { status: 503, code: 'not-ready' };
+const NOT_READY = { status: 503, code: 'not-ready', headers: ['Retry-After', '1'] };
 
 /** For machines that watch the service: `/healthz` touches nothing, `/readyz` asks every dependency. */
 export function healthRoutes(api: Api): readonly Route[] {
@@ -22,6 +23,8 @@ export function healthRoutes(api: Api): readonly Route[] {
     operationId: 'liveness',
     summary: 'Whether the process answers',
     ok: { description: 'It does', schema: alive },
+    // Who watches would start a process again that is merely busy.
+    neverOverloaded: true,
     handle: async () => ok({ status: 'ok' as const }),
   });
 
@@ -31,7 +34,13 @@ export function healthRoutes(api: Api): readonly Route[] {
     operationId: 'readiness',
     summary: 'Whether every critical dependency is well',
     ok: { description: 'They are', schema: ready },
-    refusals: { 503: { description: 'At least one is not', schema: ready } },
+    refusals: {
+      503: {
+        description: 'At least one is not, or too many requests are being answered',
+        schema: z.union([ready, overloadedBody]),
+        headers: ['Retry-After'],
+      },
+    },
     async handle() {
       const { ready: isReady, dependencies } = await api.health.readiness();
       const list = dependencies.map(({ name, ok: isOk, critical, detail }) => ({

@@ -12,6 +12,7 @@ import {
   MALFORMED_REQUEST,
   methodNotAllowed,
   NOT_FOUND,
+  OVERLOADED,
 } from './error-bodies.ts';
 import { Exchanges } from './exchange.ts';
 import { healthRoutes } from './health.ts';
@@ -20,9 +21,13 @@ import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { messageRoutes, type Wait } from './messages.ts';
 import { type OpenApi, openApiDocument, openApiRoute } from './open-api.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
+import { requestTurns, type TakeTurn } from './request-turns.ts';
+import { RequestsInFlight } from './requests-in-flight.ts';
 import type { PathParams, Route } from './route.ts';
 import type { SeenAnswer } from './seen-answer.ts';
 import { whatsappResourceRoutes } from './whatsapp-resources.ts';
+
+const HOST = 'host';
 
 export interface HttpServerOptions {
   readonly api: Api;
@@ -65,13 +70,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxConnections = limits.connectionsMax;
   const connections = connectionsOf(server);
 
+  const takeTurn = requestTurns(server, limits.connectionRequestsMax);
+  const inFlight = new RequestsInFlight(limits.requestsMax);
   const exchanges = new Exchanges({ logger, requestIds, observeAnswer, logRequests });
   const routes = routesOf(api, wait);
   const openApi = openApiDocument(routes);
   for (const [path, samePath] of groupByPath([...routes, openApiRoute(openApi)])) {
-    registerPath(app, exchanges, path, samePath);
+    registerPath(app, exchanges, inFlight, path, samePath);
   }
-  listen(server, app, exchanges);
+  listen(server, app, exchanges, takeTurn);
   answerProtocolErrors(server, { requestIds, observeAnswer });
 
   return {
@@ -100,15 +107,27 @@ function groupByPath(routes: readonly Route[]): ReadonlyMap<string, readonly Rou
   return groups;
 }
 
-function registerPath(app: Express, exchanges: Exchanges, path: string, routes: readonly Route[]): void {
+function registerPath(
+  app: Express,
+  exchanges: Exchanges,
+  inFlight: RequestsInFlight,
+  path: string,
+  routes: readonly Route[],
+): void {
   const registration = app.route([path, `/api${path}`]);
   for (const route of routes) {
     registration[route.method]((request: Request, response: Response) => {
       const exchange = exchanges.begin(request, response, path);
+      if (inFlight.isFull && route.neverOverloaded !== true) {
+        exchanges.respond(exchange, OVERLOADED);
+        return;
+      }
+      inFlight.begin();
       route
         .serve(request, response, request.params as PathParams)
         .then((answer) => exchanges.respond(exchange, answer))
-        .catch((error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR));
+        .catch((error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR))
+        .finally(() => inFlight.end());
     });
   }
   const methods = methodsOf(routes);
@@ -130,8 +149,8 @@ function methodsOf(routes: readonly Route[]): readonly string[] {
   return [...methods, 'OPTIONS'];
 }
 
-function listen(server: Server, app: Express, exchanges: Exchanges): void {
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+function listen(server: Server, app: Express, exchanges: Exchanges, takeTurn: TakeTurn): void {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isServed(request)) {
       exchanges.respond(exchanges.begin(request, response, null), MALFORMED_REQUEST, true);
       return;
@@ -141,15 +160,31 @@ function listen(server: Server, app: Express, exchanges: Exchanges): void {
       exchanges.respond(exchanges.begin(request, response, null), NOT_FOUND);
     });
   };
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    takeTurn(request.socket, response, () => serve(request, response));
+  };
   server.on('request', handle);
   // With a listener of its own the caller is told to go on only when the body is wanted.
   server.on('checkContinue', handle);
   server.on('checkExpectation', (request, response) => {
-    exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
+    takeTurn(request.socket, response, () => {
+      exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
+    });
   });
 }
 
-/** HTTP/1.1 with the host it asks for, or HTTP/1.0; the parser lets older and newer ones through. */
-function isServed({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.0' || (httpVersion === '1.1' && headers.host !== undefined);
+/** HTTP/1.1 with the one host it asks for, or HTTP/1.0 with at most one; the parser lets more than that through. */
+function isServed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const hosts = countHosts(rawHeaders);
+  return (httpVersion === '1.1' && hosts === 1) || (httpVersion === '1.0' && hosts <= 1);
+}
+
+/** Of several Host headers Node keeps the first; whatever stands in front of the service may go by the last. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+  }
+  return hosts;
 }

@@ -34,6 +34,10 @@ export interface ServerLimits {
   readonly keepAliveTimeoutMs: number;
   readonly headerBytesMax: number;
   readonly connectionsMax: number;
+  /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
+  readonly connectionRequestsMax: number;
+  /** Requests of the whole process that are served at a time; more are refused. */
+  readonly requestsMax: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -44,4 +48,6 @@ export const SERVER_LIMITS: ServerLimits = {
   keepAliveTimeoutMs: 65_000,
   headerBytesMax: 16 * 1024,
   connectionsMax: 10_000,
+  connectionRequestsMax: 16,
+  requestsMax: 4_000,
 };

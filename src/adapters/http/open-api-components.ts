@@ -8,6 +8,7 @@ import {
   MALFORMED_REQUEST,
   methodNotAllowed,
   NOT_FOUND,
+  OVERLOADED,
   REQUEST_TIMEOUT,
   refusalAnswer,
   UNAUTHORIZED,
@@ -72,6 +73,7 @@ export function sharedResponses(): Record<string, unknown> {
     BodyTooLarge: responseOf('The body is too large', BODY_TOO_LARGE),
     UnsupportedMediaType: responseOf('The body is not JSON in UTF-8', UNSUPPORTED_MEDIA_TYPE),
     InternalError: responseOf('A fault of the service', INTERNAL_ERROR),
+    Overloaded: responseOf('Too many requests are being answered', OVERLOADED),
     NotFound: responseOf('No such path', NOT_FOUND),
     MethodNotAllowed: responseOf(
       'The path does not have this method',

@@ -92,11 +92,18 @@ function operationOf(route: Route): Operation {
   };
 }
 
-function responsesOf({ ok: success, refusals = {}, needsKey, body }: Route): Record<string, unknown> {
+function responsesOf({
+  ok: success,
+  refusals = {},
+  needsKey,
+  body,
+  neverOverloaded = false,
+}: Route): Record<string, unknown> {
   const shared = (name: string) => ({ $ref: `#/components/responses/${name}` });
   const responses: Record<string, unknown> = {
     200: responseOf(success, false),
     500: shared('InternalError'),
+    ...(!neverOverloaded && { 503: shared('Overloaded') }),
     ...(needsKey && { 401: shared('Unauthorized'), 403: shared('AddressNotAllowed') }),
     ...(body !== null && { 413: shared('BodyTooLarge'), 415: shared('UnsupportedMediaType') }),
   };

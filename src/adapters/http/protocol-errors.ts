@@ -21,9 +21,12 @@ export function answerProtocolErrors(server: Server, surroundings: Surroundings)
       return;
     }
     const answer = answerFor(error.code);
-    const underWay = responseUnderWay(socket);
-    if (underWay === null) endWith(socket, answer, surroundings);
-    else underWay.once('close', () => endWith(socket, answer, surroundings));
+    const endInTurn = (): void => {
+      const underWay = responseUnderWay(socket);
+      if (underWay === null) endWith(socket, answer, surroundings);
+      else underWay.once('close', endInTurn);
+    };
+    endInTurn();
   });
   server.on('connect', (_request: IncomingMessage, socket) => {
     endWith(socket, MALFORMED_REQUEST, surroundings);
@@ -37,14 +40,12 @@ function answerFor(code: string | undefined): ErrorAnswer {
 }
 
 /**
- * The answer to an earlier, complete request that the fault must not overtake. Node keeps the response of a
- * connection's current request on its socket and tells of it in no other way.
+ * The first of the answers to earlier, complete requests, which the fault must not overtake. Node keeps the
+ * response of a connection's current request on its socket until it has gone out, and tells of it in no other way.
  */
 function responseUnderWay(socket: Duplex): ServerResponse | null {
   const response: unknown = Reflect.get(socket, '_httpMessage');
-  return response instanceof ServerResponse && response.req.complete && !response.writableFinished
-    ? response
-    : null;
+  return response instanceof ServerResponse && response.req.complete ? response : null;
 }
 
 function endWith(socket: Duplex, answer: ErrorAnswer, { requestIds, observeAnswer }: Surroundings): void {

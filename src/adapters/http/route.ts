@@ -35,6 +35,8 @@ interface Documentation {
   readonly refusals?: Readonly<Record<number, DocumentedAnswer>>;
   /** The body of an unexpected fault, where the specification wants another than the usual one. */
   readonly fault?: ErrorAnswer;
+  /** Answered even when the process serves as many requests as it may. */
+  readonly neverOverloaded?: boolean;
 }
 
 /** What a handler gets: who calls, and what they sent, checked and typed. */

@@ -9,6 +9,9 @@ import { Refused } from '../refused.ts';
 /** Known keys kept in memory; only keys that exist get in, so strangers cannot fill it. */
 const REMEMBERED_KEYS_MAX = 10_000;
 
+/** Different keys nobody knows yet that may wait for the database at once; anybody can make up more. */
+export const STRANGERS_LOOKED_UP_MAX = 100;
+
 interface Remembered {
   readonly project: Project;
   readonly freshUntil: number;
@@ -18,6 +21,9 @@ interface Remembered {
 export class AuthenticateProject {
   readonly #ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher; readonly clock: Clock };
   readonly #remembered = new Map<string, Remembered>();
+  /** Reads under way by digest: requests with one key share one. */
+  readonly #lookups = new Map<string, Promise<Project | null>>();
+  #strangersLookedUp = 0;
 
   constructor(ports: {
     readonly unitOfWork: UnitOfWork;
@@ -27,22 +33,49 @@ export class AuthenticateProject {
     this.#ports = ports;
   }
 
-  /** Settings of the project may be a few seconds old. Throws `Refused` for a missing or wrong key. */
+  /**
+   * Settings of the project may be a few seconds old. Throws `Refused` for a missing or wrong key, and as
+   * `overloaded` for one that was never seen while too many of those are being looked up.
+   */
   async execute(apiKey: string | null): Promise<Project> {
     if (apiKey === null) throw new Refused({ kind: 'unauthorized' });
-    const { unitOfWork, keyHasher, clock } = this.#ports;
+    const { keyHasher, clock } = this.#ports;
     const digest = keyHasher.digest(apiKey);
-    const now = clock.now();
     const known = this.#remembered.get(digest);
-    if (known !== undefined && now < known.freshUntil) return known.project;
+    if (known !== undefined && clock.now() < known.freshUntil) return known.project;
 
+    const project = await (this.#lookups.get(digest) ?? this.#lookUp(apiKey, digest, known === undefined));
+    if (project === null) throw new Refused({ kind: 'unauthorized' });
+    return project;
+  }
+
+  #lookUp(apiKey: string, digest: string, isStranger: boolean): Promise<Project | null> {
+    if (isStranger && this.#strangersLookedUp >= STRANGERS_LOOKED_UP_MAX) {
+      throw new Refused({ kind: 'overloaded' });
+    }
+    if (isStranger) this.#strangersLookedUp += 1;
+    const lookup = this.#read(apiKey, digest).finally(() => {
+      if (isStranger) this.#strangersLookedUp -= 1;
+      this.#lookups.delete(digest);
+    });
+    this.#lookups.set(digest, lookup);
+    return lookup;
+  }
+
+  async #read(apiKey: string, digest: string): Promise<Project | null> {
+    const { unitOfWork, clock } = this.#ports;
+    const freshUntil = clock.now() + SETTINGS_FRESH_MS;
     const project = await unitOfWork.read((stores) => stores.projects.byKeyDigest(digest));
     if (project === null || project.environment !== environmentOfKey(apiKey)) {
       this.#remembered.delete(digest);
-      throw new Refused({ kind: 'unauthorized' });
+      return null;
     }
-    if (this.#remembered.size >= REMEMBERED_KEYS_MAX) this.#remembered.clear();
-    this.#remembered.set(digest, { project, freshUntil: now + SETTINGS_FRESH_MS });
+    this.#remember(digest, { project, freshUntil });
     return project;
+  }
+
+  #remember(digest: string, remembered: Remembered): void {
+    if (this.#remembered.size >= REMEMBERED_KEYS_MAX) this.#remembered.clear();
+    this.#remembered.set(digest, remembered);
   }
 }

@@ -10,6 +10,7 @@ const text = (refusal: Refusal, error: string): Row => [refusal, 400, { error }]
 const REFUSALS: readonly Row[] = [
   [{ kind: 'unauthorized' }, 401, { message: 'Unauthorized, please use your project api key' }],
   [{ kind: 'ip-not-allowed' }, 403, { message: 'This IP address is not allowed' }],
+  [{ kind: 'overloaded' }, 503, { message: 'Too many requests are being answered, try again shortly' }],
   [{ kind: 'message-not-found' }, 404, { message: 'SMS not found' }],
   [
     { kind: 'idempotency-conflict' },

@@ -47,6 +47,9 @@ describe('what is no request', () => {
     ['a negative length', `${POST}Content-Length: -1\r\n\r\n`],
     ['a broken chunk', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['the same host twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\nhOST: x\r\n\r\n'],
+    ['two hosts of old', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
   ])('%s is answered with 400 in JSON and closed', async (_name, text) => {
     const { status, head, body } = await only(text);
@@ -116,6 +119,16 @@ describe('ordinary requests over one connection', () => {
     openGate();
     const received = await connection.untilClosed();
     expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it('a fault behind many requests overtakes none of their answers', async () => {
+    const connection = await open();
+    connection.write(`${GET.repeat(100)}garbage\r\n\r\n`);
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual([
+      ...Array.from({ length: 100 }, () => 'HTTP/1.1 200'),
+      'HTTP/1.1 400',
+    ]);
   });
 
   it('waits for 100-continue only when the body is wanted', async () => {

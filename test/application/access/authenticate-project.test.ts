@@ -2,8 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../src/adapters/node/hmac-key-hasher.ts';
-import { AuthenticateProject } from '../../../src/application/access/authenticate-project.ts';
+import {
+  AuthenticateProject,
+  STRANGERS_LOOKED_UP_MAX,
+} from '../../../src/application/access/authenticate-project.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/catalog/price-book.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { Refused } from '../../../src/application/refused.ts';
 import { aProject, DEV_KEY, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 
@@ -13,6 +17,9 @@ describe('AuthenticateProject', () => {
   const keyHasher = new HmacKeyHasher({ secretKey: Buffer.alloc(32, 1) });
   let database: Database;
   let now = NOW;
+  let gate: Promise<void>;
+  let openGate: () => void;
+  let reads: number;
   let authenticate: AuthenticateProject;
 
   const addKey = (apiKey: string) =>
@@ -29,15 +36,35 @@ describe('AuthenticateProject', () => {
 
   beforeEach(async () => {
     now = NOW;
+    reads = 0;
+    gate = Promise.resolve();
     database = openDatabase({ kind: 'sqlite', filename: ':memory:' });
     await database.migrate();
     const unitOfWork = new KnexUnitOfWork(database);
     await unitOfWork.run((stores) => stores.projects.insert([aProject()]));
     await addKey(LIVE_KEY);
-    authenticate = new AuthenticateProject({ unitOfWork, keyHasher, clock: { now: () => now } });
+    const gated: UnitOfWork = {
+      run: (work, durability) => unitOfWork.run(work, durability),
+      read: async (work) => {
+        reads += 1;
+        await gate;
+        return unitOfWork.read(work);
+      },
+      ping: () => unitOfWork.ping(),
+    };
+    authenticate = new AuthenticateProject({ unitOfWork: gated, keyHasher, clock: { now: () => now } });
   });
 
   afterEach(() => database.close());
+
+  const closeGate = () => {
+    gate = new Promise((resolve) => {
+      openGate = resolve;
+    });
+  };
+  const unknownKey = (index: number) => `sk_live_${index.toString(16).padStart(40, '0')}`;
+  const manyStrangers = () =>
+    Array.from({ length: STRANGERS_LOOKED_UP_MAX }, (_, index) => refusalOf(unknownKey(index)));
 
   const refusalOf = (apiKey: string | null) =>
     authenticate.execute(apiKey).then(
@@ -80,5 +107,59 @@ describe('AuthenticateProject', () => {
     expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
     await addKey(OTHER_KEY);
     expect(await refusalOf(OTHER_KEY)).toBe('accepted');
+  });
+
+  it('reads a key once for everybody who brings it meanwhile', async () => {
+    closeGate();
+    const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY));
+    const unknown = Array.from({ length: 500 }, () => refusalOf(OTHER_KEY));
+    expect(reads).toBe(2);
+    openGate();
+    expect(await Promise.all(known)).toEqual(Array.from({ length: 500 }, () => aProject()));
+    expect(new Set(await Promise.all(unknown))).toEqual(new Set(['unauthorized']));
+    expect(reads).toBe(2);
+  });
+
+  it('looks up a hundred strangers at a time, and refuses more until one is known', async () => {
+    expect(STRANGERS_LOOKED_UP_MAX).toBe(100);
+    closeGate();
+    const strangers = manyStrangers();
+    expect(await refusalOf(OTHER_KEY)).toBe('overloaded');
+    expect(await refusalOf(LIVE_KEY)).toBe('overloaded');
+    const again = refusalOf(unknownKey(0));
+    expect(reads).toBe(100);
+    openGate();
+    expect(new Set(await Promise.all([...strangers, again]))).toEqual(new Set(['unauthorized']));
+    expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
+    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+  });
+
+  it('never lets a key it remembers wait behind strangers, nor refuses it for them', async () => {
+    await authenticate.execute(LIVE_KEY);
+    closeGate();
+    const strangers = manyStrangers();
+    now = NOW + 4_999;
+    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+    now = NOW + 5_000;
+    const readAnew = refusalOf(LIVE_KEY);
+    openGate();
+    expect(await readAnew).toBe('accepted');
+    await Promise.all(strangers);
+  });
+
+  it('forgets a lookup that failed', async () => {
+    gate = Promise.reject(new Error('away'));
+    for (let time = 0; time < 2; time += 1) {
+      const failures = await Promise.all(manyStrangers());
+      expect(failures).toEqual(Array.from({ length: 100 }, () => new Error('away')));
+    }
+    gate = Promise.resolve();
+    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+  });
+
+  it('does not take a key of another environment for one it knows, however many bring it', async () => {
+    await addKey(DEV_KEY);
+    const answers = await Promise.all(Array.from({ length: 3 }, () => refusalOf(DEV_KEY)));
+    expect([...answers, await refusalOf(DEV_KEY)]).toEqual(Array.from({ length: 4 }, () => 'unauthorized'));
   });
 });

@@ -1,0 +1,76 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Serves a request, now or when earlier ones of its connection are answered. */
+export type TakeTurn = (socket: Socket, response: ServerResponse, serve: () => void) => void;
+
+/** One connection: its requests that came in, and those of them that are being served. */
+interface Lane {
+  unanswered: number;
+  served: number;
+  readonly waiting: (() => void)[];
+  isHeld: boolean;
+}
+
+/**
+ * Serves at most `requestsMax` requests of one connection at a time, in the order they came. Node hands over
+ * every request of a chunk at once, and a caller that does not wait for answers gets thousands into one: the
+ * others wait for their turn, and nothing more is read until they had it.
+ */
+export function requestTurns(server: Server, requestsMax: number): TakeTurn {
+  const lanes = new WeakMap<Socket, Lane>();
+  server.on('connection', (socket: Socket) => lanes.set(socket, openLane(socket)));
+
+  return (socket, response, serve) => {
+    const lane = lanes.get(socket) ?? openLane(socket);
+    lane.unanswered += 1;
+    if (lane.unanswered > requestsMax) hold(socket, lane);
+    response.once('close', () => {
+      lane.unanswered -= 1;
+      lane.served -= 1;
+      const next = lane.waiting.shift();
+      if (next !== undefined) start(lane, next);
+      if (lane.isHeld && lane.unanswered <= requestsMax) release(socket, lane);
+    });
+    if (lane.served < requestsMax) start(lane, serve);
+    else lane.waiting.push(serve);
+  };
+}
+
+function openLane(socket: Socket): Lane {
+  const lane: Lane = { unanswered: 0, served: 0, waiting: [], isHeld: false };
+  socket.on('resume', () => {
+    if (lane.isHeld) stopReading(socket);
+  });
+  // Nobody is left to hear the answers.
+  socket.once('close', () => {
+    lane.waiting.length = 0;
+  });
+  return lane;
+}
+
+function start(lane: Lane, serve: () => void): void {
+  lane.served += 1;
+  serve();
+}
+
+function hold(socket: Socket, lane: Lane): void {
+  if (lane.isHeld) return;
+  lane.isHeld = true;
+  stopReading(socket);
+}
+
+function release(socket: Socket, lane: Lane): void {
+  lane.isHeld = false;
+  socket.resume();
+}
+
+/**
+ * Every body that is read resumes the connection. Such a resumption takes effect a moment after it was asked
+ * for, even when the connection was paused in between; then it counts as paused, and only the event is missing
+ * that makes Node stop.
+ */
+function stopReading(socket: Socket): void {
+  if (socket.isPaused()) socket.emit('pause');
+  else socket.pause();
+}

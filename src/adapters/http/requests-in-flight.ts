@@ -1,0 +1,22 @@
+/** Counts the requests that are being served, whatever connection they came over. */
+export class RequestsInFlight {
+  readonly #max: number;
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get isFull(): boolean {
+    return this.#count >= this.#max;
+  }
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  /** When the work on a request is over; its answer may still be on its way to a slow caller. */
+  end(): void {
+    this.#count -= 1;
+  }
+}

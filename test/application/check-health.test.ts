@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CheckHealth, HEALTH_FRESH_MS } from '../../src/application/check-health.ts';
+import { NOW } from '../support/builders.ts';
+
+const WELL = { name: 'database', ok: true, critical: true, detail: 'answers' };
+const DOWN = { name: 'database', ok: false, critical: true, detail: 'does not answer' };
+const QUEUE = { name: 'queue', ok: true, critical: false, detail: 'carries jobs' };
+
+let now: number;
+/** The questions the database was asked, each answered by the test. */
+let asked: { answer: () => void; fail: () => void }[];
+let problem: string | null;
+let health: CheckHealth;
+
+beforeEach(() => {
+  now = NOW;
+  asked = [];
+  problem = null;
+  const never = () => Promise.reject(new Error('a check does nothing but ask'));
+  health = new CheckHealth({
+    unitOfWork: {
+      run: never,
+      read: never,
+      ping: () =>
+        new Promise((resolve, reject) => {
+          asked.push({ answer: resolve, fail: () => reject(new Error('away')) });
+        }),
+    },
+    jobQueue: {
+      publish: never,
+      consume: never,
+      room: never,
+      idle: never,
+      problem: () => problem,
+      close: never,
+    },
+    clock: { now: () => now },
+  });
+});
+
+/** Asks once, with the database answering. */
+async function askWell(): Promise<void> {
+  const answer = health.readiness();
+  asked.at(-1)?.answer();
+  expect(await answer).toEqual({ ready: true, dependencies: [WELL, QUEUE] });
+}
+
+describe('CheckHealth', () => {
+  it('asks the database once for everybody who asks meanwhile', async () => {
+    const answers = Array.from({ length: 1_000 }, () => health.readiness());
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer();
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toEqual({ ready: true, dependencies: [WELL, QUEUE] });
+    }
+  });
+
+  it('takes a database that answered to be well for a second', async () => {
+    expect(HEALTH_FRESH_MS).toBe(1_000);
+    await askWell();
+    now = NOW + 999;
+    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, QUEUE] });
+    expect(asked).toHaveLength(1);
+    now = NOW + 1_000;
+    await askWell();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('asks again when the clock was set back', async () => {
+    await askWell();
+    now = NOW - 60_000;
+    await askWell();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('shares a bad answer, and asks anew at the next question', async () => {
+    const answers = [health.readiness(), health.readiness()];
+    asked[0]?.fail();
+    const down = { ready: false, dependencies: [DOWN, QUEUE] };
+    expect(await Promise.all(answers)).toEqual([down, down]);
+    expect(asked).toHaveLength(1);
+    await askWell();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('knows of the queue and of the stop at once', async () => {
+    await askWell();
+    problem = 'not reachable';
+    const queue = { ...QUEUE, ok: false, detail: 'not reachable' };
+    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, queue] });
+    health.stopping();
+    expect(await health.readiness()).toEqual({ ready: false, dependencies: [WELL, queue] });
+    expect(asked).toHaveLength(1);
+  });
+});
