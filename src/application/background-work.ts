@@ -8,6 +8,7 @@ export class BackgroundWork {
   readonly #logger: Logger;
   readonly #itemsMax: number;
   #items = 0;
+  #starts = 0;
   #waiters: (() => void)[] = [];
 
   constructor({ logger, itemsMax }: { readonly logger: Logger; readonly itemsMax: number }) {
@@ -18,6 +19,7 @@ export class BackgroundWork {
   /** Starts `work`, which stands for so many items, and returns at once. A rejection is logged. */
   start(items: number, work: () => Promise<void>): void {
     this.#items += items;
+    this.#starts += 1;
     work()
       .catch((error: unknown) => this.#logger.error('background_work_failed', error))
       .finally(() => {
@@ -26,6 +28,11 @@ export class BackgroundWork {
         this.#waiters = [];
         for (const wake of waiters) wake();
       });
+  }
+
+  /** How often something was started so far. */
+  get starts(): number {
+    return this.#starts;
   }
 
   /** Resolves when there is room for more. */

@@ -131,9 +131,14 @@ export class Service {
   async idle(): Promise<void> {
     const jobQueue = this.container.get(ports.jobQueue);
     const background = this.container.get(BackgroundWork);
-    await this.#loop.idle();
-    await jobQueue.idle();
-    await background.idle();
+    // What ends wakes the loop, which may find what followed from it while the others are asked.
+    const activity = () => this.#loop.wakes + background.starts;
+    for (let before = activity(); ; before = activity()) {
+      await this.#loop.idle();
+      await jobQueue.idle();
+      await background.idle();
+      if (activity() === before) return;
+    }
   }
 
   /**

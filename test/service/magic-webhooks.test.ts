@@ -9,30 +9,34 @@ const DAYS_8 = 8 * 24 * 3_600_000;
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
 
-/** What a customer is told of a verification over whatsapp, telegram and sms; the last line of each is final. */
+/**
+ * What a customer is told of a verification over whatsapp, telegram and sms, and the second after the send; the
+ * last line of each is final.
+ */
 const TOLD: Readonly<Record<string, readonly string[]>> = {
-  '0001': ['whatsapp sent', 'whatsapp delivered'],
-  '0002': ['whatsapp sent', 'whatsapp delivered'],
-  '0003': ['whatsapp sent', 'sms sent'],
-  '0004': ['whatsapp sent', 'whatsapp delivered'],
-  '0005': ['whatsapp sent', 'whatsapp delivered'],
-  '0006': ['sms failed'],
-  '0007': ['telegram sent', 'telegram delivered'],
-  '0008': ['whatsapp sent', 'whatsapp delivered'],
-  '0009': ['sms sent', 'sms delivered'],
-  '0010': ['whatsapp sent', 'telegram delivered'],
-  '0011': ['whatsapp sent', 'whatsapp delivered'],
-  '0012': ['whatsapp sent', 'whatsapp delivered'],
-  '0013': ['whatsapp sent', 'whatsapp delivered'],
-  '0014': ['whatsapp sent', 'whatsapp delivered'],
-  '0015': ['whatsapp sent', 'whatsapp delivered'],
-  '0016': ['telegram sent', 'telegram delivered'],
+  '0001': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0002': ['0 whatsapp sent', '25 whatsapp delivered'],
+  '0003': ['0 whatsapp sent', '86460 sms sent'],
+  '0004': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0005': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0006': ['0 sms failed'],
+  '0007': ['0 telegram sent', '1 telegram delivered'],
+  '0008': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0009': ['0 sms sent', '1 sms delivered'],
+  '0010': ['0 whatsapp sent', '31 telegram delivered'],
+  '0011': ['5 whatsapp sent', '5 whatsapp delivered'],
+  '0012': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0013': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0014': ['0 whatsapp sent', '32 whatsapp delivered'],
+  '0015': ['0 whatsapp sent', '1 whatsapp delivered'],
+  '0016': ['0 telegram sent', '1 telegram delivered'],
 };
 
 withReceiver(named('the webhooks of the numbers with a fixed outcome'), () => {
   it.each(Object.entries(TOLD))('999…%s: %j', async (digits, told) => {
     const receiver = await HttpsReceiver.open();
     const service = await startService({ egress: receiver.egress });
+    const sentAt = service.now().getTime() / 1_000;
     const { body } = await service.request('/sms', {
       body: verification(`999123456${digits}`, {
         provider: 'whatsapp-telegram-sms',
@@ -42,7 +46,10 @@ withReceiver(named('the webhooks of the numbers with a fixed outcome'), () => {
     const { smsId } = body as { smsId: string };
     await service.advance(DAYS_8);
     const bodies = receiver.bodies();
-    expect(bodies.map(({ channel, status }) => `${channel} ${status}`)).toEqual(told);
+    const seconds = receiver.posts.map(({ headers }) => Number(headers['webhook-timestamp']) - sentAt);
+    expect(bodies.map(({ channel, status }, index) => `${seconds[index]} ${channel} ${status}`)).toEqual(
+      told,
+    );
     expect(bodies.map(({ isFinal }) => isFinal)).toEqual(told.map((_, index) => index === told.length - 1));
     expect(new Set(bodies.map((each) => each.smsId))).toEqual(new Set([smsId]));
     expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(told.length);

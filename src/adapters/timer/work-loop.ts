@@ -34,6 +34,7 @@ export class WorkLoop {
   #timer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isScheduled = false;
+  #wakes = 0;
   #pauseMs = 0;
   #signals = 0;
   readonly #pace = new Pace();
@@ -55,6 +56,7 @@ export class WorkLoop {
     this.#signals += 1;
     if (!this.#isStarted || this.#isScheduled) return;
     this.#isScheduled = true;
+    this.#wakes += 1;
     this.#scheduled = new Promise((resolve) => {
       const look = () => {
         this.#lookNext();
@@ -63,6 +65,11 @@ export class WorkLoop {
       if (this.#pauseMs > 0) setTimeout(look, this.#pauseMs);
       else setImmediate(look);
     });
+  }
+
+  /** How many looks were asked for so far. */
+  get wakes(): number {
+    return this.#wakes;
   }
 
   /** Resolves when no look is under way or asked for. */
