@@ -3,7 +3,7 @@ import type { InternationalPrice } from '../../domain/billing/pricing.ts';
 import { SENDER_ID_STATUSES, type SenderId } from '../../domain/senders/sender-id.ts';
 import { toIqd } from '../../domain/shared/money.ts';
 import { pageCount } from '../../domain/shared/page.ts';
-import { admitByKey } from './admission.ts';
+import { admitTo } from './admission.ts';
 import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { errorAnswerDoc } from './error-schemas.ts';
@@ -53,7 +53,7 @@ const priceList = z.object({
 
 /** Specification 4.3, 4.6 and 4.7: prices, sender IDs and the project itself. */
 export function catalogRoutes(api: Api): readonly Route[] {
-  const admit = admitByKey(api);
+  const admit = admitTo('other', api);
 
   const info = route({
     method: 'get',

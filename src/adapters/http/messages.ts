@@ -7,7 +7,7 @@ import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../do
 import { MESSAGE_STATUSES } from '../../domain/messages/message-status.ts';
 import { toIqd } from '../../domain/shared/money.ts';
 import { PHONE_NUMBER_PATTERN } from '../../domain/shared/phone-number.ts';
-import { admitByKey } from './admission.ts';
+import { admitTo } from './admission.ts';
 import { ConnectionGivenUp, ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { errorAnswerDoc, messageAnswerDoc, RATE_LIMITED, SEND_REFUSED } from './error-schemas.ts';
@@ -49,7 +49,7 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
     path: '/sms',
     operationId: 'sendMessage',
     summary: 'Send one message to one phone number',
-    admit: admitByKey(api),
+    admit: admitTo('other', api),
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: sendBody,
     ok: {
@@ -78,7 +78,7 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
     path: '/sms/track/:smsId',
     operationId: 'trackMessage',
     summary: 'Read the delivery status of a message',
-    admit: admitByKey(api),
+    admit: admitTo('other', api),
     params: z.object({ smsId }),
     ok: { description: 'The message', schema: trackedMessage },
     refusals: { 404: messageAnswerDoc('No message of the project has this id') },

@@ -10,7 +10,7 @@ import {
 } from '../../domain/messages/send-request.ts';
 import { PHONE_NUMBER_PATTERN, type PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../domain/whatsapp/template-parameters.ts';
-import { deliveryReportField, parseHttpsUrl } from './delivery-report-field.ts';
+import { deliveryReportField } from './delivery-report-field.ts';
 import {
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
@@ -98,7 +98,7 @@ export type SendBody = z.output<typeof sendBody>;
 export function toSendRequest(body: SendBody): SendRequest {
   return {
     phoneNumber: body.phoneNumber as PhoneNumber,
-    provider: providerOf(body),
+    provider: body.provider ?? 'auto',
     senderId: body.senderId ?? null,
     content: contentOf(body),
     whatsappSender: {
@@ -108,10 +108,6 @@ export function toSendRequest(body: SendBody): SendRequest {
     },
     deliveryReport: body.deliveryReport === undefined ? null : deliveryReportOf(body.deliveryReport),
   };
-}
-
-function providerOf({ smsType, provider = 'auto' }: SendBody): SendRequest['provider'] {
-  return smsType === 'whatsapp-template' && provider === 'auto' ? 'whatsapp' : provider;
 }
 
 function contentOf(body: SendBody): SendRequest['content'] {
@@ -133,7 +129,7 @@ function contentOf(body: SendBody): SendRequest['content'] {
 
 function deliveryReportOf(given: NonNullable<SendBody['deliveryReport']>): DeliveryReport {
   return {
-    webhookUrl: parseHttpsUrl(given.webhookUrl)?.href ?? given.webhookUrl,
+    webhookUrl: given.webhookUrl,
     deliveryReportType: given.deliveryReportType,
     webhookSecret: given.webhookSecret ?? null,
   };

@@ -6,7 +6,7 @@ import {
   type WhatsappPhoneNumber,
   type WhatsappTemplate,
 } from '../../domain/whatsapp/whatsapp-resources.ts';
-import { admitByKeyAndAddress } from './admission.ts';
+import { admitTo } from './admission.ts';
 import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { RESOURCES_FAILED } from './error-bodies.ts';
@@ -89,7 +89,7 @@ export function whatsappResourceRoutes(api: Api): readonly Route[] {
     path: '/whatsapp/resources',
     operationId: 'listWhatsappResources',
     summary: 'List whatsapp businesses, accounts, phone numbers and templates of the project',
-    admit: admitByKeyAndAddress(api),
+    admit: admitTo('resources', api),
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
     refusals: { 400: errorAnswerDoc('A query parameter is not valid'), 500: RESOURCES_FAILED_DOC },

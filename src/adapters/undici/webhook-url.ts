@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { domainToUnicode } from 'node:url';
+import { WEBHOOK_URL_CHARACTERS_MAX } from '../../domain/messages/send-request.ts';
 import type { EgressRules } from './egress-rules.ts';
 
-export const URL_CHARACTERS_MAX = 2_048;
 export const HTTPS_PORT = 443;
 
 const HOST_CHARACTERS_MAX = 253;
@@ -28,14 +28,14 @@ const METADATA_NAMES: ReadonlySet<string> = new Set([
  * a parser would have to put right. Nothing is decided on the raw text but that spelling.
  */
 export function parseWebhookUrl(text: string, rules: EgressRules, ports: ReadonlySet<number>): URL | null {
-  if (text.length > URL_CHARACTERS_MAX || FORBIDDEN_CHARACTERS.test(text)) return null;
+  if (text.length > WEBHOOK_URL_CHARACTERS_MAX || FORBIDDEN_CHARACTERS.test(text)) return null;
   const authority = AUTHORITY_PATTERN.exec(text)?.[1];
   const url = parse(text);
   if (authority === undefined || url === null || url.protocol !== 'https:') return null;
   if (url.username !== '' || url.password !== '' || !isSpelledOut(authority, url)) return null;
   if (!ports.has(portOf(url)) || !isAcceptableHost(url.hostname, rules)) return null;
   url.hash = '';
-  return url.href.length > URL_CHARACTERS_MAX ? null : url;
+  return url.href.length > WEBHOOK_URL_CHARACTERS_MAX ? null : url;
 }
 
 /** The port a parsed https url is served at. */

@@ -83,7 +83,7 @@ describe('POST /sms', () => {
       content: { smsType: 'custom', customMessage: 'سڵاو 👋\n\tline two' },
       whatsappSender: { accountId: 'a', phoneId: 'b', templateName: 'c' },
       deliveryReport: {
-        webhookUrl: 'https://example.com/hook?x=1',
+        webhookUrl: 'https://Example.com/hook?x=1',
         deliveryReportType: 'final',
         webhookSecret: 's3cret!',
       },
@@ -105,10 +105,10 @@ describe('POST /sms', () => {
   });
 
   test.each([
-    [undefined, 'whatsapp'],
-    ['auto', 'whatsapp'],
+    [undefined, 'auto'],
+    ['auto', 'auto'],
     ['whatsapp-sms', 'whatsapp-sms'],
-  ])('reads the provider %s of a template as %s', async (provider, expected) => {
+  ])('reads the provider %s as %s', async (provider, expected) => {
     await world.post('/sms', { ...TEMPLATE, provider });
     expect(world.api.sent[0]?.request.provider).toBe(expected);
   });
@@ -116,7 +116,7 @@ describe('POST /sms', () => {
   it('asks for all delivery reports unless told otherwise', async () => {
     await world.post('/sms', { ...CUSTOM, deliveryReport: { webhookUrl: 'https://example.com' } });
     expect(world.api.sent[0]?.request.deliveryReport).toEqual({
-      webhookUrl: 'https://example.com/',
+      webhookUrl: 'https://example.com',
       deliveryReportType: 'all',
       webhookSecret: null,
     });

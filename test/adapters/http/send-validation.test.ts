@@ -12,7 +12,7 @@ const TEMPLATE = {
 };
 const PHONE = 'Invalid phone number format';
 const SMS_TYPE = 'Invalid sms type, use one of verification, custom, whatsapp-template';
-const URL_ERROR = 'deliveryReport.webhookUrl must be an https address without user name or white space';
+const URL_ERROR = 'deliveryReport.webhookUrl must begin with https:// and hold no control characters';
 const SECRET_ERROR =
   'deliveryReport.webhookSecret must be 1 to 200 letters, digits or signs of a header token';
 
@@ -88,16 +88,9 @@ describe('a send that is not well formed', () => {
     [reporting({}), 'deliveryReport.webhookUrl is required and must be a string'],
     [hookedTo('http://example.com/'), URL_ERROR],
     [hookedTo('https:example.com'), URL_ERROR],
-    [hookedTo('https:///example.com'), URL_ERROR],
     [hookedTo('https:\\\\example.com\\'), URL_ERROR],
-    [hookedTo('https://user:pass@example.com/'), URL_ERROR],
-    [hookedTo('https://@example.com/'), URL_ERROR],
     [hookedTo('https://exa\tmple.com/'), URL_ERROR],
     [hookedTo(' https://example.com/'), URL_ERROR],
-    [hookedTo('https://example.com/a b'), URL_ERROR],
-    [hookedTo('https://exa mple.com/'), URL_ERROR],
-    [hookedTo('https://example.com:99999/'), URL_ERROR],
-    [hookedTo('https://'), URL_ERROR],
     [
       hookedTo(`https://example.com/${'a'.repeat(2048)}`),
       'deliveryReport.webhookUrl must be at most 2048 characters long',

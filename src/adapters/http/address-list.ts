@@ -1,34 +1,23 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { Refused } from '../../application/refused.ts';
-import type { Project } from '../../domain/access/project.ts';
 
 const MAPPED_PREFIX = '::ffff:';
 const MAPPED_PREFIX_BITS = 96;
 
 const compiledRules = new WeakMap<readonly string[], BlockList>();
 
-/** Refuses a caller whose address is not on the project's allow list; an empty list allows everybody. */
-export function checkIpRule(project: Project, remoteAddress: string | undefined): void {
-  const { allowedIps } = project.settings;
-  if (allowedIps.length === 0) return;
-  if (remoteAddress === undefined || !isAllowed(allowedIps, remoteAddress)) {
-    throw new Refused({ kind: 'ip-not-allowed' });
-  }
-}
-
 /** Whether an address is one of the entries or inside one of the ranges; an unreadable entry allows nobody. */
-export function isAllowed(allowedIps: readonly string[], address: string): boolean {
+export function isListed(entries: readonly string[], address: string): boolean {
   const caller = unmapped(address);
   const family = familyOf(caller);
-  return family !== null && rulesOf(allowedIps).check(caller, family);
+  return family !== null && rulesOf(entries).check(caller, family);
 }
 
-function rulesOf(allowedIps: readonly string[]): BlockList {
-  const known = compiledRules.get(allowedIps);
+function rulesOf(entries: readonly string[]): BlockList {
+  const known = compiledRules.get(entries);
   if (known !== undefined) return known;
   const rules = new BlockList();
-  for (const entry of allowedIps) addRule(rules, entry.trim());
-  compiledRules.set(allowedIps, rules);
+  for (const entry of entries) addRule(rules, entry.trim());
+  compiledRules.set(entries, rules);
   return rules;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAllowed } from '../../../src/adapters/http/ip-rule.ts';
+import { isListed } from '../../../src/adapters/http/address-list.ts';
 
 test.each<[entry: string, address: string, allowed: boolean]>([
   ['192.0.2.7', '192.0.2.7', true],
@@ -26,7 +26,7 @@ test.each<[entry: string, address: string, allowed: boolean]>([
   ['example.com', '192.0.2.7', false],
   ['', '192.0.2.7', false],
   ['192.0.2.7', 'not an address', false],
-])('%j lets %s in: %s', (entry, address, allowed) => {
-  expect(isAllowed([entry], address)).toBe(allowed);
-  expect(isAllowed(['198.51.100.99', entry], address)).toBe(allowed);
+])('%j holds %s: %s', (entry, address, allowed) => {
+  expect(isListed([entry], address)).toBe(allowed);
+  expect(isListed(['198.51.100.99', entry], address)).toBe(allowed);
 });

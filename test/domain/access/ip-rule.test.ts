@@ -1,0 +1,30 @@
+import { expect, it, test } from 'vitest';
+import { type GuardedEndpoint, isAddressAllowed } from '../../../src/domain/access/ip-rule.ts';
+import type { ProjectSettings } from '../../../src/domain/access/project.ts';
+
+const isEntry = (entries: readonly string[], address: string) => entries.includes(address);
+const HOME = '192.0.2.7';
+const STRANGER = '198.51.100.1';
+
+test.each<
+  [ipRuleScope: ProjectSettings['ipRuleScope'], GuardedEndpoint, string | undefined, allowed: boolean]
+>([
+  ['resources', 'resources', HOME, true],
+  ['resources', 'resources', STRANGER, false],
+  ['resources', 'resources', undefined, false],
+  ['resources', 'other', STRANGER, true],
+  ['resources', 'other', undefined, true],
+  ['all', 'resources', STRANGER, false],
+  ['all', 'other', HOME, true],
+  ['all', 'other', STRANGER, false],
+  ['all', 'other', undefined, false],
+])('a rule for %s lets into %s from %s: %s', (ipRuleScope, endpoint, address, allowed) => {
+  const settings = { allowedIps: [HOME], ipRuleScope };
+  expect(isAddressAllowed(settings, endpoint, address, isEntry)).toBe(allowed);
+});
+
+it('an empty list allows every address', () => {
+  const settings = { allowedIps: [], ipRuleScope: 'all' } as const;
+  expect(isAddressAllowed(settings, 'resources', STRANGER, isEntry)).toBe(true);
+  expect(isAddressAllowed(settings, 'other', undefined, isEntry)).toBe(true);
+});
