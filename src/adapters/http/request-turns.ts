@@ -10,12 +10,13 @@ interface Lane {
   served: number;
   readonly waiting: (() => void)[];
   isHeld: boolean;
+  isNextTurnSet: boolean;
 }
 
 /**
  * Serves at most `requestsMax` requests of one connection at a time, in the order they came. Node hands over
  * every request of a chunk at once, and a caller that does not wait for answers gets thousands into one: the
- * others wait for their turn, and nothing more is read until they had it.
+ * others wait for their turn, which lets other connections go first, and nothing more is read until they had it.
  */
 export function requestTurns(server: Server, requestsMax: number): TakeTurn {
   const lanes = new WeakMap<Socket, Lane>();
@@ -28,17 +29,16 @@ export function requestTurns(server: Server, requestsMax: number): TakeTurn {
     response.once('close', () => {
       lane.unanswered -= 1;
       lane.served -= 1;
-      const next = lane.waiting.shift();
-      if (next !== undefined) start(lane, next);
+      if (lane.waiting.length > 0) setNextTurn(lane, requestsMax);
       if (lane.isHeld && lane.unanswered <= requestsMax) release(socket, lane);
     });
-    if (lane.served < requestsMax) start(lane, serve);
+    if (lane.served < requestsMax && lane.waiting.length === 0) start(lane, serve);
     else lane.waiting.push(serve);
   };
 }
 
 function openLane(socket: Socket): Lane {
-  const lane: Lane = { unanswered: 0, served: 0, waiting: [], isHeld: false };
+  const lane: Lane = { unanswered: 0, served: 0, waiting: [], isHeld: false, isNextTurnSet: false };
   socket.on('resume', () => {
     if (lane.isHeld) stopReading(socket);
   });
@@ -52,6 +52,16 @@ function openLane(socket: Socket): Lane {
 function start(lane: Lane, serve: () => void): void {
   lane.served += 1;
   serve();
+}
+
+/** Once the event loop has been round: answers that need no waiting would otherwise follow each other for long. */
+function setNextTurn(lane: Lane, requestsMax: number): void {
+  if (lane.isNextTurnSet) return;
+  lane.isNextTurnSet = true;
+  setImmediate(() => {
+    lane.isNextTurnSet = false;
+    for (const serve of lane.waiting.splice(0, requestsMax - lane.served)) start(lane, serve);
+  });
 }
 
 function hold(socket: Socket, lane: Lane): void {

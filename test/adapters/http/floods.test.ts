@@ -35,8 +35,8 @@ afterEach(async () => {
   await world.close();
 });
 
-const send = (index: number) =>
-  `POST /sms HTTP/1.1\r\nHost: x\r\n${KEY}\r\nX-Request-Id: n${index}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const send = (index: number, header = '') =>
+  `POST /sms HTTP/1.1\r\nHost: x\r\n${header}${KEY}\r\nX-Request-Id: n${index}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const sends = (count: number) => Array.from({ length: count }, (_, index) => send(index)).join('');
 const idsOf = (received: string) => received.match(/X-Request-Id: n[0-9]+/g) ?? [];
 const idsTo = (count: number) => Array.from({ length: count }, (_, index) => `X-Request-Id: n${index}`);
@@ -60,7 +60,7 @@ describe('requests that one connection sends without waiting for answers', () =>
 
   it('are served a few at a time, leave room for others, and are answered in order', async () => {
     const rssBefore = process.memoryUsage().rss;
-    connection.write(sends(FLOOD));
+    connection.write(sends(FLOOD - 1) + send(FLOOD - 1, 'Connection: close\r\n'));
     await untilServed(SERVED_AT_A_TIME);
     await others(50);
     expect(world.api.sent).toHaveLength(SERVED_AT_A_TIME);
@@ -68,7 +68,7 @@ describe('requests that one connection sends without waiting for answers', () =>
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(50 * MEGABYTE);
 
     openGate();
-    const answered = connection.until(/X-Request-Id: n19999\r\n.*}$/s);
+    const answered = connection.untilClosed();
     await others(5);
     const received = await answered;
     expect(received.match(/HTTP\/1.1 200 OK/g)).toHaveLength(FLOOD);

@@ -101,6 +101,7 @@ describe('GET /openapi.json', () => {
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(isOpen ? ['500'] : ['401', '403', '500']));
       expect(statuses.includes('415')).toBe(operation.requestBody !== undefined);
+      expect(statuses.includes('503')).toBe(path !== '/healthz');
     }
     expect(Object.keys(world.http.openApi.paths['/sms']?.post?.responses ?? {})).toEqual([
       '200',
@@ -112,6 +113,7 @@ describe('GET /openapi.json', () => {
       '415',
       '429',
       '500',
+      '503',
     ]);
   });
 });
