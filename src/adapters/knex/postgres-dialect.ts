@@ -65,7 +65,7 @@ export class PostgresDialect implements Dialect {
 
   #configWith(
     poolSize: number,
-    client: pg.ClientConfig,
+    client: { readonly query_timeout?: number },
     timeouts: Readonly<Record<string, string>>,
   ): Knex.Config {
     const { url, schema } = this.#config;
