@@ -1,0 +1,6 @@
+import { runWebhookCommand } from './webhook-command.ts';
+
+process.exitCode = await runWebhookCommand(process.argv.slice(2), process.env, {
+  print: console.log,
+  complain: console.error,
+});
