@@ -2,11 +2,12 @@ import type { Project } from '../../domain/access/project.ts';
 import { type Account, creditOf, type PaymentType } from '../../domain/billing/account.ts';
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
 import type { PriceBook } from '../../domain/billing/pricing.ts';
-import { isMagicNumber, outcomeOf, type SimulatedAcceptance } from '../../domain/messages/magic-numbers.ts';
+import type { SimulatedAcceptance } from '../../domain/messages/magic-numbers.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { decideSend, type SendAccepted, type SendRefusal } from '../../domain/messages/send-policy.ts';
 import type { DeliveryReport, SendRequest } from '../../domain/messages/send-request.ts';
-import { DEFAULT_RATE_LIMIT, windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
+import { rateLimitFor, testOutcome } from '../../domain/messages/test-numbers.ts';
+import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
@@ -262,18 +263,17 @@ async function readAcceptedAt(
   now: number,
 ): Promise<Map<string, number[]>> {
   const questions = new Map(
-    candidates
-      .filter(
-        ({ project, request }) => project.settings.rateLimit !== null || isMagicNumber(request.phoneNumber),
-      )
-      .map(({ project, request }) => {
-        const limit = project.settings.rateLimit ?? DEFAULT_RATE_LIMIT;
-        const { phoneNumber } = request;
-        return [
-          `${project.id} ${phoneNumber}`,
-          { projectId: project.id, phoneNumber, since: now - windowMs(limit), limit: limit.maxRequests },
-        ] as const;
-      }),
+    candidates.flatMap(({ project, request: { phoneNumber } }) => {
+      const limit = rateLimitFor(project, phoneNumber);
+      if (limit === null) return [];
+      const question = {
+        projectId: project.id,
+        phoneNumber,
+        since: now - windowMs(limit),
+        limit: limit.maxRequests,
+      };
+      return [[`${project.id} ${phoneNumber}`, question] as const];
+    }),
   );
   if (questions.size === 0) return new Map();
   const answers = await stores.messages.acceptedAt([...questions.values()]);
@@ -316,10 +316,8 @@ function receiptOf(candidate: Candidate, account: Account, cost: Money): SendRec
   };
 }
 
-/** Magic numbers mean something to dev projects only. */
 function acceptanceOf({ project, request }: SendCommand): SimulatedAcceptance | null {
-  if (project.environment !== 'dev' || !isMagicNumber(request.phoneNumber)) return null;
-  return outcomeOf(request.phoneNumber).acceptance ?? null;
+  return testOutcome(project, request.phoneNumber)?.acceptance ?? null;
 }
 
 function projectIdsOf(candidates: readonly Candidate[]): readonly string[] {

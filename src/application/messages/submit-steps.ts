@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Answer } from '../../domain/messages/chain-event.ts';
 import type { Channel } from '../../domain/messages/channel.ts';
-import { textOf } from '../../domain/messages/send-policy.ts';
+import { textOf } from '../../domain/messages/verification-text.ts';
 import type { ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -86,7 +86,7 @@ function submissionOf(
     senderId: message.senderId,
     whatsappSender: message.whatsappSender,
     content: message.content,
-    text: textOf(project, message.content),
+    text: textOf(project.settings.language, message.content),
     stepTimeoutMs: message.stepTimeoutMs,
   };
 }

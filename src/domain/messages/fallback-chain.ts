@@ -6,7 +6,7 @@ import { isTerminal, raiseStatus } from './message-status.ts';
 import { reportWindowMs } from './report-window.ts';
 import { canCarry, maskContent } from './send-request.ts';
 
-export const TIMED_OUT_REASON = 'No delivered report in time';
+const TIMED_OUT_REASON = 'No delivered report in time';
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 
 const OPEN: ReadonlySet<StepState> = new Set<StepState>(['dispatching', 'accepted', 'unknown']);
@@ -192,18 +192,12 @@ function next(message: Message, ended: Step, index: number, now: number): ChainO
   };
 }
 
-function fail(message: Message, ended: Step, index: number, now: number): ChainOutcome {
+function fail(message: Message, { channel, reason }: Step, index: number, now: number): ChainOutcome {
   return {
     message: { ...finish(message, now), status: raiseStatus(message.status, 'failed') },
     effects: [
       { kind: 'unschedule', step: index },
-      {
-        kind: 'status-changed',
-        status: 'failed',
-        channel: ended.channel,
-        isFinal: true,
-        reason: ended.reason,
-      },
+      { kind: 'status-changed', status: 'failed', channel, isFinal: true, reason },
       { kind: 'settle', channel: null },
     ],
   };

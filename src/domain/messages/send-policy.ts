@@ -1,11 +1,9 @@
 import type { Project } from '../access/project.ts';
 import {
   type Account,
-  creditOf,
   hold,
   type InsufficientCredit,
   type SpendingThresholdExceeded,
-  spendingOf,
 } from '../billing/account.ts';
 import { billingUnits } from '../billing/billing-units.ts';
 import {
@@ -15,15 +13,17 @@ import {
   TEMPLATE_CATEGORIES,
   type TemplateCategory,
 } from '../billing/pricing.ts';
-import { DEFAULT_RATE_LIMIT, decideRate, type RateLimited } from '../rate-limiting/rate-limiter.ts';
+import { decideRate, type RateLimited } from '../rate-limiting/rate-limiter.ts';
 import { decideSenderId, type SenderId } from '../senders/sender-id.ts';
-import { type Money, ZERO } from '../shared/money.ts';
+import type { Money } from '../shared/money.ts';
 import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import { decideWhatsappSender, type WhatsappRefusal } from '../whatsapp/whatsapp-sender.ts';
 import { type Channel, channelsOfProvider } from './channel.ts';
-import { isMagicNumber, outcomeOf, type SimulatedAcceptance } from './magic-numbers.ts';
-import { type Content, canCarry, type SendRequest } from './send-request.ts';
-import { verificationText } from './verification-text.ts';
+import { isMagicNumber } from './magic-numbers.ts';
+import { canCarry, type SendRequest } from './send-request.ts';
+import { simulatedRefusal } from './simulated-refusal.ts';
+import { rateLimitFor, testOutcome } from './test-numbers.ts';
+import { textOf } from './verification-text.ts';
 
 /** Everything a decision looks at; the account and the earlier sends are those before this request. */
 export interface SendState {
@@ -65,8 +65,8 @@ export interface SendAccepted {
  */
 export function decideSend(state: SendState, request: SendRequest, now: number): SendAccepted | SendRefusal {
   const { project, account } = state;
-  const isTest = isMagicNumber(request.phoneNumber);
-  if (isTest && project.environment === 'live') return { kind: 'test-number' };
+  const test = testOutcome(project, request.phoneNumber);
+  if (test === null && isMagicNumber(request.phoneNumber)) return { kind: 'test-number' };
 
   const whatsapp = decideWhatsappSender(request, state.whatsappBusinesses);
   if (whatsapp.kind !== 'usable') return whatsapp;
@@ -79,22 +79,20 @@ export function decideSend(state: SendState, request: SendRequest, now: number):
   const quoted = quote(state.prices, {
     channels: carriers,
     phoneNumber: request.phoneNumber,
-    smsUnits: billingUnits(project.settings.billingUnits, textOf(project, request.content)),
+    smsUnits: billingUnits(project.settings.billingUnits, textOf(project.settings.language, request.content)),
     whatsappCategory: categoryOf(request, whatsapp.category),
     senderPrices: sender.kind === 'usable' ? sender.prices : null,
-    simulated: isTest,
+    simulated: test !== null,
   });
   if (quoted.kind !== 'quoted') return quoted;
-  const forced = isTest
-    ? forcedRefusal(outcomeOf(request.phoneNumber).acceptance, state, quoted.cost, now)
-    : null;
-  if (forced !== null) return forced;
+  const simulated = simulatedRefusal(test?.acceptance, state, { request, cost: quoted.cost }, now);
+  if (simulated !== null) return simulated;
   if (sender.kind !== 'usable') return sender;
 
   if (account.trialPhoneNumber !== null && account.trialPhoneNumber !== request.phoneNumber) {
     return { kind: 'trial-mode' };
   }
-  const { rateLimit } = project.settings;
+  const rateLimit = rateLimitFor(project, request.phoneNumber);
   if (rateLimit !== null) {
     const rate = decideRate(rateLimit, state.acceptedAt, now);
     if (rate.kind !== 'allowed') return rate;
@@ -130,20 +128,6 @@ export function chainOf({ provider, content, senderId }: SendRequest): readonly 
   }
 }
 
-/** The free text of a message, which also decides how many sms it is billed as; a template has none. */
-export function textOf(project: Project, content: Content): string {
-  switch (content.smsType) {
-    case 'verification':
-      return verificationText(project.settings.language, content.verificationCode);
-    case 'custom':
-      return content.customMessage;
-    case 'whatsapp-template':
-      return '';
-    default:
-      return content satisfies never;
-  }
-}
-
 function categoryOf({ content }: SendRequest, templateCategory: string | null): TemplateCategory {
   switch (content.smsType) {
     case 'verification':
@@ -154,44 +138,5 @@ function categoryOf({ content }: SendRequest, templateCategory: string | null): 
       return TEMPLATE_CATEGORIES.find((category) => category === templateCategory) ?? 'MARKETING';
     default:
       return content satisfies never;
-  }
-}
-
-/** A dev project's magic number asks for a refusal by name; its numbers come from the real account. */
-function forcedRefusal(
-  acceptance: SimulatedAcceptance | undefined,
-  { project, account, acceptedAt }: SendState,
-  cost: Money,
-  now: number,
-): SendRefusal | null {
-  if (acceptance === undefined) return null;
-  switch (acceptance.kind) {
-    case 'insufficient-credit':
-      return {
-        kind: 'insufficient-credit',
-        yourCredit: creditOf(account) < cost ? creditOf(account) : ZERO,
-        requiredCredit: cost,
-      };
-    case 'spending-threshold': {
-      const currentSpending = spendingOf(account);
-      return { kind: 'spending-threshold', currentSpending, spendingThreshold: currentSpending, cost };
-    }
-    case 'sender-id-not-found':
-    case 'sender-id-not-accepted':
-    case 'trial-mode':
-      return { kind: acceptance.kind };
-    case 'rate-limited': {
-      const limit = project.settings.rateLimit ?? DEFAULT_RATE_LIMIT;
-      const maxRequests = acceptance.fromRequest - 1;
-      if (maxRequests === 0) return { kind: 'rate-limited', waitMinutes: limit.timeWindowMinutes, ...limit };
-      const rate = decideRate({ ...limit, maxRequests }, acceptedAt, now);
-      return rate.kind === 'allowed' ? null : rate;
-    }
-    case 'internal-error':
-    case 'slow-answer':
-    case 'cut-connection':
-      return null;
-    default:
-      return acceptance satisfies never;
   }
 }

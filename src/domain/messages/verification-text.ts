@@ -1,3 +1,5 @@
+import type { Content } from './send-request.ts';
+
 /** Languages the service words its own verification messages in; a project setting. */
 export const LANGUAGES = ['ar', 'ckb', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -12,4 +14,18 @@ const WORDING: Readonly<Record<Language, (code: string) => string>> = {
 /** The text of a verification message on a channel that takes free text. */
 export function verificationText(language: Language, code: string): string {
   return WORDING[language](code);
+}
+
+/** The free text of a message, which also decides how many sms it is billed as; a template has none. */
+export function textOf(language: Language, content: Content): string {
+  switch (content.smsType) {
+    case 'verification':
+      return verificationText(language, content.verificationCode);
+    case 'custom':
+      return content.customMessage;
+    case 'whatsapp-template':
+      return '';
+    default:
+      return content satisfies never;
+  }
 }

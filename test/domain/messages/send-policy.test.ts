@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Channel, Provider } from '../../../src/domain/messages/channel.ts';
-import { chainOf, decideSend, type SendState, textOf } from '../../../src/domain/messages/send-policy.ts';
+import { chainOf, decideSend, type SendState } from '../../../src/domain/messages/send-policy.ts';
 import type { Content, SendRequest } from '../../../src/domain/messages/send-request.ts';
 import { iqd, money, ZERO } from '../../../src/domain/shared/money.ts';
 import {
@@ -185,14 +185,6 @@ describe('the chain of a request', () => {
   ])('%s, %j, sender ID %s', (provider, content, senderId, channels) => {
     expect(chainOf(aSendRequest({ provider, content, senderId }))).toEqual(channels);
   });
-});
-
-test.each<[Content, string]>([
-  [aCode('4711'), 'Your verification code is: 4711'],
-  [aText('Hello'), 'Hello'],
-  [aTemplateContent(), ''],
-])('the text of %j is %j', (content, text) => {
-  expect(textOf(aProject(), content)).toBe(text);
 });
 
 describe('a magic number on a dev project', () => {

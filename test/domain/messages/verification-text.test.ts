@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { smsParts } from '../../../src/domain/billing/billing-units.ts';
-import { type Language, verificationText } from '../../../src/domain/messages/verification-text.ts';
+import type { Content } from '../../../src/domain/messages/send-request.ts';
+import { type Language, textOf, verificationText } from '../../../src/domain/messages/verification-text.ts';
+import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 test.each<[Language, string]>([
   ['ar', 'رمز التحقق الخاص بك هو: 123456'],
@@ -17,3 +19,11 @@ test.each<Language>(['ar', 'ckb', 'en'])(
     expect(smsParts(verificationText(language, '😀'.repeat(10)))).toBe(1);
   },
 );
+
+test.each<[Content, string]>([
+  [aCode('4711'), 'Your verification code is: 4711'],
+  [aText('Hello'), 'Hello'],
+  [aTemplateContent(), ''],
+])('the text of %j is %j', (content, text) => {
+  expect(textOf('en', content)).toBe(text);
+});
