@@ -6,6 +6,7 @@ import { describe } from 'vitest';
 import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
+import { recordPostsContract } from './record-posts.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
@@ -82,6 +83,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('catalog stores', () => catalogStoresContract(open));
   describe('message, job and answer stores', () => storesContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
+  describe('outcomes of posts', () => recordPostsContract(open));
 }
 
 async function storageOn(

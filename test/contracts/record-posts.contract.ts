@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { type LeasedJob, postWebhookJob, type WebhookWork } from '../../src/application/jobs.ts';
+import type { Stores } from '../../src/application/ports/stores.ts';
+import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
+import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
+import { aDeliveryReport, aMessage, NOW, SECOND_MS } from '../support/builders.ts';
+import { Gate } from '../support/job-collector.ts';
+import type { Storage } from './storage.ts';
+
+const clock = { now: () => NOW };
+const ids = new RandomIdSource();
+const message = aMessage({ deliveryReport: aDeliveryReport({ deliveryReportType: 'all' }) });
+const sent = {
+  kind: 'status-changed',
+  status: 'sent',
+  channel: 'sms',
+  isFinal: false,
+  reason: null,
+} as const;
+const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
+
+/** What recording the outcomes of posts promises beside others who write the same events. */
+export function recordPostsContract(open: () => Promise<Storage>): void {
+  let storage: Storage;
+
+  beforeAll(async () => {
+    storage = await open();
+  });
+  beforeEach(async () => {
+    await storage.clear();
+  });
+  afterAll(async () => {
+    await storage.dispose();
+  });
+
+  const queueWebhooks = new QueueWebhooks({ clock, ids });
+  const eventsOf = (stores: Stores) => stores.webhookEvents.lockOpen([message.smsId]);
+  const statusChange = (stores: Stores, change: typeof sent | typeof delivered) =>
+    queueWebhooks.statusChanges(stores, [{ message, change }]);
+
+  async function postedEvent() {
+    await storage.unitOfWork.run((stores) => statusChange(stores, sent));
+    const [job] = await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW, until: NOW + 30 * SECOND_MS, limit: 10 }),
+    );
+    const [event] = await storage.unitOfWork.run(eventsOf);
+    if (job === undefined || event === undefined) throw new Error('The event is due at once');
+    return { job: job as LeasedJob<WebhookWork>, event, startedAt: NOW, endedAt: NOW };
+  }
+
+  /** Records through stores that say when the outcome was on its way to the database. */
+  function recorder(onSave: () => void = () => {}): RecordPosts {
+    return new RecordPosts({
+      clock,
+      ids,
+      workSignal: { wake() {} },
+      unitOfWork: {
+        ...storage.unitOfWork,
+        run: (work, durability) =>
+          storage.unitOfWork.run((stores) => {
+            const { webhookEvents } = stores;
+            const save: typeof webhookEvents.save = (events) => {
+              const saving = webhookEvents.save(events);
+              onSave();
+              return saving;
+            };
+            const lockOpen: typeof webhookEvents.lockOpen = (subjects) => {
+              const locking = webhookEvents.lockOpen(subjects);
+              onSave();
+              return locking;
+            };
+            const told = new Proxy(webhookEvents, {
+              get: (target, name) => {
+                if (name === 'save') return save;
+                if (name === 'lockOpen') return lockOpen;
+                return Reflect.get(target, name).bind(target);
+              },
+            });
+            return work({ ...stores, webhookEvents: told });
+          }, durability),
+      },
+    });
+  }
+
+  it('lets an event follow that is put behind the posted one while its outcome is recorded', async () => {
+    const posted = await postedEvent();
+    const [hasLocked, isRecording] = [new Gate(), new Gate()];
+    const adding = storage.unitOfWork.run(async (stores) => {
+      await eventsOf(stores);
+      hasLocked.open();
+      if (storage.concurrency > 1) await isRecording.opened;
+      await statusChange(stores, delivered);
+    });
+    await hasLocked.opened;
+    const recording = recorder(() => isRecording.open()).execute({
+      ...posted,
+      result: { kind: 'answered', status: 200, retryAfterMs: null },
+    });
+    await Promise.all([adding, recording]);
+
+    const open = await storage.unitOfWork.run(eventsOf);
+    expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
+      ['delivered', NOW],
+    ]);
+    const jobs = await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW, until: NOW + SECOND_MS, limit: 10 }),
+    );
+    expect(jobs.map(({ id }) => id)).toEqual([postWebhookJob(open[0]?.id ?? '', 1, NOW).id]);
+  });
+
+  it('changes nothing for a lease that is not the newest', async () => {
+    const posted = await postedEvent();
+    await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW + 30 * SECOND_MS, until: NOW + 60 * SECOND_MS, limit: 10 }),
+    );
+    await recorder().execute({
+      ...posted,
+      result: { kind: 'answered', status: 410, retryAfterMs: null },
+    });
+    expect(await storage.unitOfWork.run(eventsOf)).toEqual([posted.event]);
+    const { endpoint } = posted.event;
+    const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([endpoint]));
+    expect(health).toEqual(new Map());
+  });
+}
