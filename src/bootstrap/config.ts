@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
 
 /** One thing wrong with the configuration: which name, and what to write instead. */
@@ -21,15 +22,6 @@ export class ConfigError extends Error {
 
 export const EXIT_CONFIGURATION = 78;
 
-export type DatabaseConfig =
-  | { readonly kind: 'sqlite'; readonly filename: string }
-  | {
-      readonly kind: 'postgres';
-      readonly url: string;
-      readonly poolSize: number;
-      readonly statementTimeoutMs: number;
-    };
-
 export type QueueConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'rabbitmq'; readonly url: string; readonly prefix: string };
@@ -38,7 +30,7 @@ export type QueueConfig =
 export interface EgressConfig {
   readonly allow: readonly string[];
   readonly ports: readonly number[];
-  /** A certificate authority to trust beside the usual ones; for tests. */
+  /** A certificate authority that replaces the usual ones: nothing else is trusted then; for tests. */
   readonly ca?: string;
 }
 
@@ -64,6 +56,11 @@ export interface ConfigEntry {
 }
 
 export const IN_MEMORY_SQLITE = ':memory:';
+
+export const SECRET_KEY_BYTES = 32;
+const SECRET_KEY_HEX_CHARACTERS = 2 * SECRET_KEY_BYTES;
+export const SECRET_KEY_FORM = `${SECRET_KEY_HEX_CHARACTERS} hex characters`;
+export const SECRET_KEY_PATTERN = new RegExp(`^[0-9a-fA-F]{${SECRET_KEY_HEX_CHARACTERS}}$`);
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -139,9 +136,10 @@ const ENTRIES = {
   },
   SECRET_KEY: {
     fallback: '',
-    description:
-      '64 hex characters that API keys are hashed with; made and kept in `./data` (beside the SQLite file) when empty',
-    schema: z.string().regex(/^$|^[0-9a-fA-F]{64}$/, 'must be 64 hex characters'),
+    description: `${SECRET_KEY_FORM} that API keys are hashed and webhook secrets sealed with; made and kept in \`./data\` (beside the SQLite file) when empty`,
+    schema: z
+      .string()
+      .refine((text) => text === '' || SECRET_KEY_PATTERN.test(text), `must be ${SECRET_KEY_FORM}`),
   },
   SEED_FILE: {
     fallback: '',

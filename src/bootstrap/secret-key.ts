@@ -10,24 +10,30 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Config, ConfigError, IN_MEMORY_SQLITE } from './config.ts';
+import {
+  type Config,
+  ConfigError,
+  IN_MEMORY_SQLITE,
+  SECRET_KEY_BYTES,
+  SECRET_KEY_FORM,
+  SECRET_KEY_PATTERN,
+} from './config.ts';
 
-const KEY_BYTES = 32;
 const DATA_FOLDER = './data';
 const KEY_FILE = 'secret.key';
-const KEY_PATTERN = /^[0-9a-fA-F]{64}$/;
 
 /**
- * The key API keys are hashed with: the configured one, else the one in the data folder, made on first use.
+ * The key API keys are hashed and webhook secrets sealed with: the configured one, else the one in the data folder, made on first use.
  * A database in memory gets one of its own. Throws `ConfigError` when the file holds anything else.
  */
 export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
-  if (database.kind === 'sqlite' && database.filename === IN_MEMORY_SQLITE) return randomBytes(KEY_BYTES);
+  if (database.kind === 'sqlite' && database.filename === IN_MEMORY_SQLITE)
+    return randomBytes(SECRET_KEY_BYTES);
   const file = join(database.kind === 'sqlite' ? dirname(database.filename) : DATA_FOLDER, KEY_FILE);
   const text = readKey(file) ?? makeKey(file);
-  if (!KEY_PATTERN.test(text)) {
-    throw new ConfigError([{ name: 'SECRET_KEY', problem: `${file} must hold 64 hex characters` }]);
+  if (!SECRET_KEY_PATTERN.test(text)) {
+    throw new ConfigError([{ name: 'SECRET_KEY', problem: `${file} must hold ${SECRET_KEY_FORM}` }]);
   }
   return Buffer.from(text, 'hex');
 }
@@ -46,7 +52,7 @@ function makeKey(file: string): string {
   mkdirSync(dirname(file), { recursive: true });
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   const descriptor = openSync(aside, 'wx', 0o600);
-  writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
+  writeSync(descriptor, `${randomBytes(SECRET_KEY_BYTES).toString('hex')}\n`);
   fsyncSync(descriptor);
   closeSync(descriptor);
   try {

@@ -14,9 +14,9 @@ import { MS_PER_SECOND } from '../domain/shared/durations.ts';
 import { iqd, isIqdAmount } from '../domain/shared/money.ts';
 import { isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
 import {
+  INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
   INBOUND_SECRET_PREFIX,
-  INBOUND_SECRET_RANDOM_BYTES,
 } from '../domain/webhooks/inbound-event.ts';
 import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
 import { id24, text, whatsappTree } from './seed-whatsapp.ts';
@@ -36,7 +36,7 @@ export const DEFAULT_SEED_SETTINGS = {
 };
 
 const IQD_MAX = 1_000_000_000;
-const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${2 * INBOUND_SECRET_RANDOM_BYTES} hex characters`;
+const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;
 
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);

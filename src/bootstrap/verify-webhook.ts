@@ -2,6 +2,7 @@
  * The receiver's side of a webhook, for programs that get them: `import { verifyWebhook } from 'barid/webhooks'`.
  */
 import { nodeHmac } from '../adapters/node/node-hmac.ts';
+import { MS_PER_SECOND } from '../domain/shared/durations.ts';
 import { STANDARD_SECRET_PREFIX, verifyInbound, verifyStandard } from '../domain/webhooks/signer.ts';
 
 /** Headers as node:http, express or fetch hand them over; names in any case. */
@@ -17,7 +18,6 @@ export interface VerifyOptions {
 /** Every attempt is stamped anew, so a genuine request is never older than its way and two clocks' difference. */
 export const VERIFY_TOLERANCE_MS = 300_000;
 
-const MS_PER_SECOND = 1_000;
 /** Longer values belong to no signed request. */
 const HEADER_CHARACTERS_MAX = 1_024;
 

@@ -17,7 +17,7 @@ const CLOSING_BRACE = 0x7d;
 /**
  * The JSON value in the body of a request. Refuses, in this order: more than `bytesMax` (413, at once when
  * Content-Length says so), another media type or encoding (415), text that is not UTF-8, nests deeper than
- * 32 levels or is not JSON (400). Of equal keys in one object the last wins, as everywhere in JavaScript.
+ * `JSON_DEPTH_MAX` or is not JSON (400). Of equal keys in one object the last wins, as everywhere in JavaScript.
  */
 export async function readJson(
   request: IncomingMessage,

@@ -14,6 +14,7 @@ import {
   UNAUTHORIZED,
   UNSUPPORTED_MEDIA_TYPE,
 } from './error-bodies.ts';
+import { REQUEST_ID_CHARACTERS_MAX } from './limits.ts';
 import type { Route } from './route.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -28,7 +29,7 @@ const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
   'X-Request-Id': {
     description: 'The id of the request: the one it brought, else a new one',
     required: true,
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    schema: { type: 'string', minLength: 1, maxLength: REQUEST_ID_CHARACTERS_MAX },
   },
   'X-Error-Code': {
     description: 'A stable name of the refusal',

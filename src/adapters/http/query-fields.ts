@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { PRICING_PAGE_MAX } from './limits.ts';
 
-/** No sign, point or exponent, and never more than a safe integer holds. */
-const WHOLE_NUMBER_PATTERN = /^[0-9]{1,7}$/;
+/** The largest number any parameter takes has so many, far from what a safe integer cannot hold. */
+const DIGITS_MAX = String(PRICING_PAGE_MAX).length;
+/** No sign, point or exponent. */
+const WHOLE_NUMBER_PATTERN = new RegExp(`^[0-9]{1,${DIGITS_MAX}}$`);
 const TRUE_WORDS = ['true', '1'];
 const FALSE_WORDS = ['false', '0'];
 

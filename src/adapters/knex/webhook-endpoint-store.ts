@@ -1,4 +1,5 @@
 import type { WebhookEndpointStore } from '../../application/ports/stores.ts';
+import { MS_PER_DAY } from '../../domain/shared/durations.ts';
 import { type EndpointHealth, HEALTHY } from '../../domain/webhooks/endpoint-health.ts';
 import type { Insert, Row, Update } from './connection.ts';
 import type { Session } from './session.ts';
@@ -18,7 +19,7 @@ const SAVE = {
 } as const satisfies Update<string, string>;
 
 /** An endpoint nobody posted to for so long is forgotten; longer than any window it may be resting in. */
-const UNTOUCHED_MS_MAX = 86_400_000;
+const UNTOUCHED_MS_MAX = MS_PER_DAY;
 /** Forgotten for each one that is saved, so that the table cannot grow for ever. */
 const SWEPT_PER_SAVED = 2;
 

@@ -1,7 +1,8 @@
+import { MS_PER_SECOND } from '../../domain/shared/durations.ts';
+
 const SECONDS_PATTERN = /^[0-9]{1,9}$/;
 /** The one form of date that HTTP lets a server send: `Wed, 21 Oct 2026 07:28:00 GMT`. */
 const DATE_PATTERN = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
-const MS_PER_SECOND = 1_000;
 
 /**
  * The milliseconds from `now` that a Retry-After header asks for, in seconds or as a date; 0 for a date that

@@ -9,6 +9,7 @@ import type { DeliveryReport, SendRequest } from '../../domain/messages/send-req
 import { rateLimitFor, testOutcome } from '../../domain/messages/test-numbers.ts';
 import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
+import { MS_PER_DAY } from '../../domain/shared/durations.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Batcher, type BatchRun } from '../batcher.ts';
@@ -60,7 +61,7 @@ type Outcome =
   | { readonly kind: 'refused'; readonly refusal: SendRefusal | { readonly kind: 'idempotency-conflict' } };
 
 /** An answer to a request with an Idempotency-Key is kept this long. */
-export const IDEMPOTENT_ANSWER_LIFETIME_MS = 24 * 3_600_000;
+export const IDEMPOTENT_ANSWER_LIFETIME_MS = MS_PER_DAY;
 const SEND_ROUTE = 'POST /sms';
 /** Expired answers removed for each one that is kept, so that the table cannot grow for ever. */
 const SWEPT_PER_ANSWER = 2;

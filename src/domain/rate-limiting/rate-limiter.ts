@@ -1,4 +1,4 @@
-const MS_PER_MINUTE = 60_000;
+import { MS_PER_MINUTE } from '../shared/durations.ts';
 
 /** How many sends one number may receive from one project in a sliding window; a project setting. */
 export interface RateLimit {
@@ -20,6 +20,7 @@ export interface RateAllowed {
   readonly kind: 'allowed';
 }
 
+/** The length of the sliding window in milliseconds. */
 export function windowMs(limit: RateLimit): number {
   return limit.timeWindowMinutes * MS_PER_MINUTE;
 }

@@ -1,3 +1,5 @@
+import { MS_PER_MINUTE } from '../shared/durations.ts';
+
 /** One slice of the recent past: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
   readonly slice: number;
@@ -25,8 +27,6 @@ export type PostDecision =
   | { readonly kind: 'post' }
   | { readonly kind: 'probe' }
   | { readonly kind: 'wait'; readonly until: number };
-
-const MS_PER_MINUTE = 60_000;
 
 /** The specification says "repeatedly failing" without a number: so many in a row are no coincidence. */
 export const FAILURES_IN_ROW_MAX = 10;

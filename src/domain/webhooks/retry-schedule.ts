@@ -1,9 +1,7 @@
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_SECOND } from '../shared/durations.ts';
+
 /** When to try again, in milliseconds since 1970, or that no further attempt will be made. */
 export type NextAttempt = { readonly kind: 'retry'; readonly at: number } | { readonly kind: 'give-up' };
-
-const MS_PER_SECOND = 1_000;
-const MS_PER_HOUR = 3_600_000;
-const MS_PER_DAY = 86_400_000;
 
 /** Specification 6.1: up to ten retries after the first attempt. */
 export const DELIVERY_RETRIES_MAX = 10;

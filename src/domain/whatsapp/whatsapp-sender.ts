@@ -2,6 +2,7 @@ import type { SendRequest } from '../messages/send-request.ts';
 import { missingField } from './template-parameters.ts';
 import {
   findAccount,
+  findPhoneNumber,
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
   type WhatsappBusiness,
@@ -28,7 +29,7 @@ export function decideWhatsappSender(
   const { accountId, phoneId } = whatsappSender;
   const account = accountId === null ? null : findAccount(businesses, accountId);
   if (accountId !== null && account === null) return { kind: 'whatsapp-account-not-found' };
-  if (phoneId !== null && !phonesOf(account, businesses).some((phone) => phone.id === phoneId)) {
+  if (phoneId !== null && !hasPhone(account, businesses, phoneId)) {
     return { kind: 'whatsapp-phone-not-found' };
   }
   if (content.smsType !== 'whatsapp-template') return { kind: 'usable', category: null };
@@ -44,7 +45,11 @@ export function decideWhatsappSender(
   return { kind: 'usable', category: template.category };
 }
 
-function phonesOf(account: WhatsappAccount | null, businesses: readonly WhatsappBusiness[]) {
-  const accounts = account === null ? businesses.flatMap((business) => business.whatsappAccounts) : [account];
-  return accounts.flatMap((candidate) => candidate.phoneNumbers);
+function hasPhone(
+  account: WhatsappAccount | null,
+  businesses: readonly WhatsappBusiness[],
+  phoneId: string,
+): boolean {
+  if (account === null) return findPhoneNumber(businesses, phoneId) !== null;
+  return account.phoneNumbers.some(({ id }) => id === phoneId);
 }

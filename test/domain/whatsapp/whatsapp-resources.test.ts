@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
-import { countResources, findAccount } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
+import {
+  countResources,
+  findAccount,
+  findPhoneNumber,
+} from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   aWhatsappAccount,
   aWhatsappBusiness,
@@ -39,4 +43,15 @@ it('finds an account wherever it stands', () => {
   expect(findAccount(tree, 'a3')).toBe(third);
   expect(findAccount(tree, 'a4')).toBeNull();
   expect(findAccount([], 'a1')).toBeNull();
+});
+
+it('finds a number wherever it stands', () => {
+  const last = aWhatsappPhoneNumber({ id: 'p9' });
+  const numbers = [
+    aWhatsappBusiness({
+      whatsappAccounts: [third, aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber(), last] })],
+    }),
+  ];
+  expect(findPhoneNumber([...tree, ...numbers], 'p9')).toBe(last);
+  expect(findPhoneNumber(tree, 'p9')).toBeNull();
 });
