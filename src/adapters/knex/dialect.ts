@@ -26,6 +26,8 @@ export interface TableWords {
   readonly key: string;
   /** Ends a table whose rows lie in the order of the primary key. */
   readonly clustered: string;
+  /** What makes the sends to a number findable, as the relation `recent_sends` with an index by number. */
+  readonly recentSends: readonly string[];
 }
 
 /** Every difference between the databases outside of statements. */

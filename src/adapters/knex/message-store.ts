@@ -50,8 +50,9 @@ const SAVE = {
 const ACCEPTED_AT = {
   columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
   select: `
-    SELECT created_at FROM messages
-    WHERE messages.project_id = :project_id AND messages.phone_number = :phone_number AND created_at > :since
+    SELECT created_at FROM recent_sends
+    WHERE recent_sends.project_id = :project_id AND recent_sends.phone_number = :phone_number
+      AND created_at > :since
     ORDER BY created_at DESC LIMIT :newest`,
 } as const satisfies Lookup<string>;
 

@@ -20,6 +20,11 @@ const BIGINT_OID = 20;
 
 const CONFLICTS: ReadonlySet<string> = new Set(['40001' /* serialization failure */, '40P01' /* deadlock */]);
 
+const RECENT_SENDS: readonly string[] = [
+  'CREATE INDEX messages_of_number ON messages (project_id, phone_number, created_at)',
+  'CREATE VIEW recent_sends AS SELECT project_id, phone_number, created_at FROM messages',
+];
+
 /** Separates our advisory locks from anyone else's. */
 const MIGRATION_LOCK = 0x6261_7269;
 
@@ -37,7 +42,7 @@ const SETTINGS = {
 } as const;
 
 export class PostgresDialect implements Dialect {
-  readonly tableWords: TableWords = { key: 'text COLLATE "C"', clustered: '' };
+  readonly tableWords: TableWords = { key: 'text COLLATE "C"', clustered: '', recentSends: RECENT_SENDS };
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();
 

@@ -11,6 +11,7 @@ import type {
   Update,
   Value,
 } from './connection.ts';
+import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
 interface Bulk {
   readonly statement: Sqlite.Statement<Value[], Row>;
@@ -23,16 +24,23 @@ export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
   readonly #statements = new Map<string, Sqlite.Statement<Value[], Row>>();
   readonly #bulks = new WeakMap<object, Bulk>();
+  readonly #recentSends: SqliteRecentSends;
   #durability: Durability = 'full';
 
   constructor(database: Sqlite.Database) {
     this.#database = database;
+    this.#recentSends = new SqliteRecentSends(database);
   }
 
   /** Takes the write lock at once: a transaction that reads first cannot find itself outdated when it writes. */
   async begin(durability: Durability): Promise<void> {
     this.#setDurability(durability);
-    this.#prepare('BEGIN IMMEDIATE').run();
+    for (;;) {
+      this.#recentSends.refresh();
+      this.#prepare('BEGIN IMMEDIATE').run();
+      if (this.#recentSends.isCurrent() || this.#recentSends.isUnused()) return;
+      this.#prepare('ROLLBACK').run();
+    }
   }
 
   async commit(): Promise<void> {
@@ -64,6 +72,7 @@ export class SqliteConnection implements Connection {
       return { sql, names };
     });
     for (const row of rows) run(bulk, row);
+    if (insert.table === 'messages') this.#recentSends.noteInserted(rows.length);
   }
 
   async update<Key extends string, Changed extends string>(
@@ -97,6 +106,7 @@ export class SqliteConnection implements Connection {
     lookup: Lookup<Name>,
     questions: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
+    if (!this.#database.inTransaction) this.#recentSends.refresh();
     const bulk = this.#bulk(lookup, () => {
       const names: string[] = [];
       const sql = lookup.select.replace(/:(\w+)/g, (_, name: string) => {

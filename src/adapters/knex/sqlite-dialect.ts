@@ -18,7 +18,7 @@ const ACQUIRE_TIMEOUT_MS = 30_000;
 
 /** One connection, durable at commit. Files are in WAL mode, and a thread of their own writes the log back. */
 export class SqliteDialect implements Dialect {
-  readonly tableWords: TableWords = { key: 'text', clustered: 'WITHOUT ROWID' };
+  readonly tableWords: TableWords = { key: 'text', clustered: 'WITHOUT ROWID', recentSends: [] };
   readonly #filename: string;
   readonly #connections = new WeakMap<object, Connection>();
   #checkpointer: Checkpointer | null = null;

@@ -4,7 +4,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 const CACHE_KIB = 64 * 1024;
 /** SQLite's own numbers. */
 const SYNCHRONOUS_FULL = 2;
-const TEMP_STORE_MEMORY = 2;
+const TEMP_STORE_FILE = 1;
 
 /** How long a connection waits for others that put the same new file into WAL mode. */
 const WAL_PAUSE_MS = 10;
@@ -17,7 +17,7 @@ const ALWAYS: Pragmas = {
   synchronous: SYNCHRONOUS_FULL,
   foreign_keys: 1,
   cache_size: -CACHE_KIB,
-  temp_store: TEMP_STORE_MEMORY,
+  temp_store: TEMP_STORE_FILE,
 };
 
 const ON_FILES: Pragmas = { ...ALWAYS, journal_mode: 'wal', wal_autocheckpoint: 0 };

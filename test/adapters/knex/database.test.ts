@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
-import { aProject } from '../../support/builders.ts';
+import { aMessage, anSmsId, aProject, NOW } from '../../support/builders.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
@@ -50,7 +50,7 @@ describe('a SQLite file', () => {
         foreignKeys: 1,
         busyTimeoutMs: 5000,
         cacheSize: -65536,
-        tempStore: 2,
+        tempStore: 1,
         autoCheckpoint: 0,
       });
     }
@@ -94,6 +94,44 @@ describe('a SQLite file', () => {
     // Every table and index has a page of its own; before the thread moved them the file has one page at most.
     while (statSync(filename).size < TABLES_MIN * PAGE_BYTES) await nextTurn();
     await database.close();
+  });
+
+  it('knows the recent sends of others on the same file, and those from before it was opened', async () => {
+    const open = () => {
+      const database = openDatabase({ kind: 'sqlite', filename });
+      return { database, unitOfWork: new KnexUnitOfWork(database) };
+    };
+    const first = open();
+    await first.database.migrate();
+    await first.unitOfWork.run(({ projects }) => projects.insert([aProject()]));
+    const send = ({ unitOfWork }: typeof first, count: number) =>
+      unitOfWork.run(({ messages }) =>
+        messages.insert([aMessage({ smsId: anSmsId(count), createdAt: NOW + count })]),
+      );
+    const heard = ({ unitOfWork }: typeof first) =>
+      unitOfWork.run(async ({ messages }) => {
+        const { projectId, phoneNumber } = aMessage();
+        const [found] = await messages.acceptedAt([{ projectId, phoneNumber, since: NOW, limit: 10 }]);
+        return found?.map((at) => at - NOW);
+      });
+    await send(first, 1);
+    const second = open();
+    expect(await heard(second)).toEqual([1]);
+    await send(first, 2);
+    await send(second, 3);
+    expect([await heard(first), await heard(second)]).toEqual([
+      [3, 2, 1],
+      [3, 2, 1],
+    ]);
+    await expect(
+      second.unitOfWork.run(async ({ messages }) => {
+        await messages.insert([aMessage({ smsId: anSmsId(4), createdAt: NOW + 4 })]);
+        throw new Error('undone');
+      }),
+    ).rejects.toThrow('undone');
+    expect(await heard(second)).toEqual([3, 2, 1]);
+    await second.database.close();
+    await first.database.close();
   });
 
   it('lets nobody but its own user read the file and its log', async () => {

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import type { TableWords } from '../dialect.ts';
 
-/** Messages with everything that was tried for them; the index answers how often a number was sent to. */
-export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+/** Messages with everything that was tried for them; `recent_sends` answers how often a number was sent to. */
+export async function up(knex: Knex, { key, clustered, recentSends }: TableWords): Promise<void> {
   await knex.raw(`
     CREATE TABLE messages (
       sms_id ${key} PRIMARY KEY,
@@ -25,5 +25,5 @@ export async function up(knex: Knex, { key, clustered }: TableWords): Promise<vo
       final_at bigint,
       error_reason text
     ) ${clustered}`);
-  await knex.raw('CREATE INDEX messages_of_number ON messages (project_id, phone_number, created_at)');
+  for (const statement of recentSends) await knex.raw(statement);
 }

@@ -1,0 +1,98 @@
+import type Sqlite from 'better-sqlite3';
+
+const MS_PER_MINUTE = 60_000;
+/** What of it stays in memory; the rest goes to a temporary file that is never synced. */
+const CACHE_KIB = 32 * 1024;
+/** Windows count from a clock that may stand a little before the newest message. */
+const MARGIN_MS = MS_PER_MINUTE;
+/** Rows too old to count are removed after at least so many new ones, so that looking for them costs little. */
+const ROWS_BETWEEN_PRUNINGS_MIN = 50_000;
+
+/**
+ * The sends of the longest rate window by number, beside the database and never in it: an index by number in
+ * the file would touch a page of its own for every message and cost more than all the rest of accepting one.
+ * The messages are the truth: what this holds is read from them, follows them by a trigger inside the same
+ * transaction, and is read again when another connection has written.
+ */
+export class SqliteRecentSends {
+  readonly #database: Sqlite.Database;
+  readonly #dataVersion: Sqlite.Statement<[], number>;
+  /** The version of the file that was read; null before the first time. */
+  #version: number | null = null;
+  #rowsSincePruning = 0;
+  #rowsKept = 0;
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+    this.#dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  /** Follows what other connections wrote; outside of transactions only. */
+  refresh(): void {
+    if (!this.isCurrent()) this.#read();
+    else if (this.#rowsSincePruning > Math.max(ROWS_BETWEEN_PRUNINGS_MIN, this.#rowsKept)) this.#prune();
+  }
+
+  /** Whether no other connection has written since the last refresh. */
+  isCurrent(): boolean {
+    return this.#version !== null && this.#dataVersion.get() === this.#version;
+  }
+
+  /** Before there is a table of messages there is nothing to follow. */
+  isUnused(): boolean {
+    return this.#version === null;
+  }
+
+  noteInserted(rows: number): void {
+    this.#rowsSincePruning += rows;
+  }
+
+  #read(): void {
+    const version = this.#dataVersion.get() ?? 0;
+    const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'messages'").get();
+    if (hasTable === undefined) return;
+    this.#database.pragma(`temp.cache_size = -${CACHE_KIB}`);
+    this.#database.exec(`
+      CREATE TEMP TABLE IF NOT EXISTS recent_sends (
+        project_id text NOT NULL,
+        phone_number text NOT NULL,
+        created_at bigint NOT NULL,
+        sms_id text NOT NULL,
+        PRIMARY KEY (project_id, phone_number, created_at, sms_id)
+      ) WITHOUT ROWID;
+      CREATE TEMP TRIGGER IF NOT EXISTS remember_send AFTER INSERT ON main.messages BEGIN
+        INSERT OR IGNORE INTO recent_sends VALUES (NEW.project_id, NEW.phone_number, NEW.created_at, NEW.sms_id);
+      END`);
+    this.#database
+      .prepare(
+        `INSERT OR IGNORE INTO recent_sends
+         SELECT project_id, phone_number, created_at, sms_id FROM messages WHERE sms_id >= ?`,
+      )
+      .run(this.#oldestIdThatCounts());
+    this.#version = version;
+  }
+
+  #prune(): void {
+    this.#database.prepare('DELETE FROM recent_sends WHERE sms_id < ?').run(this.#oldestIdThatCounts());
+    this.#rowsKept =
+      this.#database.prepare<[], number>('SELECT COUNT(*) FROM recent_sends').pluck().get() ?? 0;
+    this.#rowsSincePruning = 0;
+  }
+
+  /** Message ids begin with their time in hex, so a time is a range of ids. */
+  #oldestIdThatCounts(): string {
+    const newest = this.#database
+      .prepare<[], string | null>('SELECT MAX(sms_id) FROM messages')
+      .pluck()
+      .get();
+    const minutes = this.#database
+      .prepare<[], number | null>(
+        "SELECT MAX(json_extract(settings, '$.rateLimit.timeWindowMinutes')) FROM projects",
+      )
+      .pluck()
+      .get();
+    const newestAt = Number.parseInt((newest ?? '').slice('sms-'.length, 'sms-'.length + 12), 16) || 0;
+    const from = Math.max(0, newestAt - (minutes ?? 0) * MS_PER_MINUTE - MARGIN_MS);
+    return `sms-${from.toString(16).padStart(12, '0')}`;
+  }
+}
