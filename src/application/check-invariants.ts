@@ -1,5 +1,5 @@
-import { differencesOf } from '../domain/billing/ledger.ts';
-import { ZERO } from '../domain/shared/money.ts';
+import { describeDifference, differencesOf } from '../domain/billing/ledger.ts';
+import { toIqd, ZERO } from '../domain/shared/money.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
 
 /** What must hold of the books and the work at rest, told in sentences. */
@@ -16,16 +16,13 @@ export class CheckInvariants {
       const audit = await stores.ledger.audit();
       const problems = audit
         .flatMap(({ account, entries }) => differencesOf(account, entries))
-        .map(
-          ({ projectId, column, account, entries }) =>
-            `project ${projectId}: ${column} is ${account}, its entries say ${entries}`,
-        );
+        .map(describeDifference);
       const dead = await stores.jobs.countDead();
       if (dead > 0) problems.push(`${dead} jobs were set aside as dead`);
       if (!quiet) return problems;
       for (const { account } of audit) {
         if (account.held !== ZERO)
-          problems.push(`project ${account.projectId}: ${account.held} thousandths are still held`);
+          problems.push(`project ${account.projectId}: ${toIqd(account.held)} IQD are still held`);
       }
       const next = await stores.jobs.nextDueAt();
       if (next !== null) problems.push(`a job is due at ${new Date(next).toISOString()}`);

@@ -135,7 +135,7 @@ describe('assertQuiet', () => {
       (error: Error) => error.message,
     );
     expect(text).toMatch(/^The service is not quiet at 2030-01-01T00:00:00\.000Z:\n/);
-    expect(text).toMatch(/project [0-9a-f]{24}: 100000 thousandths are still held/);
+    expect(text).toMatch(/project [0-9a-f]{24}: 100 IQD are still held/);
     expect(text).toContain('a job is due at 2030-01-02T00:00:00.000Z');
     await harness.advance(DAY);
     await harness.assertQuiet();
@@ -145,7 +145,7 @@ describe('assertQuiet', () => {
     const harness = await harnessWith();
     const { knex } = harness.service.container.get(adapters.database);
     await knex('accounts').update({ balance: 1 });
-    await expect(harness.assertQuiet()).rejects.toThrow(/balance is 1, its entries say 15000000/);
+    await expect(harness.assertQuiet()).rejects.toThrow(/balance is 0.001 IQD, its entries say 15000 IQD/);
   });
 });
 

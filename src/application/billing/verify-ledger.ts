@@ -1,12 +1,19 @@
 import { differencesOf, type LedgerDifference } from '../../domain/billing/ledger.ts';
+import type { DeadJob } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 export interface LedgerAudit {
   readonly projects: number;
   readonly differences: readonly LedgerDifference[];
+  /** How many jobs were set aside: what they would have ended, such as a hold, is still open. */
+  readonly deadJobs: number;
+  /** The latest of them. */
+  readonly latestDead: readonly DeadJob[];
 }
 
-/** Recomputes every account from its ledger entries. */
+const LATEST_DEAD_MAX = 20;
+
+/** Recomputes every account from its ledger entries, and looks for work that nobody does any more. */
 export class VerifyLedger {
   readonly #ports: { readonly unitOfWork: UnitOfWork };
 
@@ -14,12 +21,16 @@ export class VerifyLedger {
     this.#ports = ports;
   }
 
-  /** Resolves with every column that disagrees; none means the books are right. */
+  /** Resolves with every column that disagrees and what was set aside; none of both means all is well. */
   async execute(): Promise<LedgerAudit> {
-    const audit = await this.#ports.unitOfWork.run((stores) => stores.ledger.audit());
-    return {
-      projects: audit.length,
-      differences: audit.flatMap(({ account, entries }) => differencesOf(account, entries)),
-    };
+    return this.#ports.unitOfWork.run(async ({ ledger, jobs }) => {
+      const audit = await ledger.audit();
+      return {
+        projects: audit.length,
+        differences: audit.flatMap(({ account, entries }) => differencesOf(account, entries)),
+        deadJobs: await jobs.countDead(),
+        latestDead: await jobs.dead(LATEST_DEAD_MAX),
+      };
+    });
   }
 }

@@ -1,5 +1,5 @@
 import { invariant } from '../shared/invariant.ts';
-import { add, type Money, money, negate, subtract, ZERO } from '../shared/money.ts';
+import { add, type Money, money, negate, subtract, toIqd, ZERO } from '../shared/money.ts';
 import type { Account } from './account.ts';
 
 /**
@@ -103,6 +103,11 @@ export function differencesOf(account: AccountDelta, entries: AccountDelta): rea
       account: account[column],
       entries: entries[column],
     }));
+}
+
+/** The difference in a sentence for an operator, the amounts in IQD. */
+export function describeDifference({ projectId, column, account, entries }: LedgerDifference): string {
+  return `project ${projectId}: ${column} is ${toIqd(account)} IQD, its entries say ${toIqd(entries)} IQD`;
 }
 
 function entry(

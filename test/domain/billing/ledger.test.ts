@@ -3,6 +3,7 @@ import {
   applyDelta,
   deltasOf,
   depositEntry,
+  describeDifference,
   differencesOf,
   holdEntry,
   settlementEntry,
@@ -120,6 +121,11 @@ describe('the audit', () => {
     expect(differencesOf({ ...entries, [column]: money(1) }, entries)).toEqual([
       { projectId: 'p1', column, account: money(1), entries: entries[column] },
     ]);
+  });
+
+  it('tells a difference in IQD', () => {
+    const difference = { projectId: 'p1', column: 'held', account: money(1_500), entries: iqd(5) } as const;
+    expect(describeDifference(difference)).toBe('project p1: held is 1.5 IQD, its entries say 5 IQD');
   });
 
   it('finds a difference in either direction', () => {

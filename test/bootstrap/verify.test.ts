@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, expect, it } from 'vitest';
+import { openDatabase } from '../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { startStepJob } from '../../src/application/jobs.ts';
+import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'barid-verify-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function verify(filename: string) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/verify.ts'], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', DATABASE_URL: `sqlite:${filename}` },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [[code], stdout] = await Promise.all([once(child, 'exit'), text(child.stdout)]);
+  return { code, stdout };
+}
+
+it('tells differences in IQD and what was set aside, and ends with 1 until both are gone', async () => {
+  const filename = join(folder, 'barid.db');
+  const database = openDatabase({ kind: 'sqlite', filename });
+  await database.migrate();
+  const unitOfWork = new KnexUnitOfWork(database);
+  const all = 'verify: 0 projects, 0 differences, 0 jobs set aside as dead\n';
+  expect(await verify(filename)).toEqual({ code: 0, stdout: all });
+
+  const job = startStepJob(anSmsId(1), 0, NOW);
+  await unitOfWork.run(async (stores) => {
+    await stores.jobs.add([job]);
+    const leased = await stores.jobs.lease({ now: NOW, until: NOW + 1, limit: 1 });
+    await stores.jobs.fail(leased, { reason: 'planted', at: NOW, retryAt: NOW, failuresMax: 1 });
+  });
+  expect(await verify(filename)).toEqual({
+    code: 1,
+    stdout:
+      `job ${job.id} was set aside at 2026-01-15T12:00:00.000Z: planted\n` +
+      'verify: 0 projects, 0 differences, 1 jobs set aside as dead\n',
+  });
+
+  await unitOfWork.run(async (stores) => {
+    await stores.jobs.revive(NOW);
+    await stores.projects.insert([aProject()]);
+    await stores.accounts.insert([aNewAccount()]);
+  });
+  await database.knex('accounts').update({ balance: 1_500 });
+  await database.close();
+  expect(await verify(filename)).toEqual({
+    code: 1,
+    stdout:
+      `project ${PROJECT_ID}: balance is 1.5 IQD, its entries say 0 IQD\n` +
+      'verify: 1 projects, 1 differences, 0 jobs set aside as dead\n',
+  });
+});
