@@ -32,9 +32,15 @@ export function decideWhatsappSender(
   if (phoneId !== null && !hasPhone(account, businesses, phoneId)) {
     return { kind: 'whatsapp-phone-not-found' };
   }
-  if (content.smsType !== 'whatsapp-template') return { kind: 'usable', category: null };
+  const templatesNamed = (name: string) => account?.templates.filter((each) => each.name === name) ?? [];
+  if (content.smsType !== 'whatsapp-template') {
+    // Without an account nobody can say whose template is meant.
+    const { templateName } = whatsappSender;
+    const isUnknown = account !== null && templateName !== null && templatesNamed(templateName).length === 0;
+    return isUnknown ? { kind: 'template-not-found' } : { kind: 'usable', category: null };
+  }
 
-  const named = account?.templates.filter((template) => template.name === content.templateName) ?? [];
+  const named = templatesNamed(content.templateName);
   if (named.length === 0) return { kind: 'template-not-found' };
   const template = named.find((candidate) => candidate.status === TEMPLATE_STATUS_APPROVED);
   if (template === undefined) return { kind: 'template-not-approved' };

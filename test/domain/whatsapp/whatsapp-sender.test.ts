@@ -45,6 +45,10 @@ describe('a code or a text', () => {
     ['an unknown account before an unknown number', sender('a3', 'p9'), 'whatsapp-account-not-found'],
     ['an unknown number', sender(null, 'p9'), 'whatsapp-phone-not-found'],
     ['a number of another account', sender('a1', 'p2'), 'whatsapp-phone-not-found'],
+    ['a template of the account', { ...sender('a1', null), templateName: 'order_update' }, 'usable'],
+    ['a template nobody knows', { ...sender('a1', null), templateName: 'nothing' }, 'template-not-found'],
+    ['a template of another account', { ...sender('a2', null), templateName: 'draft' }, 'template-not-found'],
+    ['a template without an account', { ...sender(null, null), templateName: 'nothing' }, 'usable'],
   ])('%s', (_, whatsappSender, kind) => {
     expect(decideWhatsappSender(aSendRequest({ whatsappSender }), TREE).kind).toBe(kind);
   });
