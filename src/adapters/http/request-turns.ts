@@ -39,8 +39,9 @@ export function requestTurns(server: Server, requestsMax: number): TakeTurn {
 
 function openLane(socket: Socket): Lane {
   const lane: Lane = { unanswered: 0, served: 0, waiting: [], isHeld: false, isNextTurnSet: false };
+  // Node resumes the connection behind every request, and for every body that is read.
   socket.on('resume', () => {
-    if (lane.isHeld) stopReading(socket);
+    if (lane.isHeld) socket.pause();
   });
   // Nobody is left to hear the answers.
   socket.once('close', () => {
@@ -67,20 +68,10 @@ function setNextTurn(lane: Lane, requestsMax: number): void {
 function hold(socket: Socket, lane: Lane): void {
   if (lane.isHeld) return;
   lane.isHeld = true;
-  stopReading(socket);
+  socket.pause();
 }
 
 function release(socket: Socket, lane: Lane): void {
   lane.isHeld = false;
   socket.resume();
-}
-
-/**
- * Every body that is read resumes the connection. Such a resumption takes effect a moment after it was asked
- * for, even when the connection was paused in between; then it counts as paused, and only the event is missing
- * that makes Node stop.
- */
-function stopReading(socket: Socket): void {
-  if (socket.isPaused()) socket.emit('pause');
-  else socket.pause();
 }
