@@ -1,34 +1,34 @@
-import type { LogFields, Logger } from '../../src/application/ports/logger.ts';
+import type { LogEvent, LogFields, Logger } from '../../src/application/ports/logger.ts';
 
 export interface LogEntry {
   readonly level: 'info' | 'warn' | 'error';
-  readonly event: string;
+  readonly event: LogEvent;
   readonly fields: LogFields;
 }
 
 /** Keeps what was logged, and lets a test wait for it. */
 export class RecordingLogger implements Logger {
   readonly entries: LogEntry[] = [];
-  #waiters: { readonly event: string; readonly times: number; readonly resolve: () => void }[] = [];
+  #waiters: { readonly event: LogEvent; readonly times: number; readonly resolve: () => void }[] = [];
 
-  info(event: string, fields: LogFields = {}): void {
+  info(event: LogEvent, fields: LogFields = {}): void {
     this.#record({ level: 'info', event, fields });
   }
 
-  warn(event: string, fields: LogFields = {}): void {
+  warn(event: LogEvent, fields: LogFields = {}): void {
     this.#record({ level: 'warn', event, fields });
   }
 
-  error(event: string, _error: unknown, fields: LogFields = {}): void {
+  error(event: LogEvent, _error: unknown, fields: LogFields = {}): void {
     this.#record({ level: 'error', event, fields });
   }
 
-  count(event: string): number {
+  count(event: LogEvent): number {
     return this.entries.filter((entry) => entry.event === event).length;
   }
 
   /** Resolves once `event` was logged `times` times in all. */
-  async seen(event: string, times = 1): Promise<void> {
+  async seen(event: LogEvent, times = 1): Promise<void> {
     if (this.count(event) >= times) return;
     await new Promise<void>((resolve) => this.#waiters.push({ event, times, resolve }));
   }

@@ -8,7 +8,6 @@ export interface ExchangeOptions {
   readonly logger: Logger;
   readonly requestIds: () => string;
   readonly observeAnswer: ((seen: SeenAnswer) => void) | undefined;
-  readonly logRequests: boolean;
 }
 
 /** One request on its way to its answer. */
@@ -47,8 +46,7 @@ export class Exchanges {
     const body = JSON.stringify(answer.body);
     const headers = headersOf(answer, requestId, body, closes || this.#closing || leavesMuchUnread(request));
     writeAnswer(request, response, answer.status, headers, body);
-    const { logger, logRequests, observeAnswer } = this.#options;
-    if (logRequests) logger.info('request', factsOf(exchange, answer.status));
+    const { observeAnswer } = this.#options;
     if (observeAnswer === undefined) return;
     const { method = '' } = request;
     const sent = method === 'HEAD' ? '' : body;
@@ -60,7 +58,7 @@ export class Exchanges {
   /** Logs a fault and answers with `answer`; a connection that was given up is neither. */
   fail(exchange: Exchange, error: unknown, answer: Answer): void {
     if (error instanceof ConnectionGivenUp) return;
-    this.#options.logger.error('request-failed', error, factsOf(exchange, answer.status));
+    this.#options.logger.error('request_failed', error, factsOf(exchange, answer.status));
     this.respond(exchange, answer);
   }
 }

@@ -37,8 +37,6 @@ export interface HttpServerOptions {
   /** Told of every answer; for checks, costs nothing when absent. */
   readonly observeAnswer?: (seen: SeenAnswer) => void;
   readonly limits?: Partial<ServerLimits>;
-  /** One line for every request; faults are logged in any case. */
-  readonly logRequests?: boolean;
   /** How a test number's slow answer waits; by the process clock when absent. */
   readonly wait?: Wait;
 }
@@ -56,7 +54,7 @@ export interface HttpServer {
 
 /** The whole interface over HTTP, at the root and under `/api`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { api, logger, requestIds, observeAnswer, logRequests = false, wait = sleep } = options;
+  const { api, logger, requestIds, observeAnswer, wait = sleep } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
   const { app, server } = leanExpress({
     requestTimeout: limits.requestTimeoutMs,
@@ -72,7 +70,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const takeTurn = requestTurns(server, limits.connectionRequestsMax);
   const inFlight = new RequestsInFlight(limits.requestsMax);
-  const exchanges = new Exchanges({ logger, requestIds, observeAnswer, logRequests });
+  const exchanges = new Exchanges({ logger, requestIds, observeAnswer });
   const routes = routesOf(api, wait);
   const openApi = openApiDocument(routes);
   for (const [path, samePath] of groupByPath([...routes, openApiRoute(openApi)])) {

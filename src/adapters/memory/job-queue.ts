@@ -88,7 +88,7 @@ export class MemoryJobQueue implements JobQueue {
       try {
         await handler(batch);
       } catch (error) {
-        this.#logger.error('queue.batch-failed', error, { jobs: batch.length });
+        this.#logger.error('queue_batch_failed', error, { jobs: batch.length });
       }
     }
     this.#running = false;

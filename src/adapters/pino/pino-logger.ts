@@ -1,5 +1,5 @@
 import { type DestinationStream, pino } from 'pino';
-import type { LogFields, Logger } from '../../application/ports/logger.ts';
+import type { LogEvent, LogFields, Logger } from '../../application/ports/logger.ts';
 
 /** One JSON line per event: time, level, event and the fields it was given, nothing else. */
 export class PinoLogger implements Logger {
@@ -16,15 +16,15 @@ export class PinoLogger implements Logger {
     this.#pino = destination === undefined ? pino(options) : pino(options, destination);
   }
 
-  info(event: string, fields: LogFields = {}): void {
+  info(event: LogEvent, fields: LogFields = {}): void {
     this.#pino.info(fields, event);
   }
 
-  warn(event: string, fields: LogFields = {}): void {
+  warn(event: LogEvent, fields: LogFields = {}): void {
     this.#pino.warn(fields, event);
   }
 
-  error(event: string, error: unknown, fields: LogFields = {}): void {
+  error(event: LogEvent, error: unknown, fields: LogFields = {}): void {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#pino.error({ ...fields, error: stack }, event);
   }

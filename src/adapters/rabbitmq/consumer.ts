@@ -110,7 +110,7 @@ export class RabbitConsumer {
   #resubscribe(channel: ConfirmChannel): void {
     this.#consumerTag = null;
     if (this.#isStopping) return;
-    this.#options.logger.warn('queue.cancelled');
+    this.#options.logger.warn('queue_cancelled');
     declareTopology(channel, this.#options.topology)
       .then(() => this.#subscribe(channel))
       .catch((error: Error) => this.#link.restart(error));
@@ -119,7 +119,7 @@ export class RabbitConsumer {
   #receive(channel: ConfirmChannel, message: ConsumeMessage): void {
     const job = decodeJob(message.content);
     if (job === null) {
-      this.#options.logger.warn('queue.poison', { bytes: message.content.length });
+      this.#options.logger.warn('queue_poison', { bytes: message.content.length });
       channel.nack(message, false, false);
       return;
     }
@@ -162,7 +162,7 @@ export class RabbitConsumer {
       await this.#options.handler(jobs);
       return true;
     } catch (error) {
-      this.#options.logger.error('queue.batch-failed', error, { jobs: jobs.length });
+      this.#options.logger.error('queue_batch_failed', error, { jobs: jobs.length });
       return false;
     }
   }

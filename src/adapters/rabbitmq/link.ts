@@ -102,7 +102,7 @@ export class RabbitLink {
   #opened(session: Session): void {
     this.#session = session;
     this.#problem = null;
-    this.#options.logger.info('queue.connected', { connection: this.#options.name });
+    this.#options.logger.info('queue_connected', { connection: this.#options.name });
     for (const waiter of this.#waiters.splice(0)) waiter.resolve();
   }
 
@@ -110,7 +110,7 @@ export class RabbitLink {
   #lost(error: unknown): void {
     const reason = reasonOf(error);
     if (this.#closed === null && this.#problem !== reason) {
-      this.#options.logger.warn('queue.disconnected', { connection: this.#options.name, reason });
+      this.#options.logger.warn('queue_disconnected', { connection: this.#options.name, reason });
     }
     this.#session = null;
     this.#problem = reason;

@@ -127,7 +127,7 @@ export class RabbitPublisher {
   }
 
   async #repair(channel: ConfirmChannel): Promise<void> {
-    this.#logger.warn('queue.returned');
+    this.#logger.warn('queue_returned');
     try {
       await declareTopology(channel, this.#topology);
     } catch {

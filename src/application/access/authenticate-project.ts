@@ -1,6 +1,6 @@
 import { environmentOfKey } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
-import { SETTINGS_FRESH_MS } from '../catalog/price-book.ts';
+import { SETTINGS_FRESH_MS } from '../catalog/current-prices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';

@@ -13,7 +13,7 @@ import { MS_PER_DAY } from '../../domain/shared/durations.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { Batcher, type BatchRun } from '../batcher.ts';
-import type { CurrentPrices } from '../catalog/price-book.ts';
+import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { type Job, startStepJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';

@@ -1,10 +1,29 @@
 /** Named facts of an event. Message texts, codes, keys and whole phone numbers never go in here. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** One structured line per event, under a name from a fixed vocabulary. */
+/** Everything that is ever logged, by name. */
+export type LogEvent =
+  | 'background_work_failed'
+  | 'carrier_news_failed'
+  | 'channel_submit_failed'
+  | 'job_dead'
+  | 'job_failed'
+  | 'queue_batch_failed'
+  | 'queue_cancelled'
+  | 'queue_connected'
+  | 'queue_disconnected'
+  | 'queue_poison'
+  | 'queue_returned'
+  | 'request_failed'
+  | 'work_loop_failed'
+  | 'worker_started';
+
+/** One structured line per event. No method throws or waits. */
 export interface Logger {
-  info(event: string, fields?: LogFields): void;
-  warn(event: string, fields?: LogFields): void;
+  /** Something an operator may want to know, and need not act on. */
+  info(event: LogEvent, fields?: LogFields): void;
+  /** Something that the service got over by itself, and that should not become frequent. */
+  warn(event: LogEvent, fields?: LogFields): void;
   /** `error` is logged by its stack or text, never with the data of the request that caused it. */
-  error(event: string, error: unknown, fields?: LogFields): void;
+  error(event: LogEvent, error: unknown, fields?: LogFields): void;
 }

@@ -1,7 +1,7 @@
 import { endpointOf } from '../../domain/webhooks/endpoint-health.ts';
-import { inboundPayload, newInboundEvent } from '../../domain/webhooks/inbound-event.ts';
+import { inboundPayload, newEventProgress } from '../../domain/webhooks/inbound-event.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { WhatsappBusiness, WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { InboundArrival } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -44,7 +44,7 @@ export class AcceptInbound {
           this.#event(
             arrival,
             webhook,
-            phoneNumberIn(trees.get(webhook.projectId) ?? [], arrival.phoneNumberId),
+            findPhoneNumber(trees.get(webhook.projectId) ?? [], arrival.phoneNumberId),
           ),
         ];
       });
@@ -74,7 +74,7 @@ export class AcceptInbound {
       },
     });
     return {
-      ...newInboundEvent(now),
+      ...newEventProgress(now),
       nextAttemptAt: null,
       id,
       kind: 'inbound',
@@ -88,9 +88,4 @@ export class AcceptInbound {
       turn: 0,
     };
   }
-}
-
-function phoneNumberIn(businesses: readonly WhatsappBusiness[], id: string): WhatsappPhoneNumber | null {
-  const accounts = businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
-  return accounts.flatMap(({ phoneNumbers }) => phoneNumbers).find((number) => number.id === id) ?? null;
 }

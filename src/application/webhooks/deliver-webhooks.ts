@@ -1,5 +1,10 @@
 import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
-import { beginProbe, decide, type EndpointHealth, HEALTHY } from '../../domain/webhooks/endpoint-health.ts';
+import {
+  beginProbe,
+  decidePost,
+  type EndpointHealth,
+  HEALTHY,
+} from '../../domain/webhooks/endpoint-health.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import { isOpen, scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
@@ -99,7 +104,7 @@ export class DeliverWebhooks {
         continue;
       }
       const { endpoint, projectId } = event;
-      const decision = decide(health.get(endpoint) ?? HEALTHY, now);
+      const decision = decidePost(health.get(endpoint) ?? HEALTHY, now);
       if (decision.kind === 'wait') waits.push({ job, event, until: decision.until });
       else if (!this.#lanes.offer({ job, event, endpoint, projectId })) {
         waits.push({ job, event, until: this.#lanes.comesBackAt(projectId, now) });
@@ -166,7 +171,7 @@ export class DeliverWebhooks {
     for (const attempt of taken) {
       const { job, event, endpoint, projectId } = attempt;
       const state = probes.get(endpoint) ?? health.get(endpoint) ?? HEALTHY;
-      const decision = decide(state, now);
+      const decision = decidePost(state, now);
       if (decision.kind === 'wait') {
         waits.push({ job, event, until: decision.until });
       } else if (!held.has(job)) {

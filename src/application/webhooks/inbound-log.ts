@@ -1,5 +1,5 @@
 import { isLogExpired, retryByHand } from '../../domain/webhooks/inbound-event.ts';
-import { INBOUND_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
+import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { postWebhookJob, postWebhookJobId } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -27,7 +27,7 @@ export class InboundLog {
 
   /** The newest first. */
   read(phoneNumberId: string): Promise<readonly WebhookEvent[]> {
-    const since = this.#ports.clock.now() - INBOUND_LOG_LIFETIME_MS;
+    const since = this.#ports.clock.now() - WEBHOOK_LOG_LIFETIME_MS;
     return this.#ports.unitOfWork.read((stores) =>
       stores.webhookEvents.ofPhoneNumber(phoneNumberId, since, INBOUND_LOG_EVENTS_MAX),
     );

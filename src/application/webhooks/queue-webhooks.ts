@@ -1,6 +1,6 @@
 import type { Message } from '../../domain/messages/message.ts';
 import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
-import { INBOUND_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
+import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import {
   isOpen,
   scheduled,
@@ -68,7 +68,7 @@ export class QueueWebhooks {
       jobs.push(postWebhookJob(first.id, first.turn, now));
       return first;
     });
-    await stores.webhookEvents.sweep(now - INBOUND_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
+    await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
     await stores.jobs.remove(superseded.map(({ id, turn }) => postWebhookJobId(id, turn)));

@@ -1,4 +1,4 @@
-import { HEALTHY, record } from '../../domain/webhooks/endpoint-health.ts';
+import { HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
 import { isSuccess, type PostResult, wasPosted } from '../../domain/webhooks/post-result.ts';
 import { afterAttempt, isOpen, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
@@ -87,7 +87,7 @@ export class RecordPosts {
     const health = new Map(await stores.webhookEndpoints.lock(endpoints, now));
     for (const { event, result, endedAt } of posted) {
       const succeeded = result.kind === 'answered' && isSuccess(result.status);
-      health.set(event.endpoint, record(health.get(event.endpoint) ?? HEALTHY, succeeded, endedAt));
+      health.set(event.endpoint, recordPost(health.get(event.endpoint) ?? HEALTHY, succeeded, endedAt));
     }
     await stores.webhookEndpoints.save(health, now);
   }

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { AuthenticateProject } from '../../application/access/authenticate-project.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
 import { VerifyLedger } from '../../application/billing/verify-ledger.ts';
-import { CurrentPrices } from '../../application/catalog/price-book.ts';
+import { CurrentPrices } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { CheckInvariants } from '../../application/check-invariants.ts';

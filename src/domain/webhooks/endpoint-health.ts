@@ -55,7 +55,7 @@ export function endpointOf(parsedUrl: string): string {
 }
 
 /** Whether an event may be posted now; an event that has to wait is kept, never dropped (specification 6.1). */
-export function decide(health: EndpointHealth, now: number): PostDecision {
+export function decidePost(health: EndpointHealth, now: number): PostDecision {
   if (health.openUntil === null) return { kind: 'post' };
   return now < health.openUntil ? { kind: 'wait', until: health.openUntil } : { kind: 'probe' };
 }
@@ -70,7 +70,7 @@ export function beginProbe(health: EndpointHealth, now: number): EndpointHealth 
  * in a row, when too many of the last five minutes failed, or when it was the probe. Late failures of posts
  * that began before the window opened do not lengthen it.
  */
-export function record(health: EndpointHealth, succeeded: boolean, now: number): EndpointHealth {
+export function recordPost(health: EndpointHealth, succeeded: boolean, now: number): EndpointHealth {
   const wasOpen = health.openUntil !== null;
   if (succeeded) {
     return { ...HEALTHY, recent: wasOpen ? [] : tallied(health.recent, true, now) };

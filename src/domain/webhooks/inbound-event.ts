@@ -1,5 +1,5 @@
 import { isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './post-result.ts';
-import { INBOUND_LOG_LIFETIME_MS, INBOUND_QUICK_ATTEMPTS, nextInboundAttempt } from './retry-schedule.ts';
+import { INBOUND_QUICK_ATTEMPTS, nextInboundAttempt, WEBHOOK_LOG_LIFETIME_MS } from './retry-schedule.ts';
 import { type Hmac, signInbound } from './signer.ts';
 
 export const INBOUND_EVENT_NAME = 'whatsapp.inbound_message.received';
@@ -119,8 +119,8 @@ export function inboundHeaders(
   };
 }
 
-/** A new event: its first attempt is due at once. */
-export function newInboundEvent(now: number): InboundEvent {
+/** The progress of a new event of either kind: its first attempt is due at once. */
+export function newEventProgress(now: number): InboundEvent {
   return {
     state: 'pending',
     attempts: 0,
@@ -176,5 +176,5 @@ export function retryByHand(event: InboundEvent, now: number): InboundEvent | nu
 
 /** Whether the event has left the log, which keeps it for 15 days (specification 6.2). */
 export function isLogExpired(event: Pick<InboundEvent, 'createdAt'>, now: number): boolean {
-  return now >= event.createdAt + INBOUND_LOG_LIFETIME_MS;
+  return now >= event.createdAt + WEBHOOK_LOG_LIFETIME_MS;
 }

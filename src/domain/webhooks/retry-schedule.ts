@@ -20,7 +20,8 @@ export const INBOUND_QUICK_ATTEMPTS = INBOUND_QUICK_DELAYS_MS.length + 1;
 export const INBOUND_QUEUED_DELAY_MS = MS_PER_HOUR;
 /** Counted from the first attempt; an attempt on the last instant is still made. */
 export const INBOUND_LIFETIME_MS = 48 * MS_PER_HOUR;
-export const INBOUND_LOG_LIFETIME_MS = 15 * MS_PER_DAY;
+/** Events of either kind are kept for this long; the specification says so of the inbound ones. */
+export const WEBHOOK_LOG_LIFETIME_MS = 15 * MS_PER_DAY;
 
 export interface FailedDelivery {
   /** Attempts made so far, this one included: at least 1. */

@@ -2,7 +2,7 @@ import type { Message } from '../messages/message.ts';
 import type { DeliveryReport } from '../messages/send-request.ts';
 import { deliveryPayload, judgeDelivery, type StatusChange } from './delivery-event.ts';
 import { endpointOf } from './endpoint-health.ts';
-import { afterInboundAttempt, type InboundState, newInboundEvent } from './inbound-event.ts';
+import { afterInboundAttempt, type InboundState, newEventProgress } from './inbound-event.ts';
 import type { PostResult } from './post-result.ts';
 import { nextDeliveryAttempt } from './retry-schedule.ts';
 
@@ -56,7 +56,7 @@ export function statusEvent(
   now: number,
 ): WebhookEvent {
   return {
-    ...newInboundEvent(now),
+    ...newEventProgress(now),
     nextAttemptAt: null,
     id,
     kind: 'delivery',

@@ -132,28 +132,28 @@ describe('headers', () => {
 });
 
 describe('logging', () => {
-  it('says nothing about ordinary requests unless asked to', async () => {
+  it('says nothing about ordinary requests', async () => {
     await world.call('GET', '/info');
     await world.call('GET', '/nothing');
     expect(world.logger.entries).toEqual([]);
   });
 
-  it('has a line for each request when asked to, with the declared path only', async () => {
-    const talkative = await new HttpWorld({ logRequests: true }).open();
-    await talkative.call('GET', '/api/sms/track/sms-000000000000000000000009?secret=1');
-    expect(talkative.logger.entries).toEqual([
+  it('tells a fault with the declared path only', async () => {
+    world.api.fault = new Error('planted');
+    await world.call('GET', '/api/sms/track/sms-000000000000000000000009?secret=1');
+    world.api.fault = null;
+    expect(world.logger.entries.splice(0)).toEqual([
       {
-        level: 'info',
-        event: 'request',
+        level: 'error',
+        event: 'request_failed',
         fields: {
           method: 'GET',
           route: '/sms/track/:smsId',
-          status: 404,
-          requestId: 'request-1',
+          status: 500,
+          requestId: expect.any(String),
           durationMs: expect.any(Number),
         },
       },
     ]);
-    await talkative.close();
   });
 });

@@ -144,7 +144,7 @@ describe('POST /sms', () => {
     expect(world.logger.entries).toEqual([
       {
         level: 'error',
-        event: 'request-failed',
+        event: 'request_failed',
         fields: {
           method: 'POST',
           route: '/sms',

@@ -81,7 +81,7 @@ describe('GET /whatsapp/resources', () => {
     expect(reply.status).toBe(500);
     expect(reply.body).toEqual({ success: false, message: 'Failed to fetch whatsapp resources' });
     expect(reply.headers['x-error-code']).toBe('resources-failed');
-    expect(world.logger.count('request-failed')).toBe(1);
+    expect(world.logger.count('request_failed')).toBe(1);
   });
 });
 

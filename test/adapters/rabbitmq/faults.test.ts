@@ -43,8 +43,8 @@ describe.skipIf(rabbitUrl === '')(
       await queue.publish([leasedJob(1)]);
       await queue.idle();
       expect(collector.ids()).toEqual([leasedJob(1).id]);
-      expect(logger.entries.filter(({ event }) => event === 'queue.poison')).toEqual([
-        { level: 'warn', event: 'queue.poison', fields: { bytes: 9 } },
+      expect(logger.entries.filter(({ event }) => event === 'queue_poison')).toEqual([
+        { level: 'warn', event: 'queue_poison', fields: { bytes: 9 } },
       ]);
     });
 
@@ -52,7 +52,7 @@ describe.skipIf(rabbitUrl === '')(
       const collector = new JobCollector();
       const { queue, proxy, logger } = await world.process({ severed: true });
       await queue.consume(collector.handler);
-      await logger.seen('queue.disconnected');
+      await logger.seen('queue_disconnected');
       expect(queue.problem()).not.toBeNull();
       expect(await queue.room()).toBe(0);
       await expect(queue.publish([leasedJob(1)])).rejects.toThrow('Not published');
@@ -66,7 +66,7 @@ describe.skipIf(rabbitUrl === '')(
     it('closes while the broker is away', async () => {
       const { queue, logger } = await world.process({ severed: true });
       await queue.consume(new JobCollector().handler);
-      await logger.seen('queue.disconnected');
+      await logger.seen('queue_disconnected');
       const ready = queue.ready();
       const refused = expect(ready).rejects.toThrow('closed');
       await queue.close();
@@ -81,7 +81,7 @@ describe.skipIf(rabbitUrl === '')(
       await queue.ready();
       for (const times of [1, 2, 3]) {
         proxy.cut();
-        await logger.seen('queue.connected', 2 + 2 * times);
+        await logger.seen('queue_connected', 2 + 2 * times);
         await queue.publish([leasedJob(times)]);
         await collector.received([leasedJob(times)]);
       }
@@ -97,7 +97,7 @@ describe.skipIf(rabbitUrl === '')(
       await queue.publish([leasedJob(1)]);
       await collector.called(1);
       proxy.cut();
-      await logger.seen('queue.connected', 4);
+      await logger.seen('queue_connected', 4);
       gate.open();
       await collector.called(2);
       await queue.publish([leasedJob(2)]);
@@ -106,7 +106,7 @@ describe.skipIf(rabbitUrl === '')(
       expect(collector.ids()).toEqual([leasedJob(1).id, leasedJob(1).id, leasedJob(2).id]);
       expect(collector.busyMax).toBe(1);
       // Acknowledging the first delivery on the new channel would have made the broker close that too.
-      expect(logger.count('queue.disconnected')).toBe(2);
+      expect(logger.count('queue_disconnected')).toBe(2);
     });
 
     it('rejects what was being published when the connection broke, and publishes it the second time', async () => {
@@ -119,7 +119,7 @@ describe.skipIf(rabbitUrl === '')(
       proxy.cut();
       await refused;
       proxy.resume();
-      await logger.seen('queue.connected', 2);
+      await logger.seen('queue_connected', 2);
       await queue.publish(jobs);
       await queue.consume(collector.handler);
       await queue.ready();
@@ -132,7 +132,7 @@ describe.skipIf(rabbitUrl === '')(
       await queue.consume(collector.handler);
       await queue.ready();
       await world.admin.deleteQueue(world.topology.queue);
-      await logger.seen('queue.cancelled');
+      await logger.seen('queue_cancelled');
       await expect.poll(() => isPublished(queue.publish([leasedJob(1)]))).toBe(true);
       await collector.received([leasedJob(1)]);
     });
@@ -142,7 +142,7 @@ describe.skipIf(rabbitUrl === '')(
       await queue.ready();
       await world.admin.deleteQueue(world.topology.queue);
       await expect(queue.publish(leasedJobs(1, 3))).rejects.toThrow('no queue');
-      expect(logger.count('queue.returned')).toBe(1);
+      expect(logger.count('queue_returned')).toBe(1);
       await expect.poll(() => isPublished(queue.publish([leasedJob(4)]))).toBe(true);
     });
 
@@ -152,7 +152,7 @@ describe.skipIf(rabbitUrl === '')(
       await world.admin.deleteQueue(world.topology.queue);
       // Asking for the length of a queue that is gone makes the broker close the channel.
       expect(await queue.room()).toBe(0);
-      await logger.seen('queue.connected', 2);
+      await logger.seen('queue_connected', 2);
       await queue.publish([leasedJob(1)]);
     });
 

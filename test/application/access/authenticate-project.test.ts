@@ -6,7 +6,7 @@ import {
   AuthenticateProject,
   STRANGERS_LOOKED_UP_MAX,
 } from '../../../src/application/access/authenticate-project.ts';
-import { SETTINGS_FRESH_MS } from '../../../src/application/catalog/price-book.ts';
+import { SETTINGS_FRESH_MS } from '../../../src/application/catalog/current-prices.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { Refused } from '../../../src/application/refused.ts';
 import { aProject, DEV_KEY, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';

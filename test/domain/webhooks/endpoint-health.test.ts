@@ -1,17 +1,20 @@
 import { describe, expect, it, test } from 'vitest';
 import {
   beginProbe,
-  decide,
+  decidePost,
   type EndpointHealth,
   endpointOf,
   HEALTHY,
-  record,
+  recordPost,
 } from '../../../src/domain/webhooks/endpoint-health.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
 function having(results: string, everyMs = SECOND_MS, health: EndpointHealth = HEALTHY): EndpointHealth {
-  return [...results].reduce((state, sign, at) => record(state, sign === '+', NOW + at * everyMs), health);
+  return [...results].reduce(
+    (state, sign, at) => recordPost(state, sign === '+', NOW + at * everyMs),
+    health,
+  );
 }
 
 describe('opening', () => {
@@ -38,11 +41,11 @@ describe('while it is open', () => {
 
   it('events wait, then one probe goes out and the others wait for it', () => {
     const open = having('----------');
-    expect(decide(open, openSince)).toEqual({ kind: 'wait', until: openSince + MINUTE_MS });
-    expect(decide(open, openSince + MINUTE_MS - 1).kind).toBe('wait');
-    expect(decide(open, openSince + MINUTE_MS)).toEqual({ kind: 'probe' });
+    expect(decidePost(open, openSince)).toEqual({ kind: 'wait', until: openSince + MINUTE_MS });
+    expect(decidePost(open, openSince + MINUTE_MS - 1).kind).toBe('wait');
+    expect(decidePost(open, openSince + MINUTE_MS)).toEqual({ kind: 'probe' });
     const probing = beginProbe(open, openSince + MINUTE_MS);
-    expect(decide(probing, openSince + MINUTE_MS)).toEqual({
+    expect(decidePost(probing, openSince + MINUTE_MS)).toEqual({
       kind: 'wait',
       until: openSince + MINUTE_MS + 30 * SECOND_MS,
     });
@@ -50,7 +53,7 @@ describe('while it is open', () => {
 
   it('a probe whose result never came is followed by another', () => {
     const probing = beginProbe(having('----------'), openSince + MINUTE_MS);
-    expect(decide(probing, openSince + MINUTE_MS + 30 * SECOND_MS)).toEqual({ kind: 'probe' });
+    expect(decidePost(probing, openSince + MINUTE_MS + 30 * SECOND_MS)).toEqual({ kind: 'probe' });
   });
 
   it('windows grow: 1, 5, 15, 60 and again 60 minutes', () => {
@@ -61,25 +64,25 @@ describe('while it is open', () => {
       const until = health.openUntil ?? now;
       windows.push((until - now) / MINUTE_MS);
       now = until;
-      health = record(beginProbe(health, now), false, now);
+      health = recordPost(beginProbe(health, now), false, now);
     }
     expect(windows).toEqual([1, 5, 15, 60, 60]);
   });
 
   it('failures of posts that were already on their way do not lengthen the window', () => {
     const open = having('----------');
-    expect(record(open, false, openSince + 5).openUntil).toBe(open.openUntil);
+    expect(recordPost(open, false, openSince + 5).openUntil).toBe(open.openUntil);
   });
 
   it('a success closes it, and the next window is short again', () => {
-    const second = record(
+    const second = recordPost(
       beginProbe(having('----------'), openSince + MINUTE_MS),
       false,
       openSince + MINUTE_MS,
     );
-    const closed = record(beginProbe(second, NOW + 10 * MINUTE_MS), true, NOW + 10 * MINUTE_MS);
+    const closed = recordPost(beginProbe(second, NOW + 10 * MINUTE_MS), true, NOW + 10 * MINUTE_MS);
     expect(closed).toEqual(HEALTHY);
-    expect(decide(closed, NOW + 10 * MINUTE_MS)).toEqual({ kind: 'post' });
+    expect(decidePost(closed, NOW + 10 * MINUTE_MS)).toEqual({ kind: 'post' });
     const again = having('----------', SECOND_MS, closed);
     expect(again.openUntil).toBe(openSince + MINUTE_MS);
   });

@@ -6,7 +6,7 @@ import {
   inboundHeaders,
   inboundPayload,
   isLogExpired,
-  newInboundEvent,
+  newEventProgress,
   retryByHand,
 } from '../../../src/domain/webhooks/inbound-event.ts';
 import type { PostResult } from '../../../src/domain/webhooks/post-result.ts';
@@ -67,7 +67,7 @@ describe('the payload and headers', () => {
 
 describe('the states of an event', () => {
   it('is due at once', () => {
-    expect(newInboundEvent(NOW)).toEqual({
+    expect(newEventProgress(NOW)).toEqual({
       state: 'pending',
       attempts: 0,
       firstAttemptAt: null,
@@ -78,7 +78,7 @@ describe('the states of an event', () => {
   });
 
   it('is delivered by a 2xx, and stays so', () => {
-    const delivered = afterInboundAttempt(newInboundEvent(NOW), OK, NOW + 5);
+    const delivered = afterInboundAttempt(newEventProgress(NOW), OK, NOW + 5);
     expect(delivered).toMatchObject({
       state: 'delivered',
       attempts: 1,
@@ -92,7 +92,7 @@ describe('the states of an event', () => {
   });
 
   it('is pending after two failures, queued after the third, whatever the receiver asks for', () => {
-    const first = afterInboundAttempt(newInboundEvent(NOW), BROKEN, NOW);
+    const first = afterInboundAttempt(newEventProgress(NOW), BROKEN, NOW);
     const second = afterInboundAttempt(first, SILENT, NOW + 10_000);
     const third = afterInboundAttempt(second, GONE, NOW + 25_000);
     expect([first, second, third].map((e) => [e.state, e.nextAttemptAt, e.lastError])).toEqual([
@@ -103,7 +103,7 @@ describe('the states of an event', () => {
   });
 
   it('does not count a post that never took place', () => {
-    const first = afterInboundAttempt(newInboundEvent(NOW), BROKEN, NOW);
+    const first = afterInboundAttempt(newEventProgress(NOW), BROKEN, NOW);
     expect(afterInboundAttempt(first, { kind: 'failed', reason: 'busy' }, NOW + 10_000)).toEqual({
       ...first,
       nextAttemptAt: NOW + 15_000,
@@ -118,7 +118,7 @@ describe('the states of an event', () => {
   it('is delivered by a late success, its error forgotten', () => {
     const queued = [NOW, NOW + 10_000, NOW + 25_000].reduce(
       (event, at) => afterInboundAttempt(event, BROKEN, at),
-      newInboundEvent(NOW),
+      newEventProgress(NOW),
     );
     expect(afterInboundAttempt(queued, OK, NOW + 25_000 + HOUR_MS)).toMatchObject({
       state: 'delivered',
@@ -139,7 +139,7 @@ describe('retrying by hand', () => {
   });
 
   it('has nothing to do for a delivered event, nor after the log has expired', () => {
-    const delivered = afterInboundAttempt(newInboundEvent(NOW), OK, NOW);
+    const delivered = afterInboundAttempt(newEventProgress(NOW), OK, NOW);
     expect(retryByHand(delivered, NOW + 1)).toBeNull();
     expect(retryByHand(runOut(), NOW + 15 * DAY_MS)).toBeNull();
     expect(retryByHand(runOut(), NOW + 15 * DAY_MS - 1)).not.toBeNull();
@@ -153,7 +153,7 @@ describe('retrying by hand', () => {
 
 /** An event whose receiver never answered well. */
 function runOut(): InboundEvent {
-  let event = newInboundEvent(NOW);
+  let event = newEventProgress(NOW);
   while (event.nextAttemptAt !== null) event = afterInboundAttempt(event, BROKEN, event.nextAttemptAt);
   return event;
 }
