@@ -3,7 +3,6 @@ import { Container, type ContainerModule } from 'inversify';
 import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
 import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
 import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
-import { RandomIdSource } from '../adapters/node/random-id-source.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulated-carriers.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
@@ -88,7 +87,7 @@ export class Service {
       logger: parts.logger,
       polls: parts.watchesClock,
     });
-    const ids = new RandomIdSource();
+    const ids = container.get(ports.idSource);
     this.http = createHttpServer({
       api: {
         authenticate: container.get(AuthenticateProject),
@@ -98,7 +97,7 @@ export class Service {
         health: container.get(CheckHealth),
       },
       logger: parts.logger,
-      requestIds: () => ids.hex24(Date.now()),
+      requestIds: () => ids.hex24(parts.clock.now()),
       ...(parts.observeAnswer === undefined ? {} : { observeAnswer: parts.observeAnswer }),
     });
   }

@@ -66,12 +66,6 @@ export class SimulatedCarriers implements ChannelProvider, CarrierNewsSource {
     return this.#news.nextDueAt();
   }
 
-  /** Forgets the script and every receipt that is still to come. */
-  reset(): void {
-    this.#script = () => null;
-    this.#news.clear();
-  }
-
   async #take(submission: Submission): Promise<Answer> {
     const { smsId, step, phoneNumber, channel, stepTimeoutMs } = submission;
     const scripted = (await this.#script(submission)) ?? simulatedStep(phoneNumber, channel, step === 0);

@@ -6,7 +6,7 @@ interface Entry<Item> {
 
 /** Items by the instant they are due, as a binary heap; equal instants keep the order they came in. */
 export class Timeline<Item> {
-  #heap: Entry<Item>[] = [];
+  readonly #heap: Entry<Item>[] = [];
   #added = 0;
 
   add(at: number, item: Item): void {
@@ -34,10 +34,6 @@ export class Timeline<Item> {
 
   nextDueAt(): number | null {
     return this.#heap[0]?.at ?? null;
-  }
-
-  clear(): void {
-    this.#heap = [];
   }
 
   #removeFirst(): void {

@@ -1,6 +1,5 @@
 import { invariant } from '../shared/invariant.ts';
-import { add, type Money, money, negate, subtract, toIqd, ZERO } from '../shared/money.ts';
-import type { Account } from './account.ts';
+import { type Money, money, negate, subtract, toIqd, ZERO } from '../shared/money.ts';
 
 /**
  * One immutable row of the books. `id` is made from what caused it, so the same thing cannot be entered
@@ -73,16 +72,6 @@ export function deltasOf(entries: readonly LedgerEntry[]): readonly AccountDelta
       held: money(held),
       spent: money(spent),
     }));
-}
-
-/** The account with entries booked on it. */
-export function applyDelta(account: Account, delta: AccountDelta): Account {
-  return {
-    ...account,
-    balance: add(account.balance, delta.balance),
-    held: add(account.held, delta.held),
-    spent: add(account.spent, delta.spent),
-  };
 }
 
 /** A column of an account that is not the sum of its entries. */

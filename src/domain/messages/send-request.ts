@@ -3,7 +3,6 @@ import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
 import type { Channel, Provider } from './channel.ts';
 
 export const SMS_TYPES = ['verification', 'custom', 'whatsapp-template'] as const;
-export type SmsType = (typeof SMS_TYPES)[number];
 
 export const SENDER_ID_CHARACTERS_MAX = 11;
 export const VERIFICATION_CODE_CHARACTERS_MAX = 20;

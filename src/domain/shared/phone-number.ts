@@ -32,8 +32,3 @@ export function isDomestic(phoneNumber: PhoneNumber): boolean {
 export function operatorOf(phoneNumber: PhoneNumber): Operator {
   return OPERATOR_BY_PREFIX[phoneNumber.slice(0, OPERATOR_PREFIX_DIGITS)] ?? 'others';
 }
-
-/** For logs: the country code and the last two digits, nothing between. */
-export function maskPhoneNumber(phoneNumber: string): string {
-  return `${phoneNumber.slice(0, 3)}${'*'.repeat(Math.max(0, phoneNumber.length - 5))}${phoneNumber.slice(-2)}`;
-}

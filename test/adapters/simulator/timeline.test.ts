@@ -53,13 +53,4 @@ describe('Timeline', () => {
     expect(timeline.takeDue(1_000)).toEqual(['now']);
     expect(timeline.nextDueAt()).toBe(1_001);
   });
-
-  it('forgets everything', () => {
-    const timeline = new Timeline<string>();
-    timeline.add(1, 'a');
-    timeline.add(2, 'b');
-    timeline.clear();
-    expect(timeline.nextDueAt()).toBeNull();
-    expect(timeline.takeDue(10)).toEqual([]);
-  });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Account, creditOf, hold, spendingOf } from '../../../src/domain/billing/account.ts';
 import {
-  applyDelta,
+  type AccountDelta,
   deltasOf,
   depositEntry,
   differencesOf,
@@ -11,7 +11,7 @@ import {
   settlementEntry,
   thresholdResetEntry,
 } from '../../../src/domain/billing/ledger.ts';
-import { iqd, type Money, money, subtract, ZERO } from '../../../src/domain/shared/money.ts';
+import { add, iqd, type Money, money, subtract, ZERO } from '../../../src/domain/shared/money.ts';
 import { anAccount, anSmsId, NOW } from '../../support/builders.ts';
 
 const RUNS = 400;
@@ -163,3 +163,13 @@ it('holds are accepted exactly as long as money and threshold last', () => {
     }),
   );
 });
+
+/** What booking does to the columns of an account, written once more. */
+function applyDelta(account: Account, delta: AccountDelta): Account {
+  return {
+    ...account,
+    balance: add(account.balance, delta.balance),
+    held: add(account.held, delta.held),
+    spent: add(account.spent, delta.spent),
+  };
+}

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  applyDelta,
   deltasOf,
   depositEntry,
   describeDifference,
@@ -10,7 +9,7 @@ import {
   thresholdResetEntry,
 } from '../../../src/domain/billing/ledger.ts';
 import { iqd, money, ZERO } from '../../../src/domain/shared/money.ts';
-import { anAccount, anSmsId, NOW } from '../../support/builders.ts';
+import { anSmsId, NOW } from '../../support/builders.ts';
 
 const SMS_ID = anSmsId(7);
 const OCCURRENCE = { projectId: 'p1', reference: SMS_ID, at: NOW };
@@ -96,17 +95,6 @@ describe('sums', () => {
 
   it('of nothing are none', () => {
     expect(deltasOf([])).toEqual([]);
-  });
-
-  it('are added to each column of the account', () => {
-    const account = anAccount({ balance: iqd(100), held: iqd(10), spent: iqd(1) });
-    const delta = { projectId: account.projectId, balance: iqd(-60), held: iqd(5), spent: iqd(60) };
-    expect(applyDelta(account, delta)).toEqual({
-      ...account,
-      balance: iqd(40),
-      held: iqd(15),
-      spent: iqd(61),
-    });
   });
 });
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   isDomestic,
   isPhoneNumber,
-  maskPhoneNumber,
   type Operator,
   operatorOf,
 } from '../../../src/domain/shared/phone-number.ts';
@@ -48,11 +47,4 @@ test.each([
   ['0964771234567', false],
 ])('%s is at home: %s', (digits, expected) => {
   expect(isDomestic(aPhoneNumber(digits))).toBe(expected);
-});
-
-test.each([
-  ['9647712345678', '964********78'],
-  ['0123456789', '012*****89'],
-])('%s is logged as %s', (digits, masked) => {
-  expect(maskPhoneNumber(digits)).toBe(masked);
 });
