@@ -38,18 +38,22 @@ export const FAILURES_MAX = 5;
 /** A job that failed is due again after this time. */
 export const FAILED_JOB_PAUSE_MS = 30_000;
 
+/** The job that tries the channel at `step`; there is one per message and step, whatever its due time. */
 export function startStepJob(smsId: string, step: number, dueAt: number): Job {
   return { id: startStepJobId(smsId, step), dueAt, work: { kind: 'start-step', smsId, step } };
 }
 
+/** The job that ends the time of the channel at `step`, due at that instant; one per message and step. */
 export function stepDeadlineJob(smsId: string, step: number, dueAt: number): Job {
   return { id: stepDeadlineJobId(smsId, step), dueAt, work: { kind: 'step-deadline', smsId, step } };
 }
 
+/** The id of `startStepJob`, for removing it. */
 export function startStepJobId(smsId: string, step: number): string {
   return `${smsId}/start/${step}`;
 }
 
+/** The id of `stepDeadlineJob`, for removing it. */
 export function stepDeadlineJobId(smsId: string, step: number): string {
   return `${smsId}/deadline/${step}`;
 }
@@ -59,6 +63,7 @@ export function postWebhookJob(eventId: string, turn: number, dueAt: number): Jo
   return { id: postWebhookJobId(eventId, turn), dueAt, work: { kind: 'post-webhook', eventId } };
 }
 
+/** The id of `postWebhookJob`, for removing it. */
 export function postWebhookJobId(eventId: string, turn: number): string {
   return `${eventId}/post/${turn}`;
 }

@@ -172,6 +172,7 @@ type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']
 /** Secrets may also come from a file named by the same name with `_FILE`. */
 const FROM_FILE: ReadonlySet<string> = new Set(['DATABASE_URL', 'QUEUE_URL', 'SECRET_KEY']);
 
+/** Every name with its default and description, in the order of the table in README.md. */
 export function configEntries(): readonly ConfigEntry[] {
   return Object.entries(ENTRIES).map(([name, { fallback, description }]) => ({
     name,

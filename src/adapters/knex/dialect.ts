@@ -46,6 +46,7 @@ export interface Dialect {
   close(): Promise<void>;
 }
 
+/** The dialect of the configured database; nothing is opened yet. */
 export function dialectOf(config: DatabaseConfig): Dialect {
   switch (config.kind) {
     case 'sqlite':

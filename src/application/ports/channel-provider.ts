@@ -55,5 +55,6 @@ export const SUBMIT_TIMEOUT_MS = 10_000;
 
 /** One carrier per channel; a project of the `dev` environment always gets the simulator. */
 export interface ChannelProviders {
+  /** The carrier of a channel for a project of this environment; there always is one. Calls no network. */
   of(channel: Channel, environment: Environment): ChannelProvider;
 }

@@ -31,6 +31,7 @@ export interface Stores {
 export interface ProjectStore {
   /** Rejects on an id or slug that exists. */
   insert(projects: readonly Project[]): Promise<void>;
+  /** Those of the projects that exist, in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly Project[]>;
   /** The project a key's digest belongs to, or null. */
   byKeyDigest(digest: string): Promise<Project | null>;
@@ -71,6 +72,7 @@ export interface LedgerStore {
 }
 
 export interface SenderIdStore {
+  /** Rejects on an id that exists, and on a name the project has already. */
   insert(senderIds: readonly SenderId[]): Promise<void>;
   /** All sender IDs of the projects, in the order of their ids. */
   byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]>;
@@ -85,6 +87,7 @@ export interface PriceList {
 }
 
 export interface PriceStore {
+  /** The whole list takes the place of the one before; whoever does the same at the same time waits. */
   replace(list: PriceList): Promise<void>;
   /** Rejects when no list was ever written. */
   load(): Promise<PriceList>;
@@ -98,6 +101,7 @@ export interface PriceStore {
 export interface WhatsappStore {
   /** Replaces the resource tree of a project. */
   replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
+  /** The whole trees by project; a project without one is missing. */
   byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
 }
 
@@ -222,6 +226,10 @@ export interface WebhookEndpointStore {
   read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
   /** The same, locked in their order until the transaction ends; one nothing is known of is made healthy first. */
   lock(endpoints: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
+  /**
+   * Writes the health of endpoints that `lock` made or found, and forgets some that nobody posted to for long
+   * before `at`, in milliseconds since 1970.
+   */
   save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
 }
 
@@ -238,5 +246,6 @@ export interface InboundWebhook {
 export interface InboundWebhookStore {
   /** Adds or replaces the configuration of the numbers. */
   save(webhooks: readonly InboundWebhook[]): Promise<void>;
+  /** The configuration of those of the numbers that have one, in the order of our 24-hex ids. */
   byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
 }

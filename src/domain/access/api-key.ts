@@ -11,6 +11,7 @@ export function apiKeyFromHeader(header: string | undefined): string | null {
   return key !== undefined && API_KEY_PATTERN.test(key) ? key : null;
 }
 
+/** The environment in the prefix of a key, which must be of the form above (specification 5.1). */
 export function environmentOfKey(key: string): Environment {
   return key.startsWith('sk_live_') ? 'live' : 'dev';
 }

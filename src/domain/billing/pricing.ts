@@ -44,6 +44,10 @@ export interface UnsupportedDestination {
 /** Country calling codes have one to seven digits when the area belongs to the code (for example 1876). */
 const COUNTRY_CODE_DIGITS_MAX = 7;
 
+/**
+ * One price for each country calling code: the dearest of its networks. Which network a number belongs to is
+ * known only after it was sent to, and nobody may pay more than was quoted and held.
+ */
 export function dearestByCountryCode(rows: readonly InternationalPrice[]): ReadonlyMap<string, Money> {
   const prices = new Map<string, Money>();
   for (const { countryCode, price } of rows) {

@@ -71,6 +71,7 @@ export function statusEvent(
   };
 }
 
+/** Whether attempts may still be made: neither delivered, nor discarded, nor superseded by a later event. */
 export function isOpen({ state }: WebhookEvent): boolean {
   return state === 'pending' || state === 'queued_retry';
 }
