@@ -1,4 +1,5 @@
 import { Batcher } from '../batcher.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
 import type { AdvanceMessages, MessageNews } from './advance-messages.ts';
@@ -7,6 +8,7 @@ interface NewsPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;
   readonly workSignal: WorkSignal;
+  readonly clock: Clock;
 }
 
 /** Records what channels say, at once or later: one transaction per batch, whoever brings the news. */
@@ -16,7 +18,7 @@ export class RecordNews {
 
   constructor(ports: NewsPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((news) => this.#record(news));
+    this.#batcher = new Batcher((news) => this.#record(news), { clock: ports.clock });
   }
 
   /** Resolves when all of it is committed; news about unknown messages is ignored. */

@@ -6,6 +6,7 @@ import {
   HEALTHY,
 } from '../../domain/webhooks/endpoint-health.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
+import type { PostResult } from '../../domain/webhooks/post-result.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import { isOpen, scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
@@ -189,11 +190,11 @@ export class DeliverWebhooks {
     const { job, event } = attempt;
     const startedAt = clock.now();
     try {
-      const result = await webhookTransport.post({
-        url: event.url,
-        headers: this.#headers(event, startedAt),
-        body: event.body,
-      });
+      const headers = this.#headers(event, startedAt);
+      const result: PostResult =
+        headers === null
+          ? { kind: 'failed', reason: 'secret-unreadable' }
+          : await webhookTransport.post({ url: event.url, headers, body: event.body });
       await this.#recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
     } finally {
       this.#lanes.end(attempt, clock.now());
@@ -201,9 +202,19 @@ export class DeliverWebhooks {
     }
   }
 
-  #headers(event: WebhookEvent, now: number): Readonly<Record<string, string>> {
-    const { hmac, secretBox } = this.#ports;
-    const secret = event.secret === null ? null : secretBox.open(event.secret);
+  #opened(sealed: string): string | null {
+    try {
+      return this.#ports.secretBox.open(sealed);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Null when the secret cannot be opened. */
+  #headers(event: WebhookEvent, now: number): Readonly<Record<string, string>> | null {
+    const { hmac } = this.#ports;
+    const secret = event.secret === null ? null : this.#opened(event.secret);
+    if (secret === null && event.secret !== null) return null;
     const { id: eventId, body } = event;
     return event.kind === 'inbound'
       ? inboundHeaders(hmac, { eventId, body, secret: secret ?? '' }, event.attempts + 1, now)

@@ -1,5 +1,5 @@
 import { HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
-import { isSuccess, type PostResult, wasPosted } from '../../domain/webhooks/post-result.ts';
+import { isAboutEndpoint, isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
 import { afterAttempt, isOpen, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import type { Job, LeasedJob, WebhookWork } from '../jobs.ts';
@@ -36,7 +36,7 @@ export class RecordPosts {
 
   constructor(ports: RecordPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((ended) => this.#recordAll(ended));
+    this.#batcher = new Batcher((ended) => this.#recordAll(ended), { clock: ports.clock });
   }
 
   /** Resolves when the outcome is committed. */
@@ -80,7 +80,7 @@ export class RecordPosts {
   }
 
   async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
-    const posted = ended.filter(({ result }) => wasPosted(result));
+    const posted = ended.filter(({ result }) => isAboutEndpoint(result));
     if (posted.length === 0) return;
     const now = this.#ports.clock.now();
     const endpoints = [...new Set(posted.map(({ event }) => event.endpoint))];

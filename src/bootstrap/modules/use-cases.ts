@@ -46,7 +46,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, ReadCatalog, { unitOfWork });
   wire(bind, QueueWebhooks, { clock, ids: idSource });
   wire(bind, AdvanceMessages, { clock, queueWebhooks: QueueWebhooks });
-  wire(bind, RecordNews, { unitOfWork, advanceMessages: AdvanceMessages, workSignal });
+  wire(bind, RecordNews, { unitOfWork, advanceMessages: AdvanceMessages, workSignal, clock });
   wire(bind, RecordReceipts, { recordNews: RecordNews });
   wire(bind, SubmitSteps, { recordNews: RecordNews, channelProviders, clock, logger });
   bind(BackgroundWork).toResolvedValue(

@@ -2,9 +2,17 @@ import { MS_PER_SECOND } from '../shared/durations.ts';
 
 /**
  * Why a post has no answer. `address-refused`: the url can never be posted to, so no later attempt can differ.
- * `busy`: nothing was sent, because the transport had no room for the post.
+ * `busy`: nothing was sent, because the transport had no room for the post. `secret-unreadable`: nothing was sent,
+ * because the secret was sealed under a key the service no longer has; an attempt all the same, so that it ends.
  */
-export type PostFailure = 'timeout' | 'connection' | 'tls' | 'address-refused' | 'protocol' | 'busy';
+export type PostFailure =
+  | 'timeout'
+  | 'connection'
+  | 'tls'
+  | 'address-refused'
+  | 'protocol'
+  | 'busy'
+  | 'secret-unreadable';
 
 /** What came of posting a webhook. */
 export type PostResult =
@@ -22,6 +30,11 @@ export const POSTPONE_MS = 5 * MS_PER_SECOND;
 /** Whether the post took place at all; if not, it is no attempt. */
 export function wasPosted(result: PostResult): boolean {
   return result.kind === 'answered' || result.reason !== 'busy';
+}
+
+/** Whether the result says anything about the endpoint, which its health is counted by. */
+export function isAboutEndpoint(result: PostResult): boolean {
+  return result.kind === 'answered' || (result.reason !== 'busy' && result.reason !== 'secret-unreadable');
 }
 
 /** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */

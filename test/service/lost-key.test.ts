@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
+import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith } from '../support/seeds.ts';
+
+const NUMBER_ID = '664def456abc789012345678';
+const HOUR = 3_600_000;
+
+it('ends an event whose secret was sealed under a key that is gone, by its schedule', async () => {
+  const service = await startService({
+    seed: seedWith({
+      inboundWebhooks: [
+        {
+          phoneNumberId: NUMBER_ID,
+          url: 'https://example.com/inbound',
+          secret: `svc_live_sk${'0123456789abcdef'.repeat(4)}`,
+        },
+      ],
+    }),
+  });
+  const { container } = service.service;
+  const stranger = new AesSecretBox({ secretKey: Buffer.alloc(32, 9) });
+  await container.get(ports.unitOfWork).run(async ({ inboundWebhooks }) => {
+    const [webhook] = await inboundWebhooks.byPhoneNumberIds([NUMBER_ID]);
+    if (webhook === undefined) throw new Error('The number is configured');
+    await inboundWebhooks.save([{ ...webhook, secret: stranger.seal('another secret') }]);
+  });
+  await service.writeTo(NUMBER_ID, '9647709999999', { type: 'text', content: { text: 'hello' } });
+  const [event] = await container.get(InboundLog).read(NUMBER_ID);
+  expect(event).toMatchObject({ state: 'pending', attempts: 1, lastError: 'secret-unreadable' });
+  await service.advance(49 * HOUR);
+  expect((await container.get(InboundLog).read(NUMBER_ID))[0]?.state).toBe('discarded');
+  const endpoints = await container
+    .get(ports.unitOfWork)
+    .read(({ webhookEndpoints }) => webhookEndpoints.read(['example.com/inbound']));
+  expect(endpoints).toEqual(new Map());
+  await service.assertQuiet();
+});
