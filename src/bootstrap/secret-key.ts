@@ -23,8 +23,9 @@ const DATA_FOLDER = './data';
 const KEY_FILE = 'secret.key';
 
 /**
- * The key API keys are hashed and webhook secrets sealed with: the configured one, else the one in the data folder, made on first use.
- * A database in memory gets one of its own. Throws `ConfigError` when the file holds anything else.
+ * The key that API keys are hashed and webhook secrets sealed with: the configured one, else the one in the data
+ * folder, made on first use. A database in memory gets one of its own. Throws `ConfigError` when the file holds
+ * anything else.
  */
 export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
