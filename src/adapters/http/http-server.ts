@@ -21,7 +21,7 @@ import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { messageRoutes, type Wait } from './messages.ts';
 import { type OpenApi, openApiDocument, openApiRoute } from './open-api.ts';
 import { answerProtocolErrors } from './protocol-errors.ts';
-import { requestTurns, type TakeTurn } from './request-turns.ts';
+import { requestTurns } from './request-turns.ts';
 import { RequestsInFlight } from './requests-in-flight.ts';
 import type { PathParams, Route } from './route.ts';
 import type { SeenAnswer } from './seen-answer.ts';
@@ -68,7 +68,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxConnections = limits.connectionsMax;
   const connections = connectionsOf(server);
 
-  const takeTurn = requestTurns(server, limits.connectionRequestsMax);
   const inFlight = new RequestsInFlight(limits.requestsMax);
   const exchanges = new Exchanges({ logger, requestIds, observeAnswer });
   const routes = routesOf(api, wait);
@@ -76,7 +75,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   for (const [path, samePath] of groupByPath([...routes, openApiRoute(openApi)])) {
     registerPath(app, exchanges, inFlight, path, samePath);
   }
-  listen(server, app, exchanges, takeTurn);
+  listen(server, app, exchanges, limits.connectionRequestsMax);
   answerProtocolErrors(server, { requestIds, observeAnswer });
 
   return {
@@ -123,9 +122,17 @@ function registerPath(
       inFlight.begin();
       route
         .serve(request, response, request.params as PathParams)
-        .then((answer) => exchanges.respond(exchange, answer))
-        .catch((error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR))
-        .finally(() => inFlight.end());
+        .then(
+          (answer) => {
+            inFlight.end();
+            exchanges.respond(exchange, answer);
+          },
+          (error: unknown) => {
+            inFlight.end();
+            throw error;
+          },
+        )
+        .catch((error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR));
     });
   }
   const methods = methodsOf(routes);
@@ -147,7 +154,7 @@ function methodsOf(routes: readonly Route[]): readonly string[] {
   return [...methods, 'OPTIONS'];
 }
 
-function listen(server: Server, app: Express, exchanges: Exchanges, takeTurn: TakeTurn): void {
+function listen(server: Server, app: Express, exchanges: Exchanges, connectionRequestsMax: number): void {
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isServed(request)) {
       exchanges.respond(exchanges.begin(request, response, null), MALFORMED_REQUEST, true);
@@ -158,16 +165,12 @@ function listen(server: Server, app: Express, exchanges: Exchanges, takeTurn: Ta
       exchanges.respond(exchanges.begin(request, response, null), NOT_FOUND);
     });
   };
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    takeTurn(request.socket, response, () => serve(request, response));
-  };
+  const handle = requestTurns(server, connectionRequestsMax, serve);
   server.on('request', handle);
   // With a listener of its own the caller is told to go on only when the body is wanted.
   server.on('checkContinue', handle);
   server.on('checkExpectation', (request, response) => {
-    takeTurn(request.socket, response, () => {
-      exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
-    });
+    exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
   });
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requestTurns } from '../../../src/adapters/http/request-turns.ts';
@@ -20,14 +20,12 @@ beforeEach(async () => {
   served = [];
   look = () => undefined;
   server = createServer();
-  const takeTurn = requestTurns(server, AT_A_TIME);
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    takeTurn(request.socket, response, () => {
-      const path = request.url ?? '';
-      served.push({ path, answer: () => response.end(path) });
-      look();
-    });
+  const take = requestTurns(server, AT_A_TIME, (request, response) => {
+    const path = request.url ?? '';
+    served.push({ path, answer: () => response.end(path) });
+    look();
   });
+  server.on('request', take);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   await connectAnew();
