@@ -56,7 +56,6 @@ export interface ConfigEntry {
 }
 
 export const IN_MEMORY_SQLITE = ':memory:';
-
 export const SECRET_KEY_BYTES = 32;
 const SECRET_KEY_HEX_CHARACTERS = 2 * SECRET_KEY_BYTES;
 export const SECRET_KEY_FORM = `${SECRET_KEY_HEX_CHARACTERS} hex characters`;

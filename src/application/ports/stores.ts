@@ -226,10 +226,7 @@ export interface WebhookEndpointStore {
   read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
   /** The same, locked in their order until the transaction ends; one nothing is known of is made healthy first. */
   lock(endpoints: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
-  /**
-   * Writes the health of endpoints that `lock` made or found, and forgets some that nobody posted to for long
-   * before `at`, in milliseconds since 1970.
-   */
+  /** Writes the health of locked endpoints, and forgets some that nobody posted to for long before `at`. */
   save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
 }
 
