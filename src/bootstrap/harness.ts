@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerModule } from 'inversify';
 import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
-import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulated-carriers.ts';
@@ -10,9 +9,10 @@ import type { Clock } from '../application/ports/clock.ts';
 import type { Channel } from '../domain/messages/channel.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { type EgressConfig, type QueueConfig, readConfig } from './config.ts';
+import type { EgressConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { Inbox } from './harness-inbox.ts';
+import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
 import { Service } from './service.ts';
 import { adapters, ports } from './tokens.ts';
@@ -56,8 +56,6 @@ export interface HarnessAnswer {
 const DEFAULT_NOW = '2030-01-01T00:00:00Z';
 const HTTPS_PORT = 443;
 const LOOPBACK = '127.0.0.1';
-const STATEMENT_TIMEOUT_MS = 20_000;
-const POOL_SIZE = 4;
 
 /** A clock that stands still until it is moved. */
 class MovableClock implements Clock {
@@ -102,7 +100,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   await service.start();
   const jobQueue = service.container.get(ports.jobQueue);
   if (jobQueue instanceof RabbitJobQueue) await jobQueue.ready();
-  return new Harness(service, clock, inbox, firstKey(options.seed));
+  return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
 }
 
 export class Harness {
@@ -111,11 +109,14 @@ export class Harness {
   /** The first API key of the seed. */
   readonly apiKey: string;
   readonly #service: Service;
+  readonly #wiring: HarnessWiring;
   readonly #clock: MovableClock;
   #url: Promise<string> | null = null;
+  #closed: Promise<void> | null = null;
 
-  constructor(service: Service, clock: MovableClock, inbox: Inbox, apiKey: string) {
+  constructor(service: Service, wiring: HarnessWiring, clock: MovableClock, inbox: Inbox, apiKey: string) {
     this.#service = service;
+    this.#wiring = wiring;
     this.#clock = clock;
     this.inbox = inbox;
     this.apiKey = apiKey;
@@ -220,9 +221,10 @@ export class Harness {
     return this.#service;
   }
 
-  /** Ends everything; a database on a server is removed. */
-  async close(): Promise<void> {
-    await this.#service.stop();
+  /** Ends everything and leaves nothing behind on a server. May be called twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#service.stop().then(() => removeWiring(this.#wiring));
+    return this.#closed;
   }
 
   async #nextDueAt(): Promise<number | null> {
@@ -235,20 +237,4 @@ export class Harness {
 
 function firstKey(seed: SeedFile | undefined): string {
   return seed === undefined ? DEMO_API_KEY : (seed.projects[0]?.apiKeys[0] ?? '');
-}
-
-/** A database and a queue nobody else uses. */
-function wiringOf(environment: Readonly<Record<string, string | undefined>>): {
-  readonly database: DatabaseConfig;
-  readonly queue: QueueConfig;
-} {
-  const name = `harness_${randomBytes(6).toString('hex')}`;
-  const { database, queue } = readConfig({
-    DATABASE_URL: environment.HARNESS_DATABASE_URL || 'sqlite::memory:',
-    QUEUE_URL: environment.HARNESS_QUEUE_URL,
-    QUEUE_PREFIX: name,
-    DATABASE_POOL_SIZE: String(POOL_SIZE),
-    DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_TIMEOUT_MS),
-  });
-  return { database: database.kind === 'postgres' ? { ...database, schema: name } : database, queue };
 }
