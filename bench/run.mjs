@@ -142,7 +142,7 @@ async function onServers() {
 
 /** Row 8: webhooks posted with their outcomes stored, beside a loop that only posts. */
 async function webhooks() {
-  const { bare, service } = await measureWebhooks();
+  const { barePerSecond: bare, perSecond: service } = await measureWebhooks();
   printTable([
     ['webhooks to one HTTPS receiver', 'per second', 'ratio'],
     ['a bare undici Pool', bare.toFixed(0), '1.00'],

@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3';
 
 const MS_PER_MINUTE = 60_000;
 /** What of it stays in memory; the rest goes to a temporary file that is never synced. */
-const CACHE_KIB = 32 * 1024;
+const CACHE_KIB = 16 * 1024;
 /** Windows count from a clock that may stand a little before the newest message. */
 const MARGIN_MS = MS_PER_MINUTE;
 /** Rows too old to count are removed after at least so many new ones, so that looking for them costs little. */
@@ -52,6 +52,7 @@ export class SqliteRecentSends {
     const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'messages'").get();
     if (hasTable === undefined) return;
     this.#database.pragma(`temp.cache_size = -${CACHE_KIB}`);
+    this.#database.pragma('temp.journal_mode = MEMORY');
     this.#database.exec(`
       CREATE TEMP TABLE IF NOT EXISTS recent_sends (
         project_id text NOT NULL,
