@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
-import type { SendReceipt } from '../../application/messages/send-messages.ts';
+import type { SendReceipt } from '../../application/messages/send-batch.ts';
 import { PAYMENT_TYPES } from '../../domain/billing/account.ts';
 import { CHANNELS } from '../../domain/messages/channel.ts';
 import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';

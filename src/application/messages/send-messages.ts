@@ -1,46 +1,21 @@
-import type { Project } from '../../domain/access/project.ts';
-import { type Account, creditOf, type PaymentType } from '../../domain/billing/account.ts';
-import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
-import type { PriceBook } from '../../domain/billing/pricing.ts';
-import type { SimulatedAcceptance } from '../../domain/messages/magic-numbers.ts';
-import type { Message } from '../../domain/messages/message.ts';
-import { decideSend, type SendAccepted, type SendRefusal } from '../../domain/messages/send-policy.ts';
-import type { DeliveryReport, SendRequest } from '../../domain/messages/send-request.ts';
-import { rateLimitFor, testOutcome } from '../../domain/messages/test-numbers.ts';
-import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
-import type { SenderId } from '../../domain/senders/sender-id.ts';
-import { MS_PER_DAY } from '../../domain/shared/durations.ts';
-import type { Money } from '../../domain/shared/money.ts';
-import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { DeliveryReport } from '../../domain/messages/send-request.ts';
 import { Batcher, type BatchRun } from '../batcher.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
-import { type Job, startStepJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
-import type { IdempotentAnswer, Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
 import { Refused } from '../refused.ts';
-
-export interface SendCommand {
-  readonly project: Project;
-  readonly request: SendRequest;
-  readonly idempotency: { readonly key: string; readonly requestHash: string } | null;
-}
-
-export interface SendReceipt {
-  readonly smsId: string;
-  readonly remainingCredit: Money;
-  readonly cost: Money;
-  readonly canCover: boolean;
-  readonly paymentType: PaymentType;
-  /** True when the answer is that of an earlier request with the same Idempotency-Key. */
-  readonly replayed: boolean;
-  /** What a magic number asks of the answer itself; null for every other number. */
-  readonly acceptance: SimulatedAcceptance | null;
-}
+import {
+  acceptanceOf,
+  type Candidate,
+  type Outcome,
+  SendBatch,
+  type SendCommand,
+  type SendReceipt,
+} from './send-batch.ts';
 
 interface SendPorts {
   readonly unitOfWork: UnitOfWork;
@@ -51,20 +26,6 @@ interface SendPorts {
   readonly webhookTransport: WebhookTransport;
   readonly secretBox: SecretBox;
 }
-
-interface Candidate extends SendCommand {
-  readonly smsId: string;
-}
-
-type Outcome =
-  | { readonly kind: 'accepted'; readonly receipt: SendReceipt }
-  | { readonly kind: 'refused'; readonly refusal: SendRefusal | { readonly kind: 'idempotency-conflict' } };
-
-/** An answer to a request with an Idempotency-Key is kept this long. */
-export const IDEMPOTENT_ANSWER_LIFETIME_MS = MS_PER_DAY;
-const SEND_ROUTE = 'POST /sms';
-/** Expired answers removed for each one that is kept, so that the table cannot grow for ever. */
-const SWEPT_PER_ANSWER = 2;
 
 /** Specification 4.1: accepts or refuses sends; the answer is given after the commit that made it true. */
 export class SendMessages {
@@ -110,7 +71,7 @@ export class SendMessages {
     const { unitOfWork, clock, currentPrices } = this.#ports;
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
-      const book = await Bookkeeping.open(stores, candidates, await currentPrices.read(stores), now);
+      const book = await SendBatch.open(stores, candidates, await currentPrices.read(stores), now);
       const stored = repeated ? await stores.messages.lock(candidates.map(({ smsId }) => smsId)) : [];
       const outcomes = candidates.map((candidate) => {
         const existing = stored.find(({ smsId }) => smsId === candidate.smsId);
@@ -120,215 +81,4 @@ export class SendMessages {
       return outcomes;
     });
   }
-}
-
-/** One batch: everything it read, folded request by request, and everything it has to write. */
-class Bookkeeping {
-  readonly #stores: Stores;
-  readonly #now: number;
-  readonly #prices: PriceBook;
-  readonly #accounts: Map<string, Account>;
-  readonly #senderIds: readonly SenderId[];
-  readonly #whatsapp: ReadonlyMap<string, readonly WhatsappBusiness[]>;
-  readonly #acceptedAt: Map<string, number[]>;
-  readonly #answers: Map<string, IdempotentAnswer>;
-  readonly #messages: Message[] = [];
-  readonly #entries: LedgerEntry[] = [];
-  readonly #jobs: Job[] = [];
-  readonly #newAnswers: IdempotentAnswer[] = [];
-
-  /** Bulk reads, the locked accounts first: they put the batches of one project in a row. */
-  static async open(stores: Stores, candidates: readonly Candidate[], prices: PriceBook, now: number) {
-    const accounts = await stores.accounts.lock(projectIdsOf(candidates));
-    const named = candidates.filter(({ request }) => request.senderId !== null);
-    const onWhatsapp = candidates.filter(({ request }) => namesWhatsappResources(request));
-    const keyed = candidates.flatMap(({ project, idempotency }) =>
-      idempotency === null ? [] : [{ projectId: project.id, route: SEND_ROUTE, key: idempotency.key }],
-    );
-    const [acceptedAt, senderIds, whatsapp, answers] = await Promise.all([
-      readAcceptedAt(stores, candidates, now),
-      named.length === 0 ? [] : stores.senderIds.byProjectIds(projectIdsOf(named)),
-      onWhatsapp.length === 0 ? new Map() : stores.whatsapp.byProjectIds(projectIdsOf(onWhatsapp)),
-      keyed.length === 0 ? [] : stores.idempotency.find(keyed, now),
-    ]);
-    return new Bookkeeping(stores, now, prices, { accounts, acceptedAt, senderIds, whatsapp, answers });
-  }
-
-  private constructor(
-    stores: Stores,
-    now: number,
-    prices: PriceBook,
-    read: {
-      readonly accounts: readonly Account[];
-      readonly senderIds: readonly SenderId[];
-      readonly whatsapp: ReadonlyMap<string, readonly WhatsappBusiness[]>;
-      readonly acceptedAt: Map<string, number[]>;
-      readonly answers: readonly IdempotentAnswer[];
-    },
-  ) {
-    this.#stores = stores;
-    this.#now = now;
-    this.#prices = prices;
-    this.#accounts = new Map(read.accounts.map((account) => [account.projectId, account]));
-    this.#senderIds = read.senderIds;
-    this.#whatsapp = read.whatsapp;
-    this.#acceptedAt = read.acceptedAt;
-    this.#answers = new Map(read.answers.map((answer) => [`${answer.projectId} ${answer.key}`, answer]));
-  }
-
-  decide(candidate: Candidate): Outcome {
-    const { project, request, idempotency } = candidate;
-    const kept = idempotency === null ? undefined : this.#answers.get(`${project.id} ${idempotency.key}`);
-    if (kept !== undefined) {
-      return kept.requestHash === idempotency?.requestHash
-        ? { kind: 'accepted', receipt: { ...(JSON.parse(kept.result) as SendReceipt), replayed: true } }
-        : { kind: 'refused', refusal: { kind: 'idempotency-conflict' } };
-    }
-    const acceptedAt = this.#acceptedAtOf(candidate);
-    const decision = decideSend(
-      {
-        project,
-        account: this.#accountOf(project),
-        prices: this.#prices,
-        senderId: this.#senderIds.find(
-          (each) => each.projectId === project.id && each.senderId === request.senderId,
-        ),
-        whatsappBusinesses: this.#whatsapp.get(project.id) ?? [],
-        acceptedAt,
-      },
-      request,
-      this.#now,
-    );
-    if (decision.kind !== 'accepted') return { kind: 'refused', refusal: decision };
-    acceptedAt.push(this.#now);
-    this.#accounts.set(project.id, decision.account);
-    this.#messages.push(newMessage(candidate, decision, this.#now));
-    this.#entries.push(
-      holdEntry({ projectId: project.id, reference: candidate.smsId, at: this.#now }, decision.cost),
-    );
-    this.#jobs.push(startStepJob(candidate.smsId, 0, this.#now));
-    const receipt = receiptOf(candidate, decision.account, decision.cost);
-    this.#keepAnswer(candidate, receipt);
-    return { kind: 'accepted', receipt };
-  }
-
-  /** The batch this request was in failed without saying how, and had been committed all the same. */
-  confirm(candidate: Candidate, { cost }: Message): Outcome {
-    return { kind: 'accepted', receipt: receiptOf(candidate, this.#accountOf(candidate.project), cost) };
-  }
-
-  async write(): Promise<void> {
-    if (this.#messages.length === 0) return;
-    const { messages, ledger, jobs, idempotency } = this.#stores;
-    const answers = this.#newAnswers;
-    await Promise.all([
-      messages.insert(this.#messages),
-      ledger.book(this.#entries),
-      jobs.add(this.#jobs),
-      answers.length > 0 ? idempotency.sweep(this.#now, answers.length * SWEPT_PER_ANSWER) : null,
-      answers.length > 0 ? idempotency.save(answers) : null,
-    ]);
-  }
-
-  #accountOf(project: Project): Account {
-    const account = this.#accounts.get(project.id);
-    if (account === undefined) throw new Error(`Project ${project.id} has no account`);
-    return account;
-  }
-
-  #acceptedAtOf({ project, request }: Candidate): number[] {
-    const key = `${project.id} ${request.phoneNumber}`;
-    const known = this.#acceptedAt.get(key) ?? [];
-    this.#acceptedAt.set(key, known);
-    return known;
-  }
-
-  #keepAnswer({ project, idempotency }: Candidate, receipt: SendReceipt): void {
-    if (idempotency === null) return;
-    const answer: IdempotentAnswer = {
-      projectId: project.id,
-      route: SEND_ROUTE,
-      key: idempotency.key,
-      requestHash: idempotency.requestHash,
-      result: JSON.stringify({ ...receipt, acceptance: null }),
-      expiresAt: this.#now + IDEMPOTENT_ANSWER_LIFETIME_MS,
-    };
-    this.#answers.set(`${project.id} ${idempotency.key}`, answer);
-    this.#newAnswers.push(answer);
-  }
-}
-
-async function readAcceptedAt(
-  stores: Stores,
-  candidates: readonly Candidate[],
-  now: number,
-): Promise<Map<string, number[]>> {
-  const questions = new Map(
-    candidates.flatMap(({ project, request: { phoneNumber } }) => {
-      const limit = rateLimitFor(project, phoneNumber);
-      if (limit === null) return [];
-      const question = {
-        projectId: project.id,
-        phoneNumber,
-        since: now - windowMs(limit),
-        limit: limit.maxRequests,
-      };
-      return [[`${project.id} ${phoneNumber}`, question] as const];
-    }),
-  );
-  if (questions.size === 0) return new Map();
-  const answers = await stores.messages.acceptedAt([...questions.values()]);
-  return new Map([...questions.keys()].map((key, index) => [key, [...(answers[index] ?? [])]]));
-}
-
-function newMessage({ smsId, project, request }: Candidate, accepted: SendAccepted, now: number): Message {
-  return {
-    smsId,
-    projectId: project.id,
-    phoneNumber: request.phoneNumber,
-    senderId: request.senderId,
-    whatsappSender: request.whatsappSender,
-    content: request.content,
-    channels: accepted.channels,
-    steps: [],
-    status: 'pending',
-    isFinal: false,
-    cost: accepted.cost,
-    prices: accepted.prices,
-    settlement: project.settings.settlement,
-    stepTimeoutMs: accepted.stepTimeoutMs,
-    deliveryReport: request.deliveryReport,
-    createdAt: now,
-    sentAt: null,
-    finalAt: null,
-    errorReason: null,
-  };
-}
-
-function receiptOf(candidate: Candidate, account: Account, cost: Money): SendReceipt {
-  return {
-    smsId: candidate.smsId,
-    remainingCredit: creditOf(account),
-    cost,
-    canCover: true,
-    paymentType: account.paymentType,
-    replayed: false,
-    acceptance: acceptanceOf(candidate),
-  };
-}
-
-function acceptanceOf({ project, request }: SendCommand): SimulatedAcceptance | null {
-  return testOutcome(project, request.phoneNumber)?.acceptance ?? null;
-}
-
-function projectIdsOf(candidates: readonly Candidate[]): readonly string[] {
-  return [...new Set(candidates.map(({ project }) => project.id))];
-}
-
-function namesWhatsappResources({ whatsappSender, content }: SendRequest): boolean {
-  return (
-    content.smsType === 'whatsapp-template' ||
-    whatsappSender.accountId !== null ||
-    whatsappSender.phoneId !== null
-  );
 }

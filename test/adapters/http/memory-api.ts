@@ -1,6 +1,6 @@
 import type { Api } from '../../../src/adapters/http/api.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
-import type { SendCommand, SendReceipt } from '../../../src/application/messages/send-messages.ts';
+import type { SendCommand, SendReceipt } from '../../../src/application/messages/send-batch.ts';
 import { type Refusal, Refused } from '../../../src/application/refused.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';
