@@ -47,11 +47,13 @@ export interface Lookup<Name extends string> {
 
 /**
  * One connection of either database. SQL is written as PostgreSQL understands it, with `?` for parameters,
- * `= ANY(?)` for lists and FOR UPDATE for locks; each dialect says the same in its own words.
+ * `= ANY(?)` for lists and FOR UPDATE for locks; each dialect says the same in its own words. Statements take
+ * effect in the order they were called, also without waiting in between. `begin`, `insert` and `update` may resolve
+ * before the database has answered: when they fail then, so does every statement after them, and the commit.
  */
 export interface Connection {
   begin(durability: Durability): Promise<void>;
-  /** Rejects when anything of the transaction is not durable. */
+  /** Rejects when anything of the transaction is not durable, and with what failed first. */
   commit(): Promise<void>;
   /** Never rejects: a connection that cannot roll back is not usable any more. */
   rollback(): Promise<void>;

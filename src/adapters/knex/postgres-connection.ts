@@ -14,11 +14,23 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** The tie between a question of a lookup and what was found for it. */
 const ORDINAL = 'ordinal';
 
-/** Statements prepared by name on node-postgres. The rows of a bulk statement travel as one JSON parameter. */
+/** What is under way between BEGIN and the answer to COMMIT. */
+interface Transaction {
+  readonly inLine: Promise<unknown>[];
+  /** Of the first statement that failed. */
+  failure: { readonly error: unknown } | null;
+}
+
+/**
+ * Statements prepared by name on node-postgres. The rows of a bulk statement travel as one JSON parameter.
+ * Everything is answered in the order it was asked, so nobody waits for what has no answer to use: BEGIN and
+ * bulk changes are put in line, and COMMIT behind them fails with the first of them that did.
+ */
 export class PostgresConnection implements Connection {
   readonly #client: pg.Client;
   readonly #names = new Map<string, string>();
   readonly #bulks = new WeakMap<object, string>();
+  #transaction: Transaction | null = null;
   #isBroken = false;
 
   constructor(client: pg.Client) {
@@ -28,17 +40,22 @@ export class PostgresConnection implements Connection {
   }
 
   async begin(durability: Durability): Promise<void> {
-    await this.#simple(BEGIN[durability]);
+    this.#transaction = { inLine: [], failure: null };
+    this.#putInLine(this.#simple(BEGIN[durability]));
   }
 
   /** A transaction in which a statement failed answers COMMIT with a rollback, and without an error. */
   async commit(): Promise<void> {
-    const answer = await this.#simple('COMMIT');
+    const committed = this.#simple('COMMIT');
+    await Promise.all([...(this.#transaction?.inLine ?? []), committed]);
+    const answer = await committed;
     if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
+    this.#transaction = null;
   }
 
   /** A broken connection has lost its transaction already, and would only be waited for in vain. */
   async rollback(): Promise<void> {
+    this.#transaction = null;
     if (this.#isBroken) return;
     try {
       await this.#simple('ROLLBACK');
@@ -65,7 +82,7 @@ export class PostgresConnection implements Connection {
       return `INSERT INTO ${insert.table} (${names})
         SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${insert.orderBy} ${insert.onConflict ?? ''}`;
     });
-    await this.#prepared(sql, [JSON.stringify(rows)]);
+    this.#putInLine(this.#prepared(sql, [JSON.stringify(rows)]));
   }
 
   async update<Key extends string, Changed extends string>(
@@ -82,7 +99,7 @@ export class PostgresConnection implements Connection {
         UPDATE ${table} SET ${changes.join(', ')} FROM given JOIN locked USING (${key.join(', ')})
         WHERE ${equalities(table, key, 'given')}`;
     });
-    await this.#prepared(sql, [JSON.stringify(rows)]);
+    this.#putInLine(this.#prepared(sql, [JSON.stringify(rows)]));
   }
 
   async remove<Key extends string>(
@@ -141,14 +158,26 @@ export class PostgresConnection implements Connection {
     return (await this.#watched(this.#client.query(sql))).command;
   }
 
-  /** Notices when an answer means that the connection is gone. */
+  /** What fails nevertheless reaches the caller: COMMIT waits for it. */
+  #putInLine(statement: Promise<unknown>): void {
+    statement.catch(() => {});
+    this.#transaction?.inLine.push(statement);
+  }
+
+  /**
+   * Notices when an answer means that the connection is gone. Of the statements behind one that failed the
+   * server only says that it did: they reject with that failure.
+   */
   async #watched<T>(answer: Promise<T>): Promise<T> {
+    const transaction = this.#transaction;
     try {
       return await answer;
     } catch (error) {
       const code = sqlStateOf(error);
       if (code === null || CONNECTION_LOST.test(code)) this.#break();
-      throw error;
+      if (transaction === null) throw error;
+      transaction.failure ??= { error };
+      throw transaction.failure.error;
     }
   }
 

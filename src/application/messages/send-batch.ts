@@ -63,15 +63,18 @@ export class SendBatch {
   readonly #jobs: Job[] = [];
   readonly #newAnswers: IdempotentAnswer[] = [];
 
-  /** Bulk reads, the locked accounts first: they put the batches of one project in a row. */
+  /**
+   * Bulk reads, asked together and answered in this order: the locked accounts put the batches of one project in
+   * a row, so that whatever is read behind them is what the batch before has left.
+   */
   static async open(stores: Stores, candidates: readonly Candidate[], prices: PriceBook, now: number) {
-    const accounts = await stores.accounts.lock(projectIdsOf(candidates));
     const named = candidates.filter(({ request }) => request.senderId !== null);
     const onWhatsapp = candidates.filter(({ request }) => namesWhatsappResources(request));
     const keyed = candidates.flatMap(({ project, idempotency }) =>
       idempotency === null ? [] : [{ projectId: project.id, route: SEND_ROUTE, key: idempotency.key }],
     );
-    const [acceptedAt, senderIds, whatsapp, answers] = await Promise.all([
+    const [accounts, acceptedAt, senderIds, whatsapp, answers] = await Promise.all([
+      stores.accounts.lock(projectIdsOf(candidates)),
       readAcceptedAt(stores, candidates, now),
       named.length === 0 ? [] : stores.senderIds.byProjectIds(projectIdsOf(named)),
       onWhatsapp.length === 0 ? new Map() : stores.whatsapp.byProjectIds(projectIdsOf(onWhatsapp)),
