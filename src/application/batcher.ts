@@ -5,6 +5,11 @@ import { StorageUnavailable } from './storage-unavailable.ts';
 export interface BatchRun {
   /** True when these items already ran once in a batch that failed, and may or may not have taken effect. */
   readonly repeated: boolean;
+  /**
+   * Lets the next batch begin although this one is not over: for work that has nothing left to do but to wait for
+   * its commit. Called again it does nothing; without it the next batch begins when this one is over.
+   */
+  readonly letNextBegin: () => void;
 }
 
 export type BatchWork<Item, Result> = (items: readonly Item[], run: BatchRun) => Promise<readonly Result[]>;
@@ -24,6 +29,9 @@ export const BATCH_ITEMS_MAX = 256;
  */
 export const REPEATS_END_MS = 5_000;
 
+/** Batches under way at a time; all but the last of them only wait for their commit. */
+export const BATCHES_MAX = 2;
+
 const STANDING_CLOCK: Clock = { now: () => 0 };
 
 interface BatcherOptions {
@@ -33,8 +41,8 @@ interface BatcherOptions {
 }
 
 /**
- * Turns single calls into batches. While one batch runs the next one fills; an idle batcher starts at the end
- * of the event-loop turn, so there is no timer and no waiting. A batch that throws is run again item by item,
+ * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the
+ * event-loop turn, so there is no timer and no waiting. A batch that throws is run again item by item,
  * so that a poisoned item fails alone; without a database it is run again once, as it is. `work` answers in the
  * order of its items.
  */
@@ -43,7 +51,8 @@ export class Batcher<Item, Result> {
   readonly #itemsMax: number;
   readonly #clock: Clock;
   #waiting: Waiting<Item, Result>[] = [];
-  #isRunning = false;
+  #isBegun = false;
+  #underWay = 0;
 
   constructor(
     work: BatchWork<Item, Result>,
@@ -58,26 +67,37 @@ export class Batcher<Item, Result> {
   submit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#isRunning) return;
-      this.#isRunning = true;
-      setImmediate(() => void this.#drain());
+      this.#begin();
     });
   }
 
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  #begin(): void {
+    if (this.#isBegun || this.#underWay === BATCHES_MAX || this.#waiting.length === 0) return;
+    this.#isBegun = true;
+    this.#underWay += 1;
+    setImmediate(() => {
       const batch = this.#waiting.slice(0, this.#itemsMax);
       this.#waiting = this.#waiting.slice(this.#itemsMax);
-      await this.#run(batch);
-    }
-    this.#isRunning = false;
+      let isLast = true;
+      const letNextBegin = (): void => {
+        if (!isLast) return;
+        isLast = false;
+        this.#isBegun = false;
+        this.#begin();
+      };
+      void this.#run(batch, letNextBegin).then(() => {
+        this.#underWay -= 1;
+        if (isLast) letNextBegin();
+        else this.#begin();
+      });
+    });
   }
 
-  async #run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async #run(batch: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
     const items = batch.map(({ item }) => item);
     const end = this.#clock.now() + REPEATS_END_MS;
     try {
-      settle(batch, await this.#work(items, { repeated: false }));
+      settle(batch, await this.#work(items, { repeated: false, letNextBegin }));
     } catch (failure) {
       // Without a database no item is to blame: all of them are tried once more, together.
       const groups = failure instanceof StorageUnavailable ? [batch] : batch.map((waiting) => [waiting]);
@@ -96,7 +116,7 @@ export class Batcher<Item, Result> {
       try {
         if (hopeless !== null) throw hopeless.error;
         const items = group.map(({ item }) => item);
-        settle(group, await this.#work(items, { repeated: true }));
+        settle(group, await this.#work(items, { repeated: true, letNextBegin: () => {} }));
       } catch (error) {
         if (error instanceof StorageUnavailable) hopeless ??= { error };
         for (const waiting of group) waiting.reject(error);

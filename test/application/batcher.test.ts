@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_ITEMS_MAX, Batcher, type BatchRun, REPEATS_END_MS } from '../../src/application/batcher.ts';
+import {
+  BATCH_ITEMS_MAX,
+  BATCHES_MAX,
+  Batcher,
+  type BatchRun,
+  REPEATS_END_MS,
+} from '../../src/application/batcher.ts';
 import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
 
 interface Batch {
@@ -34,6 +40,9 @@ class HeldWork {
   }
 }
 
+/** The end of the event-loop turn, at which batches begin. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 const named = (items: readonly number[]) => items.map((item) => `result ${item}`);
 
 describe('Batcher', () => {
@@ -43,7 +52,7 @@ describe('Batcher', () => {
     const answers = [3, 1, 2].map((item) => batcher.submit(item));
     const batch = await held.next();
     expect(batch.items).toEqual([3, 1, 2]);
-    expect(batch.run).toEqual({ repeated: false });
+    expect(batch.run.repeated).toBe(false);
     batch.finish(named(batch.items));
     expect(await Promise.all(answers)).toEqual(['result 3', 'result 1', 'result 2']);
   });
@@ -54,7 +63,7 @@ describe('Batcher', () => {
     const first = batcher.submit(1);
     const running = await held.next();
     const later = [batcher.submit(2), batcher.submit(3)];
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     later.push(batcher.submit(4));
     expect(held.waiting).toBe(0);
     running.finish(named([1]));
@@ -63,6 +72,51 @@ describe('Batcher', () => {
     expect(second.items).toEqual([2, 3, 4]);
     second.finish(named([2, 3, 4]));
     expect(await Promise.all(later)).toEqual(['result 2', 'result 3', 'result 4']);
+  });
+
+  it('begins the next batch as soon as one lets it, whichever of them ends first', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const answers = [batcher.submit(1)];
+    const first = await held.next();
+    answers.push(batcher.submit(2));
+    await turn();
+    expect(held.waiting).toBe(0);
+    first.run.letNextBegin();
+    first.run.letNextBegin();
+    const second = await held.next();
+    expect(second.items).toEqual([2]);
+    second.finish(named([2]));
+    expect(await answers[1]).toBe('result 2');
+    first.finish(named([1]));
+    expect(await answers[0]).toBe('result 1');
+    answers.push(batcher.submit(3));
+    const third = await held.next();
+    answers.push(batcher.submit(4));
+    await turn();
+    expect(held.waiting).toBe(0);
+    third.finish(named([3]));
+    (await held.next()).finish(named([4]));
+    expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
+  });
+
+  it('has no more batches under way than its maximum, however early they let the next begin', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const begun: Batch[] = [];
+    const answers: Promise<string>[] = [];
+    for (let count = 1; count <= BATCHES_MAX; count += 1) {
+      answers.push(batcher.submit(count));
+      begun.push(await held.next());
+      begun.at(-1)?.run.letNextBegin();
+    }
+    answers.push(batcher.submit(99));
+    await turn();
+    expect(held.waiting).toBe(0);
+    begun.shift()?.finish(['first']);
+    (await held.next()).finish(['last']);
+    for (const batch of begun) batch.finish(['middle']);
+    expect(await Promise.all(answers)).toEqual(['first', 'middle', 'last']);
   });
 
   it('starts again after it was idle', async () => {

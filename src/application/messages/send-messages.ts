@@ -67,7 +67,10 @@ export class SendMessages {
     };
   }
 
-  async #accept(candidates: readonly Candidate[], { repeated }: BatchRun): Promise<readonly Outcome[]> {
+  async #accept(
+    candidates: readonly Candidate[],
+    { repeated, letNextBegin }: BatchRun,
+  ): Promise<readonly Outcome[]> {
     const { unitOfWork, clock, currentPrices } = this.#ports;
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
@@ -78,6 +81,7 @@ export class SendMessages {
         return existing === undefined ? book.decide(candidate) : book.confirm(candidate, existing);
       });
       await book.write();
+      letNextBegin();
       return outcomes;
     });
   }
