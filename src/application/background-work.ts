@@ -20,14 +20,20 @@ export class BackgroundWork {
   start(items: number, work: () => Promise<void>): void {
     this.#items += items;
     this.#starts += 1;
-    work()
-      .catch((error: unknown) => this.#logger.error('background_work_failed', error))
-      .finally(() => {
-        this.#items -= items;
-        const waiters = this.#waiters;
-        this.#waiters = [];
-        for (const wake of waiters) wake();
-      });
+    void this.#run(items, work);
+  }
+
+  async #run(items: number, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#logger.error('background_work_failed', error);
+    }
+    this.#items -= items;
+    if (this.#waiters.length === 0) return;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
   }
 
   /** How often something was started so far. */

@@ -1,4 +1,5 @@
 import type { Clock } from './ports/clock.ts';
+import type { Pause } from './ports/pause.ts';
 import { StorageUnavailable } from './storage-unavailable.ts';
 
 /** What a batch is told about itself. */
@@ -38,11 +39,13 @@ interface BatcherOptions {
   readonly itemsMax?: number;
   /** Without one the repeats of a batch may take any time. */
   readonly clock?: Clock;
+  /** Held from the beginning of a batch to that of the next, unless that is full; none by default. */
+  readonly pause?: Pause;
 }
 
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the
- * event-loop turn, so there is no timer and no waiting. A batch that throws is run again item by item,
+ * event-loop turn, so nobody waits for others to come, but where a pause was asked for. A batch that throws is run again item by item,
  * so that a poisoned item fails alone; without a database it is run again once, as it is. `work` answers in the
  * order of its items.
  */
@@ -50,17 +53,20 @@ export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
   readonly #itemsMax: number;
   readonly #clock: Clock;
+  readonly #pause: Pause | null;
   #waiting: Waiting<Item, Result>[] = [];
   #isBegun = false;
   #underWay = 0;
+  #isPausing = false;
 
   constructor(
     work: BatchWork<Item, Result>,
-    { itemsMax = BATCH_ITEMS_MAX, clock = STANDING_CLOCK }: BatcherOptions = {},
+    { itemsMax = BATCH_ITEMS_MAX, clock = STANDING_CLOCK, pause }: BatcherOptions = {},
   ) {
     this.#work = work;
     this.#itemsMax = itemsMax;
     this.#clock = clock;
+    this.#pause = pause ?? null;
   }
 
   /** Resolves with the item's own result once its batch is done; rejects with its own error. */
@@ -73,8 +79,10 @@ export class Batcher<Item, Result> {
 
   #begin(): void {
     if (this.#isBegun || this.#underWay === BATCHES_MAX || this.#waiting.length === 0) return;
+    if (this.#isPausing && this.#waiting.length < this.#itemsMax) return;
     this.#isBegun = true;
     this.#underWay += 1;
+    this.#startPause();
     setImmediate(() => {
       const batch = this.#waiting.slice(0, this.#itemsMax);
       this.#waiting = this.#waiting.slice(this.#itemsMax);
@@ -90,6 +98,15 @@ export class Batcher<Item, Result> {
         if (isLast) letNextBegin();
         else this.#begin();
       });
+    });
+  }
+
+  #startPause(): void {
+    if (this.#pause === null || this.#isPausing) return;
+    this.#isPausing = true;
+    this.#pause(() => {
+      this.#isPausing = false;
+      this.#begin();
     });
   }
 

@@ -9,6 +9,7 @@ import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
+import type { Pause } from '../application/ports/pause.ts';
 import type { SecretBox } from '../application/ports/secret-box.ts';
 import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
@@ -31,6 +32,7 @@ export const ports = {
   hmac: port<Hmac>('Hmac'),
   webhookTransport: port<WebhookTransport>('WebhookTransport'),
   workSignal: port<WorkSignal>('WorkSignal'),
+  recordingPause: port<Pause>('RecordingPause'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */

@@ -119,6 +119,65 @@ describe('Batcher', () => {
     expect(await Promise.all(answers)).toEqual(['first', 'middle', 'last']);
   });
 
+  describe('with a pause', () => {
+    /** Pauses that are over when the test says so. */
+    class HeldPause {
+      readonly #held: (() => void)[] = [];
+      readonly pause = (over: () => void): void => {
+        this.#held.push(over);
+      };
+      get count(): number {
+        return this.#held.length;
+      }
+      end(): void {
+        this.#held.shift()?.();
+      }
+    }
+
+    it('begins at once what comes after a pause, and together what comes soon after that', async () => {
+      const held = new HeldWork();
+      const pauses = new HeldPause();
+      const batcher = new Batcher(held.work, { pause: pauses.pause });
+      const answers = [batcher.submit(1)];
+      const first = await held.next();
+      expect(first.items).toEqual([1]);
+      first.finish(named([1]));
+      await answers[0];
+      answers.push(batcher.submit(2));
+      await turn();
+      answers.push(batcher.submit(3));
+      await turn();
+      expect(held.waiting).toBe(0);
+      pauses.end();
+      const second = await held.next();
+      expect(second.items).toEqual([2, 3]);
+      second.finish(named([2, 3]));
+      pauses.end();
+      answers.push(batcher.submit(4));
+      (await held.next()).finish(named([4]));
+      expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
+    });
+
+    it('does not wait when a batch is full, nor begin another pause', async () => {
+      const sizes: number[] = [];
+      const pauses = new HeldPause();
+      const batcher = new Batcher(
+        async (items: readonly number[]) => {
+          sizes.push(items.length);
+          return named(items);
+        },
+        { itemsMax: 3, pause: pauses.pause },
+      );
+      await batcher.submit(0);
+      const answers = [1, 2, 3, 4].map((item) => batcher.submit(item));
+      await Promise.all(answers.slice(0, 3));
+      expect([sizes, pauses.count]).toEqual([[1, 3], 1]);
+      pauses.end();
+      await answers[3];
+      expect([sizes, pauses.count]).toEqual([[1, 3, 1], 1]);
+    });
+  });
+
   it('starts again after it was idle', async () => {
     const batcher = new Batcher(async (items: readonly number[]) => named(items));
     expect(await batcher.submit(1)).toBe('result 1');

@@ -55,6 +55,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
       clock,
       ids,
       workSignal: { wake() {} },
+      recordingPause: (over) => over(),
       unitOfWork: {
         ...storage.unitOfWork,
         run: (work, durability) =>

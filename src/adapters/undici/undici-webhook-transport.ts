@@ -9,7 +9,6 @@ import {
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
-import { PacedAnswers } from './paced-answers.ts';
 import { PostingSlots } from './posting-slots.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
@@ -58,7 +57,6 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #agent: Agent;
   readonly #endpointSlots: PostingSlots;
   readonly #originSlots: PostingSlots;
-  readonly #answers = new PacedAnswers();
   readonly #targets = new Map<string, Target | null>();
   readonly #whenIdle: (() => void)[] = [];
   #postsInFlight = 0;
@@ -96,9 +94,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     if (this.#isClosed) return { kind: 'failed', reason: 'busy', durationMs: 0 };
     this.#postsInFlight += 1;
     try {
-      const answer = await this.#postInTurn(target, post);
-      await this.#answers.turn();
-      return answer;
+      return await this.#postInTurn(target, post);
     } finally {
       this.#postsInFlight -= 1;
       if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();

@@ -13,6 +13,7 @@ import type { BackgroundWork } from '../background-work.ts';
 import type { LeasedJob, WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { Pause } from '../ports/pause.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -31,6 +32,7 @@ interface DeliverPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly workSignal: WorkSignal;
+  readonly recordingPause: Pause;
 }
 
 type WebhookJob = LeasedJob<WebhookWork>;
@@ -123,6 +125,7 @@ export class DeliverWebhooks {
         for (;;) {
           // Whatever ends in this turn of the event loop makes room for one batch.
           await new Promise((resolve) => setImmediate(resolve));
+          await this.#ports.background.room();
           const taken = this.#lanes.take();
           if (taken.length === 0) return;
           await this.#beginAll(taken);
@@ -186,16 +189,21 @@ export class DeliverWebhooks {
   }
 
   async #post(attempt: Attempt): Promise<void> {
-    const { webhookTransport, clock } = this.#ports;
+    const { clock } = this.#ports;
     const { job, event } = attempt;
     const startedAt = clock.now();
+    const result = await this.#exchange(attempt, startedAt);
+    await this.#recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
+  }
+
+  /** The lane is free with the answer: what waits to be recorded keeps nobody from being posted to. */
+  async #exchange(attempt: Attempt, now: number): Promise<PostResult> {
+    const { webhookTransport, clock } = this.#ports;
+    const { url, body } = attempt.event;
     try {
-      const headers = this.#headers(event, startedAt);
-      const result: PostResult =
-        headers === null
-          ? { kind: 'failed', reason: 'secret-unreadable' }
-          : await webhookTransport.post({ url: event.url, headers, body: event.body });
-      await this.#recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
+      const headers = this.#headers(attempt.event, now);
+      if (headers === null) return { kind: 'failed', reason: 'secret-unreadable' };
+      return await webhookTransport.post({ url, headers, body });
     } finally {
       this.#lanes.end(attempt, clock.now());
       this.#begin();

@@ -4,7 +4,7 @@ export interface Laned {
   readonly projectId: string;
 }
 
-/** How many may be on their way, or wait in memory for those that are. */
+/** How many may be on their way, which ends with the answer, or wait in memory for those that are. */
 export interface LaneLimits {
   readonly perEndpoint: number;
   readonly perProject: number;
@@ -14,12 +14,12 @@ export interface LaneLimits {
 }
 
 /**
- * An endpoint gets more than the transport posts at once: what waits to be posted and what waits to be recorded
- * must not keep the connections idle. One project, whatever endpoints it names, cannot use up what the
- * transport has for one host, nor what there is for all.
+ * An endpoint gets more than the transport posts at once, so that the connections are not idle while the next
+ * are looked for. One project, whatever endpoints it names, cannot use up what the transport has for one host,
+ * nor what there is for all.
  */
 export const LANE_LIMITS: LaneLimits = {
-  perEndpoint: 150,
+  perEndpoint: 100,
   perProject: 175,
   total: 3_000,
   waitingPerProject: 20_000,

@@ -5,6 +5,7 @@ import { Batcher } from '../batcher.ts';
 import type { Job, LeasedJob, WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { Pause } from '../ports/pause.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
@@ -12,6 +13,8 @@ import { moveLine, postJobOf } from './queue-webhooks.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
+  /** Under load the posts that ended in this time are recorded in one transaction: many would cost more than the posts. */
+  readonly recordingPause: Pause;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly workSignal: WorkSignal;
@@ -36,7 +39,10 @@ export class RecordPosts {
 
   constructor(ports: RecordPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((ended) => this.#recordAll(ended), { clock: ports.clock });
+    this.#batcher = new Batcher((ended) => this.#recordAll(ended), {
+      clock: ports.clock,
+      pause: ports.recordingPause,
+    });
   }
 
   /** Resolves when the outcome is committed. */

@@ -24,7 +24,7 @@ import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
-const { webhookTransport, secretBox, hmac } = ports;
+const { webhookTransport, secretBox, hmac, recordingPause } = ports;
 
 /** Messages and webhooks that may be on their way at one time in one process. */
 const BACKGROUND_ITEMS_MAX = 5_000;
@@ -62,6 +62,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     ids: idSource,
     workSignal,
+    recordingPause,
   });
   wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, workSignal });
   wire(bind, InboundLog, { unitOfWork, clock, workSignal });

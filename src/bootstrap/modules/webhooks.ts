@@ -1,11 +1,16 @@
 import { ContainerModule } from 'inversify';
+import { timedPause } from '../../adapters/timer/timed-pause.ts';
 import { UndiciWebhookTransport } from '../../adapters/undici/undici-webhook-transport.ts';
 import type { EgressConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
 
+/** Many small transactions would cost more than the posts; the next event of a message waits this long at most. */
+const RECORDING_PAUSE_MS = 20;
+
 /** Posting to customers, behind the guard on every connection. */
 export const webhooks = ({ allow, ports: allowedPorts, ca }: EgressConfig) =>
   new ContainerModule(({ bind }) => {
+    bind(ports.recordingPause).toConstantValue(timedPause(RECORDING_PAUSE_MS));
     bind(ports.webhookTransport).toResolvedValue(
       () =>
         new UndiciWebhookTransport({
