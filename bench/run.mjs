@@ -19,7 +19,8 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const STORED_MANY = Number(process.env.BENCH_STORED ?? 1_000_000);
 const STORED_FEW = 10_000;
 const CONNECTIONS = 64;
-const WARM_UP_SECONDS = 1;
+/** Long enough for the code to be compiled and the caches to be filled. */
+const WARM_UP_SECONDS = 3;
 const DELIVERED_MESSAGES = 20_000;
 const DELIVERED_SECONDS_MAX = 120;
 const POLL_MS = 20;
@@ -108,8 +109,6 @@ async function storedMessages() {
 async function onServers() {
   const postgres = await startPrivatePostgres();
   running.push(postgres);
-  const rabbit = await startPrivateRabbit();
-  running.push(rabbit);
   const stock = await open('servers/stock-express.mjs');
   const one = await onPostgres(postgres, { ROLE: 'api' });
   const two = await onPostgres(postgres, { ROLE: 'api' });
@@ -119,6 +118,8 @@ async function onServers() {
     { servers: [one, two], makeRequest: serviceRequest },
   ]);
   await close(stock, one, two);
+  const rabbit = await startPrivateRabbit();
+  running.push(rabbit);
   const waiting = await onPostgres(postgres, { QUEUE_URL: rabbit.url });
   await settled(waiting);
   const delivered = await acceptedToDelivered([waiting]);

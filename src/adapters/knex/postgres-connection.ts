@@ -28,7 +28,7 @@ interface Transaction {
  */
 export class PostgresConnection implements Connection {
   readonly #client: pg.Client;
-  readonly #names = new Map<string, string>();
+  readonly #statements = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #bulks = new WeakMap<object, string>();
   #transaction: Transaction | null = null;
   #isBroken = false;
@@ -146,12 +146,13 @@ export class PostgresConnection implements Connection {
   }
 
   async #prepared(sql: string, values: readonly Parameter[]): Promise<pg.QueryResult<Row>> {
-    let name = this.#names.get(sql);
-    if (name === undefined) {
-      name = `statement-${this.#names.size}`;
-      this.#names.set(sql, name);
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = { name: `statement-${this.#statements.size}`, text: inPostgres(sql) };
+      this.#statements.set(sql, statement);
     }
-    return this.#watched(this.#client.query<Row>({ name, text: inPostgres(sql), values: [...values] }));
+    const { name, text } = statement;
+    return this.#watched(this.#client.query<Row>({ name, text, values: [...values] }));
   }
 
   async #simple(sql: string): Promise<string> {
