@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 
 const BUSY_TIMEOUT_MS = 5_000;
-const CACHE_KIB = 32 * 1024;
+const CACHE_KIB = 16 * 1024;
 /** SQLite's own numbers. */
 const SYNCHRONOUS_FULL = 2;
 const TEMP_STORE_FILE = 1;
