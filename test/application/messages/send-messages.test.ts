@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CurrentPrices } from '../../../src/application/catalog/current-prices.ts';
+import { SendMessages } from '../../../src/application/messages/send-messages.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
+import { readConfig } from '../../../src/bootstrap/config.ts';
+import { buildContainer } from '../../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
+import type { Project } from '../../../src/domain/access/project.ts';
+import { depositEntry } from '../../../src/domain/billing/ledger.ts';
+import { money } from '../../../src/domain/shared/money.ts';
+import {
+  aNewAccount,
+  aPhoneNumber,
+  aPriceList,
+  aProject,
+  aSendRequest,
+  NOW,
+} from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+
+type Fault = 'before-commit' | 'after-commit';
+
+const PRICE = aPriceList().sms.asiaCell;
+const NUMBERS = ['9647712345601', '9647712345602', '9647712345603'].map((digits) => aPhoneNumber(digits));
+
+/** SendMessages in its real surroundings, on a database in memory that can be lost once, at either side of a commit. */
+function world() {
+  const clock = { at: NOW, now: () => clock.at };
+  const container = buildContainer({
+    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    secretKey: Buffer.alloc(32),
+    clock,
+    logger: new RecordingLogger(),
+  });
+  const unitOfWork = container.get(ports.unitOfWork);
+  const database = container.get(adapters.database);
+  const faults: Fault[] = [];
+  const units: number[] = [];
+  const losing: UnitOfWork = {
+    ...unitOfWork,
+    async run(work, durability) {
+      const fault = faults.shift();
+      units.push(units.length + 1);
+      if (fault === 'before-commit') throw new StorageUnavailable(new Error('lost before'));
+      const result = await unitOfWork.run(work, durability);
+      if (fault === 'after-commit') throw new StorageUnavailable(new Error('lost after'));
+      return result;
+    },
+  };
+  const project = aProject();
+  return {
+    clock,
+    database,
+    faults,
+    units,
+    unitOfWork,
+    sendMessages: new SendMessages({
+      unitOfWork: losing,
+      currentPrices: container.get(CurrentPrices),
+      clock,
+      ids: container.get(ports.idSource),
+      workSignal: { wake() {} },
+      webhookTransport: container.get(ports.webhookTransport),
+      secretBox: container.get(ports.secretBox),
+    }),
+    project,
+    async prepare(): Promise<void> {
+      await database.migrate();
+      await unitOfWork.run(async (stores) => {
+        await stores.prices.replace(aPriceList());
+        await stores.projects.insert([project]);
+        await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
+        await stores.ledger.book([
+          depositEntry({ projectId: project.id, reference: 'opening', at: NOW }, money(10 * PRICE)),
+        ]);
+      });
+    },
+    async books() {
+      const [account] = await unitOfWork.read((stores) => stores.accounts.byProjectIds([project.id]));
+      const messages = await database.knex('messages').select('sms_id').orderBy('sms_id');
+      const jobs = await database.knex('jobs').select('id');
+      return {
+        held: account?.held,
+        smsIds: messages.map(({ sms_id: smsId }: { sms_id: string }) => smsId),
+        jobs: jobs.length,
+      };
+    },
+  };
+}
+
+const toNumber = (project: Project, index: number) => ({
+  project,
+  request: aSendRequest({ phoneNumber: NUMBERS[index] ?? aPhoneNumber(), provider: 'sms' }),
+  idempotency: null,
+});
+
+describe('SendMessages', () => {
+  let here: ReturnType<typeof world>;
+
+  beforeEach(async () => {
+    here = world();
+    await here.prepare();
+  });
+
+  afterEach(() => here.database.close());
+
+  it.each(['before-commit', 'after-commit'] as const)(
+    'accepts every send once when the database is lost %s',
+    async (fault) => {
+      here.faults.push(fault);
+      const receipts = await Promise.all(
+        [0, 1, 2].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
+      );
+      expect(here.units).toHaveLength(2);
+      expect(await here.books()).toEqual({
+        held: 3 * PRICE,
+        smsIds: receipts.map(({ smsId }) => smsId).sort(),
+        jobs: 3,
+      });
+      expect(receipts.map(({ cost, replayed }) => ({ cost, replayed }))).toEqual(
+        Array.from({ length: 3 }, () => ({ cost: PRICE, replayed: false })),
+      );
+    },
+  );
+
+  it('fails everybody, and charges for what may have been stored once at most, when the database stays away', async () => {
+    here.faults.push('after-commit', 'before-commit');
+    const answers = await Promise.allSettled(
+      [0, 1].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await here.books()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
+  });
+});
