@@ -1,12 +1,7 @@
-import { SystemClock } from '../adapters/node/system-clock.ts';
-import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import { InboundLog } from '../application/webhooks/inbound-log.ts';
 import type { WebhookEvent } from '../domain/webhooks/webhook-event.ts';
-import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
-import { secretKeyFor } from './secret-key.ts';
-import { buildContainer } from './service.ts';
-import { adapters } from './tokens.ts';
+import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
 
 export const EXIT_NOT_FOUND = 1;
 export const EXIT_USAGE = 2;
@@ -15,22 +10,16 @@ const ID_PATTERN = /^[0-9a-f]{24}$/;
 const USAGE = `usage: npm run webhooks -- log <phoneNumberId>     what became of a number's inbound events in the last 15 days
        npm run webhooks -- retry <eventId>         makes one that was not delivered due at once`;
 
-/** Where the command writes to; a line each. */
-export interface CommandOutput {
-  readonly print: (line: string) => void;
-  readonly complain: (line: string) => void;
-}
-
 /**
- * The operator's side of specification 6.2: the log of inbound events, and the retry by hand. Reads the same
- * configuration as the service, which may be running meanwhile and does the posting. Resolves with the exit
- * code: 0, `EXIT_NOT_FOUND` when there is nothing to show or to retry, `EXIT_USAGE`, `EXIT_CONFIGURATION`.
+ * The operator's side of specification 6.2: the log of inbound events, and the retry by hand, after which the
+ * service does the posting. Resolves with the exit code: 0, `EXIT_NOT_FOUND` when there is nothing to show or to
+ * retry, `EXIT_USAGE`, or one of `runOperatorCommand`.
  */
 export async function runWebhookCommand(
   given: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   output: CommandOutput,
-  clock: Clock = new SystemClock(),
+  clock?: Clock,
 ): Promise<number> {
   const [command, id, ...rest] = given;
   const isKnown = command === 'log' || command === 'retry';
@@ -38,34 +27,13 @@ export async function runWebhookCommand(
     output.complain(USAGE);
     return EXIT_USAGE;
   }
-  try {
-    const run = command === 'log' ? showLog : retry;
-    return await withInboundLog(readConfig(environment), clock, (log) => run(log, id, output));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    output.complain(`Barid cannot read its configuration:\n${error.message}`);
-    return EXIT_CONFIGURATION;
-  }
-}
-
-async function withInboundLog(
-  config: Config,
-  clock: Clock,
-  use: (log: InboundLog) => Promise<number>,
-): Promise<number> {
-  const container = buildContainer({
-    database: config.database,
-    queue: { kind: 'memory' },
-    secretKey: secretKeyFor(config),
-    egress: config.egress,
+  const run = command === 'log' ? showLog : retry;
+  return runOperatorCommand(
+    environment,
+    output,
+    (container) => run(container.get(InboundLog), id, output),
     clock,
-    logger: new PinoLogger({ level: config.logLevel }),
-  });
-  try {
-    return await use(container.get(InboundLog));
-  } finally {
-    await container.get(adapters.database).close();
-  }
+  );
 }
 
 async function showLog(log: InboundLog, phoneNumberId: string, output: CommandOutput): Promise<number> {

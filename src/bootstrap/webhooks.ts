@@ -1,6 +1,4 @@
+import { CONSOLE } from './operator-command.ts';
 import { runWebhookCommand } from './webhook-command.ts';
 
-process.exitCode = await runWebhookCommand(process.argv.slice(2), process.env, {
-  print: console.log,
-  complain: console.error,
-});
+process.exitCode = await runWebhookCommand(process.argv.slice(2), process.env, CONSOLE);

@@ -8,20 +8,30 @@ import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { startStepJob } from '../../src/application/jobs.ts';
+import { EXIT_CONFIGURATION } from '../../src/bootstrap/config.ts';
+import { EXIT_UNAVAILABLE } from '../../src/bootstrap/operator-command.ts';
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'barid-verify-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function verify(filename: string) {
+function verify(filename: string) {
+  return verifyAt(`sqlite:${filename}`);
+}
+
+async function verifyAt(databaseUrl: string) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/verify.ts'], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', DATABASE_URL: `sqlite:${filename}` },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH ?? '', DATABASE_URL: databaseUrl, SECRET_KEY: '0'.repeat(64) },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [[code], stdout] = await Promise.all([once(child, 'exit'), text(child.stdout)]);
-  return { code, stdout };
+  const [[code], stdout, stderr] = await Promise.all([
+    once(child, 'exit'),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, stdout, stderr };
 }
 
 it('tells differences in IQD and what was set aside, and ends with 1 until both are gone', async () => {
@@ -30,7 +40,7 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
   await database.migrate();
   const unitOfWork = new KnexUnitOfWork(database);
   const all = 'verify: 0 projects, 0 differences, 0 jobs set aside as dead\n';
-  expect(await verify(filename)).toEqual({ code: 0, stdout: all });
+  expect(await verify(filename)).toEqual({ code: 0, stdout: all, stderr: '' });
 
   const job = startStepJob(anSmsId(1), 0, NOW);
   await unitOfWork.run(async (stores) => {
@@ -40,6 +50,7 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
   });
   expect(await verify(filename)).toEqual({
     code: 1,
+    stderr: '',
     stdout:
       `job ${job.id} was set aside at 2026-01-15T12:00:00.000Z: planted\n` +
       'verify: 0 projects, 0 differences, 1 jobs set aside as dead\n',
@@ -54,8 +65,21 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
   await database.close();
   expect(await verify(filename)).toEqual({
     code: 1,
+    stderr: '',
     stdout:
       `project ${PROJECT_ID}: balance is 1.5 IQD, its entries say 0 IQD\n` +
       'verify: 1 projects, 1 differences, 0 jobs set aside as dead\n',
   });
+});
+
+it('says on one line what is the matter with a database it cannot use', async () => {
+  expect(await verify(join(folder, 'new.db'))).toEqual({
+    code: EXIT_UNAVAILABLE,
+    stdout: '',
+    stderr: 'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first\n',
+  });
+  const away = await verifyAt('postgres://postgres@127.0.0.1:1/test');
+  expect(away).toMatchObject({ code: EXIT_UNAVAILABLE, stdout: '' });
+  expect(away.stderr).toMatch(/^Barid cannot reach its database: .*ECONNREFUSED.*\n$/);
+  expect(await verifyAt('mysql://localhost')).toMatchObject({ code: EXIT_CONFIGURATION, stdout: '' });
 });

@@ -55,6 +55,11 @@ export class Database {
     }
   }
 
+  /** Whether there are any tables: not on a database that the service was never started on. */
+  isMigrated(): Promise<boolean> {
+    return this.knex.schema.hasTable('messages');
+  }
+
   /** Closes every connection once the units of work at hand have ended. May be called twice. */
   close(): Promise<void> {
     this.#closing ??= this.#close();

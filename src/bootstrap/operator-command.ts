@@ -1,0 +1,61 @@
+import type { Container } from 'inversify';
+import { SystemClock } from '../adapters/node/system-clock.ts';
+import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import type { Clock } from '../application/ports/clock.ts';
+import { StorageUnavailable } from '../application/storage-unavailable.ts';
+import { ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
+import { secretKeyFor } from './secret-key.ts';
+import { buildContainer } from './service.ts';
+import { adapters, ports } from './tokens.ts';
+
+/** The database is away, or not one that the service was ever started on. */
+export const EXIT_UNAVAILABLE = 69;
+
+/** Where a command writes to; a line each. */
+export interface CommandOutput {
+  readonly print: (line: string) => void;
+  readonly complain: (line: string) => void;
+}
+
+export const CONSOLE: CommandOutput = { print: console.log, complain: console.error };
+
+/**
+ * Runs what an operator asks for on the service's database, which the service may be using meanwhile. Reads the
+ * same configuration as the service. Resolves with the exit code: what `work` resolves with, `EXIT_CONFIGURATION`
+ * or `EXIT_UNAVAILABLE`; both say why on a line.
+ */
+export async function runOperatorCommand(
+  environment: Readonly<Record<string, string | undefined>>,
+  { complain }: Pick<CommandOutput, 'complain'>,
+  work: (container: Container) => Promise<number>,
+  clock: Clock = new SystemClock(),
+): Promise<number> {
+  try {
+    const config = readConfig(environment);
+    const container = buildContainer({
+      database: config.database,
+      queue: { kind: 'memory' },
+      secretKey: secretKeyFor(config),
+      egress: config.egress,
+      clock,
+      logger: new PinoLogger({ level: config.logLevel }),
+    });
+    const database = container.get(adapters.database);
+    try {
+      await container.get(ports.unitOfWork).ping();
+      if (await database.isMigrated()) return await work(container);
+      complain('Barid finds no tables in its database: check DATABASE_URL, or start the service on it first');
+      return EXIT_UNAVAILABLE;
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      complain(`Barid cannot read its configuration:\n${error.message}`);
+      return EXIT_CONFIGURATION;
+    }
+    if (!(error instanceof StorageUnavailable)) throw error;
+    complain(`Barid cannot reach its database: ${error.message}`);
+    return EXIT_UNAVAILABLE;
+  }
+}
