@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
+import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
@@ -15,7 +16,7 @@ const DEMO_PHONE_NUMBER = '9647701234567';
 try {
   await run(readConfig(process.env));
 } catch (error) {
-  if (!(error instanceof ConfigError) && !(error instanceof SeedError)) throw error;
+  if (!isMistake(error)) throw error;
   console.error(`Barid cannot start:\n${error.message}`);
   process.exitCode = EXIT_CONFIGURATION;
 }
@@ -41,6 +42,11 @@ async function run(config: Config): Promise<void> {
     console.log(banner(config, `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`));
   }
   stopOnSignal(service);
+}
+
+/** What whoever configured the service can mend, and has to be told without a stack. */
+function isMistake(error: unknown): error is Error {
+  return error instanceof ConfigError || error instanceof SeedError || error instanceof WrongSecretKey;
 }
 
 /** A service that cannot start holds on to nothing. */

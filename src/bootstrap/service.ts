@@ -6,6 +6,7 @@ import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulated-carriers.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
+import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../application/background-work.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
@@ -102,10 +103,14 @@ export class Service {
     });
   }
 
-  /** Migrates, seeds and begins to work; the HTTP interface is opened by `listen`. */
+  /**
+   * Migrates, seeds and begins to work; the HTTP interface is opened by `listen`. Rejects with `WrongSecretKey` or
+   * `SeedError` before anything is done for anybody.
+   */
   async start(): Promise<void> {
     const { container } = this;
     await container.get(adapters.database).migrate();
+    await container.get(CheckSecretKey).execute();
     if (this.#parts.seed !== null) await container.get(ApplySeed).execute(this.#parts.seed);
     if (!this.#listensForWork) return;
     const runJobs = container.get(RunJobs);

@@ -6,6 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, test } from 'vitest';
+import { openDatabase } from '../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
+import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
 import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -224,6 +228,24 @@ describe('the program itself', () => {
     expect(stderr).toContain(
       `Barid cannot start:\nPORT: cannot listen on port ${port} of 127.0.0.1 (EADDRINUSE); choose another PORT, 0 for a free one, or HOST\n`,
     );
+  });
+
+  it('ends with code 78, and changes nothing, when the database was filled under another secret key', async () => {
+    const filename = join(folder, 'of-another-key.db');
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const installation = {
+      unitOfWork: new KnexUnitOfWork(database),
+      keyHasher: new HmacKeyHasher({ secretKey: Buffer.alloc(32, 1) }),
+    };
+    await new CheckSecretKey(installation).execute();
+    const given = { DATABASE_URL: `sqlite:${filename}`, PORT: '0' };
+    const { code, stdout, stderr } = await runWith({ ...given, SECRET_KEY: '02'.repeat(32) });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain('Barid cannot start:\nSECRET_KEY: is not the one this database was filled with');
+    expect(await database.knex('projects').pluck('slug')).toEqual([]);
+    await new CheckSecretKey(installation).execute();
+    await database.close();
   });
 
   test.each<[what: string, environment: Record<string, string>, stderr: string]>([

@@ -267,4 +267,16 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       ]);
     });
   });
+
+  describe('installation', () => {
+    it('keeps the value that came first, also of two that come at once', async () => {
+      const [one, other] = await Promise.all([
+        run(({ installation }) => installation.keep('name', 'one')),
+        run(({ installation }) => installation.keep('name', 'other')),
+      ]);
+      expect(one).toBe(other);
+      expect(await run(({ installation }) => installation.keep('name', 'third'))).toBe(one);
+      expect(await run(({ installation }) => installation.keep('another name', 'third'))).toBe('third');
+    });
+  });
 }

@@ -42,6 +42,7 @@ const TABLES = [
   'idempotent_answers',
   'webhook_events',
   'webhook_endpoints',
+  'installation',
 ];
 
 describe('SQLite in memory', () => {

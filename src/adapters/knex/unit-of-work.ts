@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { KnexIdempotencyStore } from './idempotency-store.ts';
 import { KnexInboundWebhookStore } from './inbound-webhook-store.ts';
+import { KnexInstallationStore } from './installation-store.ts';
 import { KnexJobStore } from './job-store.ts';
 import { KnexLedgerStore } from './ledger-store.ts';
 import { KnexMessageStore } from './message-store.ts';
@@ -96,5 +97,6 @@ function storesOn(session: Session): Stores {
     webhookEvents: new KnexWebhookEventStore(session),
     webhookEndpoints: new KnexWebhookEndpointStore(session),
     inboundWebhooks: new KnexInboundWebhookStore(session),
+    installation: new KnexInstallationStore(session),
   };
 }

@@ -26,6 +26,7 @@ export interface Stores {
   readonly webhookEvents: WebhookEventStore;
   readonly webhookEndpoints: WebhookEndpointStore;
   readonly inboundWebhooks: InboundWebhookStore;
+  readonly installation: InstallationStore;
 }
 
 export interface ProjectStore {
@@ -245,4 +246,10 @@ export interface InboundWebhookStore {
   save(webhooks: readonly InboundWebhook[]): Promise<void>;
   /** The configuration of those of the numbers that have one, in the order of our 24-hex ids. */
   byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+}
+
+/** What all processes of one installation have to agree on. */
+export interface InstallationStore {
+  /** Keeps the value under the name unless another is kept already, and resolves with the one that is. */
+  keep(name: string, value: string): Promise<string>;
 }

@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { AuthenticateProject } from '../../application/access/authenticate-project.ts';
+import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
 import { VerifyLedger } from '../../application/billing/verify-ledger.ts';
 import { CurrentPrices } from '../../application/catalog/current-prices.ts';
@@ -32,6 +33,7 @@ const BACKGROUND_ITEMS_MAX = 5_000;
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AuthenticateProject, { unitOfWork, keyHasher, clock });
+  wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
   wire(bind, CurrentPrices, { clock });
   wire(bind, SendMessages, {
     unitOfWork,

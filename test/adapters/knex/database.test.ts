@@ -49,7 +49,7 @@ describe('a SQLite file', () => {
         synchronous: 2,
         foreignKeys: 1,
         busyTimeoutMs: 5000,
-        cacheSize: -32768,
+        cacheSize: -16384,
         tempStore: 1,
         autoCheckpoint: 0,
       });

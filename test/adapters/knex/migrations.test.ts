@@ -13,7 +13,7 @@ const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const PROCESSES = 3;
 const PROCESS_TIMEOUT_MS = 30_000;
 
-const NAMES = ['001-projects', '002-prices', '003-messages', '004-jobs', '005-webhooks'];
+const NAMES = ['001-projects', '002-prices', '003-messages', '004-jobs', '005-webhooks', '006-installation'];
 
 describe('migrations on SQLite', () => {
   it('run once when they are asked for twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));

@@ -5,6 +5,7 @@ import * as prices from './002-prices.ts';
 import * as messages from './003-messages.ts';
 import * as jobs from './004-jobs.ts';
 import * as webhooks from './005-webhooks.ts';
+import * as installation from './006-installation.ts';
 
 interface Migration {
   readonly name: string;
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '003-messages', up: messages.up },
   { name: '004-jobs', up: jobs.up },
   { name: '005-webhooks', up: webhooks.up },
+  { name: '006-installation', up: installation.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

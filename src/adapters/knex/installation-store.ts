@@ -1,0 +1,26 @@
+import type { InstallationStore } from '../../application/ports/stores.ts';
+import { invariant } from '../../domain/shared/invariant.ts';
+import type { Insert } from './connection.ts';
+import type { Session } from './session.ts';
+
+const KEEP = {
+  table: 'installation',
+  columns: { name: 'text', value: 'text' },
+  orderBy: 'name',
+  onConflict: 'ON CONFLICT (name) DO NOTHING',
+} as const satisfies Insert<string>;
+
+export class KnexInstallationStore implements InstallationStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async keep(name: string, value: string): Promise<string> {
+    await this.#session.insert(KEEP, [{ name, value }]);
+    const [row] = await this.#session.query('SELECT value FROM installation WHERE name = ?', [name]);
+    invariant(row !== undefined, 'what was just kept is there');
+    return row.value as string;
+  }
+}

@@ -1,0 +1,11 @@
+import type { Knex } from 'knex';
+import type { TableWords } from '../dialect.ts';
+
+/** What all processes of one installation have to agree on. */
+export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE installation (
+      name ${key} PRIMARY KEY,
+      value text NOT NULL
+    ) ${clustered}`);
+}
