@@ -1,18 +1,16 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
 import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
+import { runProgram } from '../support/program.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -204,19 +202,12 @@ describe('an impossible mix', () => {
 });
 
 describe('the program itself', () => {
-  async function runWith(environment: Record<string, string>) {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/main.ts'], {
-      cwd: ROOT,
-      env: { PATH: process.env.PATH ?? '', DATABASE_URL: 'sqlite::memory:', ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const runWith = (environment: Record<string, string>) =>
+    runProgram(['src/bootstrap/main.ts'], {
+      PATH: process.env.PATH ?? '',
+      DATABASE_URL: 'sqlite::memory:',
+      ...environment,
     });
-    const [[code], stdout, stderr] = await Promise.all([
-      once(child, 'exit'),
-      text(child.stdout),
-      text(child.stderr),
-    ]);
-    return { code, stdout, stderr };
-  }
 
   it('ends with code 78 when its port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');

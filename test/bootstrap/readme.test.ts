@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { configEntries } from '../../src/bootstrap/config.ts';
@@ -11,6 +8,7 @@ import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
 import { MAGIC_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { runProgram } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -157,16 +155,7 @@ describe('the code of README.md', () => {
     const file = join(folder, 'example.test.mts');
     writeFileSync(file, example.replace("'barid/harness'", `'${source}'`));
     const { NODE_TEST_CONTEXT: _, VITEST: __, ...environment } = process.env;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--test-reporter=tap', file], {
-      cwd: ROOT,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [[code], stdout, stderr] = await Promise.all([
-      once(child, 'exit'),
-      text(child.stdout),
-      text(child.stderr),
-    ]);
+    const { code, stdout, stderr } = await runProgram(['--test-reporter=tap', file], environment);
     rmSync(folder, { recursive: true });
     expect(stdout).toContain('# pass 1\n# fail 0');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

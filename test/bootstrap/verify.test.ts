@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
@@ -11,8 +8,8 @@ import { startStepJob } from '../../src/application/jobs.ts';
 import { EXIT_CONFIGURATION } from '../../src/bootstrap/config.ts';
 import { EXIT_UNAVAILABLE } from '../../src/bootstrap/operator-command.ts';
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { runProgram } from '../support/program.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'barid-verify-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -20,18 +17,12 @@ function verify(filename: string) {
   return verifyAt(`sqlite:${filename}`);
 }
 
-async function verifyAt(databaseUrl: string) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/verify.ts'], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', DATABASE_URL: databaseUrl, SECRET_KEY: '0'.repeat(64) },
-    stdio: ['ignore', 'pipe', 'pipe'],
+function verifyAt(databaseUrl: string) {
+  return runProgram(['src/bootstrap/verify.ts'], {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: '0'.repeat(64),
   });
-  const [[code], stdout, stderr] = await Promise.all([
-    once(child, 'exit'),
-    text(child.stdout),
-    text(child.stderr),
-  ]);
-  return { code, stdout, stderr };
 }
 
 it('tells differences in IQD and what was set aside, and ends with 1 until both are gone', async () => {

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Stores } from '../../src/application/ports/stores.ts';
+import { describe, expect, it } from 'vitest';
 import { depositEntry, holdEntry, settlementEntry } from '../../src/domain/billing/ledger.ts';
 import { iqd, money, ZERO } from '../../src/domain/shared/money.ts';
 import {
@@ -14,7 +13,7 @@ import {
   aWhatsappBusiness,
   NOW,
 } from '../support/builders.ts';
-import type { Storage } from './storage.ts';
+import { type Storage, storageOfSuite } from './storage.ts';
 
 const A = '664abc00000000000000000a';
 const B = '664abc00000000000000000b';
@@ -22,20 +21,8 @@ const C = '664abc00000000000000000c';
 
 /** What the stores of projects, money, sender IDs, prices and whatsapp resources promise. */
 export function catalogStoresContract(open: () => Promise<Storage>): void {
-  let storage: Storage;
-
-  beforeAll(async () => {
-    storage = await open();
-  });
-  beforeEach(async () => {
-    await storage.clear();
-  });
-  afterAll(async () => {
-    await storage.dispose();
-  });
-
-  const run = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work);
-  const read = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work);
+  const storage = storageOfSuite(open);
+  const { run, read } = storage;
 
   const openAccounts = () =>
     run(async ({ projects, accounts }) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { type LeasedJob, postWebhookJob, type WebhookWork } from '../../src/application/jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
@@ -6,7 +6,7 @@ import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts'
 import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
 import { aDeliveryReport, aMessage, NOW, SECOND_MS } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
-import type { Storage } from './storage.ts';
+import { type Storage, storageOfSuite } from './storage.ts';
 
 const clock = { now: () => NOW };
 const ids = new RandomIdSource();
@@ -22,17 +22,7 @@ const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
 
 /** What recording the outcomes of posts promises beside others who write the same events. */
 export function recordPostsContract(open: () => Promise<Storage>): void {
-  let storage: Storage;
-
-  beforeAll(async () => {
-    storage = await open();
-  });
-  beforeEach(async () => {
-    await storage.clear();
-  });
-  afterAll(async () => {
-    await storage.dispose();
-  });
+  const storage = storageOfSuite(open);
 
   const queueWebhooks = new QueueWebhooks({ clock, ids });
   const eventsOf = (stores: Stores) => stores.webhookEvents.lockOpen([message.smsId]);

@@ -1,3 +1,5 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { Stores } from '../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 
 /** A storage of its own for one suite. */
@@ -8,6 +10,26 @@ export interface Storage {
   /** Empties every table. */
   clear(): Promise<void>;
   dispose(): Promise<void>;
+}
+
+/** One storage for all tests of a suite, empty before each of them. To be asked for where the suite begins. */
+export function storageOfSuite(open: () => Promise<Storage>) {
+  let storage: Storage;
+  beforeAll(async () => {
+    storage = await open();
+  });
+  beforeEach(() => storage.clear());
+  afterAll(() => storage.dispose());
+  return {
+    get unitOfWork(): UnitOfWork {
+      return storage.unitOfWork;
+    },
+    get concurrency(): number {
+      return storage.concurrency;
+    },
+    run: <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work),
+    read: <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work),
+  };
 }
 
 /** A point that everyone who reaches it leaves together, once `expected` have. */

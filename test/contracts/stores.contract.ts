@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Job, LeasedJob } from '../../src/application/jobs.ts';
-import type { IdempotentAnswer, Stores } from '../../src/application/ports/stores.ts';
+import type { IdempotentAnswer } from '../../src/application/ports/stores.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {
   aDeliveryReport,
@@ -12,27 +12,15 @@ import {
   NOW,
   PROJECT_ID,
 } from '../support/builders.ts';
-import { MeetingPoint, type Storage } from './storage.ts';
+import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const OTHER_PROJECT_ID = '664abc000000000000000002';
 const LEASE_MS = 30_000;
 
 /** What the stores of messages, jobs and idempotent answers promise. */
 export function storesContract(open: () => Promise<Storage>): void {
-  let storage: Storage;
-
-  beforeAll(async () => {
-    storage = await open();
-  });
-  beforeEach(async () => {
-    await storage.clear();
-  });
-  afterAll(async () => {
-    await storage.dispose();
-  });
-
-  const run = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work);
-  const read = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work);
+  const storage = storageOfSuite(open);
+  const { run, read } = storage;
 
   describe('messages', () => {
     const rich = aMessage({

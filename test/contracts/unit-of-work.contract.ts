@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { depositEntry, differencesOf, holdEntry } from '../../src/domain/billing/ledger.ts';
 import { iqd, subtract, ZERO } from '../../src/domain/shared/money.ts';
@@ -11,7 +11,7 @@ import {
   NOW,
   PROJECT_ID,
 } from '../support/builders.ts';
-import { MeetingPoint, type Storage } from './storage.ts';
+import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const OTHER_PROJECT_ID = '664abc000000000000000002';
 
@@ -23,18 +23,8 @@ const DELIBERATIONS = 5;
 
 /** What every unit of work promises, whatever keeps the data. */
 export function unitOfWorkContract(open: () => Promise<Storage>): void {
-  let storage: Storage;
-
-  beforeAll(async () => {
-    storage = await open();
-  });
-  beforeEach(async () => {
-    await storage.clear();
-    await storage.unitOfWork.run(openTwoAccounts);
-  });
-  afterAll(async () => {
-    await storage.dispose();
-  });
+  const storage = storageOfSuite(open);
+  beforeEach(() => storage.run(openTwoAccounts));
 
   it('keeps everything the work wrote, and gives its result', async () => {
     const result = await storage.unitOfWork.run(async (stores) => {

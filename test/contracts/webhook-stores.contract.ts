@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { InboundWebhook, Stores } from '../../src/application/ports/stores.ts';
+import { describe, expect, it } from 'vitest';
+import type { InboundWebhook } from '../../src/application/ports/stores.ts';
 import { HEALTHY } from '../../src/domain/webhooks/endpoint-health.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
-import { MeetingPoint, type Storage } from './storage.ts';
+import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const PHONE_NUMBER_ID = '664def000000000000000003';
 const OTHER_PHONE_NUMBER_ID = '664def000000000000000004';
@@ -12,20 +12,8 @@ const OTHER_ENDPOINT = 'customer.example/inbound';
 
 /** What the stores of webhook events, endpoints and inbound configuration promise. */
 export function webhookStoresContract(open: () => Promise<Storage>): void {
-  let storage: Storage;
-
-  beforeAll(async () => {
-    storage = await open();
-  });
-  beforeEach(async () => {
-    await storage.clear();
-  });
-  afterAll(async () => {
-    await storage.dispose();
-  });
-
-  const run = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.run(work);
-  const read = <T>(work: (stores: Stores) => Promise<T>) => storage.unitOfWork.read(work);
+  const storage = storageOfSuite(open);
+  const { run, read } = storage;
 
   describe('webhook events', () => {
     const event = (id: string, given: Partial<WebhookEvent> = {}): WebhookEvent => ({
