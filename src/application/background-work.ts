@@ -9,7 +9,7 @@ export class BackgroundWork {
   readonly #itemsMax: number;
   #items = 0;
   #starts = 0;
-  #waiters: (() => void)[] = [];
+  readonly #waiters: (() => void)[] = [];
 
   constructor({ logger, itemsMax }: { readonly logger: Logger; readonly itemsMax: number }) {
     this.#logger = logger;
@@ -28,12 +28,10 @@ export class BackgroundWork {
       await work();
     } catch (error) {
       this.#logger.error('background_work_failed', error);
+    } finally {
+      this.#items -= items;
+      for (const wake of this.#waiters.splice(0)) wake();
     }
-    this.#items -= items;
-    if (this.#waiters.length === 0) return;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const wake of waiters) wake();
   }
 
   /** How often something was started so far. */

@@ -8,7 +8,7 @@ export interface BatchRun {
   readonly repeated: boolean;
   /**
    * Lets the next batch begin although this one is not over: for work that has nothing left to do but to wait for
-   * its commit. Called again it does nothing; without it the next batch begins when this one is over.
+   * its commit. Called again, or in a repeat, it does nothing; without it the next batch begins when this one is over.
    */
   readonly letNextBegin: () => void;
 }
@@ -30,7 +30,7 @@ export const BATCH_ITEMS_MAX = 256;
  */
 export const REPEATS_END_MS = 5_000;
 
-/** Batches under way at a time; all but the last of them only wait for their commit. */
+/** Batches under way at a time: one that works, beside one that waits for its commit or has to be repeated. */
 export const BATCHES_MAX = 2;
 
 const STANDING_CLOCK: Clock = { now: () => 0 };
@@ -39,13 +39,13 @@ interface BatcherOptions {
   readonly itemsMax?: number;
   /** Without one the repeats of a batch may take any time. */
   readonly clock?: Clock;
-  /** Held from the beginning of a batch to that of the next, unless that is full; none by default. */
+  /** Once a batch has begun the next one waits until this is over, or until it is full; by default it waits for nobody. */
   readonly pause?: Pause;
 }
 
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the
- * event-loop turn, so nobody waits for others to come, but where a pause was asked for. A batch that throws is run again item by item,
+ * event-loop turn, or of the pause if there is one. A batch that throws is run again item by item,
  * so that a poisoned item fails alone; without a database it is run again once, as it is. `work` answers in the
  * order of its items.
  */
@@ -54,8 +54,8 @@ export class Batcher<Item, Result> {
   readonly #itemsMax: number;
   readonly #clock: Clock;
   readonly #pause: Pause | null;
-  #waiting: Waiting<Item, Result>[] = [];
-  #isBegun = false;
+  readonly #waiting: Waiting<Item, Result>[] = [];
+  #isWorking = false;
   #underWay = 0;
   #isPausing = false;
 
@@ -78,27 +78,27 @@ export class Batcher<Item, Result> {
   }
 
   #begin(): void {
-    if (this.#isBegun || this.#underWay === BATCHES_MAX || this.#waiting.length === 0) return;
+    if (this.#isWorking || this.#underWay === BATCHES_MAX || this.#waiting.length === 0) return;
     if (this.#isPausing && this.#waiting.length < this.#itemsMax) return;
-    this.#isBegun = true;
+    this.#isWorking = true;
     this.#underWay += 1;
     this.#startPause();
-    setImmediate(() => {
-      const batch = this.#waiting.slice(0, this.#itemsMax);
-      this.#waiting = this.#waiting.slice(this.#itemsMax);
-      let isLast = true;
-      const letNextBegin = (): void => {
-        if (!isLast) return;
-        isLast = false;
-        this.#isBegun = false;
-        this.#begin();
-      };
-      void this.#run(batch, letNextBegin).then(() => {
-        this.#underWay -= 1;
-        if (isLast) letNextBegin();
-        else this.#begin();
-      });
-    });
+    setImmediate(() => void this.#runNext());
+  }
+
+  async #runNext(): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#itemsMax);
+    let holdsNext = true;
+    const letNextBegin = (): void => {
+      if (!holdsNext) return;
+      holdsNext = false;
+      this.#isWorking = false;
+      this.#begin();
+    };
+    await this.#run(batch, letNextBegin);
+    this.#underWay -= 1;
+    letNextBegin();
+    this.#begin();
   }
 
   #startPause(): void {

@@ -65,4 +65,16 @@ describe('BackgroundWork', () => {
     await work.idle();
     expect(logger.entries).toEqual([{ level: 'error', event: 'background_work_failed', fields: {} }]);
   });
+
+  it('gives the room back when work fails, even before it has begun', async () => {
+    const logger = new RecordingLogger();
+    const work = new BackgroundWork({ logger, itemsMax: 1 });
+    work.start(1, () => {
+      throw new Error('at once');
+    });
+    await work.room();
+    work.start(1, () => Promise.reject(new Error('later')));
+    await work.idle();
+    expect(logger.count('background_work_failed')).toBe(2);
+  });
 });

@@ -100,6 +100,49 @@ describe('Batcher', () => {
     expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
   });
 
+  it('begins nothing when a batch lets the next begin once more, or in a repeat', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const answers = [batcher.submit(1)];
+    const first = await held.next();
+    first.run.letNextBegin();
+    answers.push(batcher.submit(2));
+    (await held.next()).finish(named([2]));
+    await answers[1];
+    answers.push(batcher.submit(3));
+    const third = await held.next();
+    first.run.letNextBegin();
+    first.finish(named([1]));
+    await answers[0];
+    answers.push(batcher.submit(4));
+    await turn();
+    expect(held.waiting).toBe(0);
+    third.fail(new Error('once'));
+    const again = await held.next();
+    again.run.letNextBegin();
+    await turn();
+    expect([again.run.repeated, held.waiting]).toEqual([true, 0]);
+    again.finish(named([3]));
+    (await held.next()).finish(named([4]));
+    expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
+  });
+
+  it('repeats a batch that failed after it let the next begin, beside that one', async () => {
+    const held = new HeldWork();
+    const batcher = new Batcher(held.work);
+    const answers = [batcher.submit(1)];
+    const first = await held.next();
+    first.run.letNextBegin();
+    answers.push(batcher.submit(2));
+    const second = await held.next();
+    first.fail(new Error('its commit failed'));
+    const again = await held.next();
+    expect([again.items, again.run.repeated]).toEqual([[1], true]);
+    again.finish(named([1]));
+    second.finish(named([2]));
+    expect(await Promise.all(answers)).toEqual(named([1, 2]));
+  });
+
   it('has no more batches under way than its maximum, however early they let the next begin', async () => {
     const held = new HeldWork();
     const batcher = new Batcher(held.work);
@@ -169,8 +212,10 @@ describe('Batcher', () => {
         { itemsMax: 3, pause: pauses.pause },
       );
       await batcher.submit(0);
-      const answers = [1, 2, 3, 4].map((item) => batcher.submit(item));
-      await Promise.all(answers.slice(0, 3));
+      const answers = [1, 2, 3].map((item) => batcher.submit(item));
+      await Promise.all(answers);
+      answers.push(batcher.submit(4));
+      await turn();
       expect([sizes, pauses.count]).toEqual([[1, 3], 1]);
       pauses.end();
       await answers[3];

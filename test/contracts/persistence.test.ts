@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../src/adapters/knex/database.ts
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
 import { recordPostsContract } from './record-posts.contract.ts';
+import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
@@ -85,6 +86,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('message, job and answer stores', () => storesContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('outcomes of posts', () => recordPostsContract(open));
+  describe('sends', () => sendMessagesContract(open));
 }
 
 async function storageOn(

@@ -45,7 +45,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
       clock,
       ids,
       workSignal: { wake() {} },
-      recordingPause: (over) => over(),
+      recordingPause: (over) => setImmediate(over),
       unitOfWork: {
         ...storage.unitOfWork,
         run: (work, durability) =>

@@ -63,6 +63,41 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await readEverywhere()).toEqual({ messages: 0, balance: ZERO, entries: ZERO, dueAt: null });
   });
 
+  it('rejects with what failed first, whatever was asked behind it', async () => {
+    const unit = storage.unitOfWork.run(async (stores) => {
+      await Promise.allSettled([
+        stores.messages.insert([aMessage(), aMessage()]),
+        stores.jobs.add([{ id: 'job', dueAt: NOW, work: { kind: 'start-step', smsId: anSmsId(), step: 0 } }]),
+        stores.projects.byIds([PROJECT_ID]),
+      ]);
+    });
+    await expect(unit).rejects.toThrow(/unique|duplicate/i);
+    expect(await readEverywhere()).toEqual({ messages: 0, balance: ZERO, entries: ZERO, dueAt: null });
+  });
+
+  it('repeats units that lock each other out by what they write', async () => {
+    const { unitOfWork } = storage;
+    const bothHoldOne = new MeetingPoint(Math.min(2, storage.concurrency));
+    const bookBoth = (reference: string, first: string, second: string) =>
+      unitOfWork.run(async (stores) => {
+        const deposit = (projectId: string) =>
+          depositEntry({ projectId, reference: `${reference}-${projectId}`, at: NOW }, iqd(1));
+        await stores.ledger.book([deposit(first)]);
+        // An answer behind it: the first account is locked.
+        await stores.projects.byIds([first]);
+        await bothHoldOne.meet();
+        await stores.ledger.book([deposit(second)]);
+      });
+    await Promise.all([
+      bookBoth('one', PROJECT_ID, OTHER_PROJECT_ID),
+      bookBoth('two', OTHER_PROJECT_ID, PROJECT_ID),
+    ]);
+    const accounts = await unitOfWork.read((stores) =>
+      stores.accounts.byProjectIds([PROJECT_ID, OTHER_PROJECT_ID]),
+    );
+    expect(accounts.map(({ balance }) => balance)).toEqual([iqd(2), iqd(2)]);
+  });
+
   it('lets exactly as many spenders win as the credit is enough for', async () => {
     const { unitOfWork } = storage;
     await unitOfWork.run((stores) =>

@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
+import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
@@ -88,6 +91,40 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
     await service.settle();
     const own = receiver.bodies().filter((_, index) => receiver.posts[index]?.path === '/hanging');
     expect(new Set(own.map(({ smsId }) => smsId)).size).toBe(QUEUED_EVENTS);
+    await service.assertQuiet();
+  });
+});
+
+withReceiver(named('posts whose outcomes wait to be recorded'), () => {
+  it('keep nobody from being posted to, and are recorded together', async () => {
+    const pauses: (() => void)[] = [];
+    let isHeld = true;
+    const held = new ContainerModule(({ rebind }) => {
+      rebind(ports.recordingPause).toConstantValue((over) => {
+        if (isHeld) pauses.push(over);
+        else setImmediate(over);
+      });
+    });
+    const receiver = await HttpsReceiver.open();
+    const service = await startService({ egress: receiver.egress, seed: neighbours(), overrides: [held] });
+    const container = service.service.container;
+    const { perEndpoint } = LANE_LIMITS;
+    const count = perEndpoint + 50;
+    await inTurn(count, async (index) => {
+      await service.request('/sms', {
+        body: verification(`999${String(index).padStart(6, '0')}0006`, {
+          provider: 'sms',
+          deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'final' },
+        }),
+      });
+    });
+    await receiver.arrived(count);
+    const open = await container.get(adapters.database).knex('webhook_events').where({ is_open: 1 });
+    expect(open.length).toBeGreaterThan(perEndpoint / 2);
+    expect(pauses).toHaveLength(1);
+    isHeld = false;
+    for (const over of pauses) over();
+    await service.settle();
     await service.assertQuiet();
   });
 });

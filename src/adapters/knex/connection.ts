@@ -49,7 +49,8 @@ export interface Lookup<Name extends string> {
  * One connection of either database. SQL is written as PostgreSQL understands it, with `?` for parameters,
  * `= ANY(?)` for lists and FOR UPDATE for locks; each dialect says the same in its own words. Statements take
  * effect in the order they were called, also without waiting in between. `begin`, `insert` and `update` may resolve
- * before the database has answered: when they fail then, so does every statement after them, and the commit.
+ * before the database has answered: when they fail then, so does every statement after them, and the commit. For that
+ * reason insert and update are for transactions only.
  */
 export interface Connection {
   begin(durability: Durability): Promise<void>;

@@ -16,15 +16,19 @@ const ORDINAL = 'ordinal';
 
 /** What is under way between BEGIN and the answer to COMMIT. */
 interface Transaction {
-  readonly inLine: Promise<unknown>[];
+  /** The answer to BEGIN. */
+  begun: Promise<unknown>;
+  isBegun: boolean;
+  /** Statements that wait for the answer to BEGIN. */
+  waiting: number;
   /** Of the first statement that failed. */
   failure: { readonly error: unknown } | null;
 }
 
 /**
  * Statements prepared by name on node-postgres. The rows of a bulk statement travel as one JSON parameter.
- * Everything is answered in the order it was asked, so nobody waits for what has no answer to use: BEGIN and
- * bulk changes are put in line, and COMMIT behind them fails with the first of them that did.
+ * Everything is answered in the order it was asked, so nobody waits for an answer that says nothing: behind BEGIN and
+ * bulk changes come the next statements, and COMMIT behind all of them fails with the first that did.
  */
 export class PostgresConnection implements Connection {
   readonly #client: pg.Client;
@@ -40,15 +44,24 @@ export class PostgresConnection implements Connection {
   }
 
   async begin(durability: Durability): Promise<void> {
-    this.#transaction = { inLine: [], failure: null };
-    this.#putInLine(this.#simple(BEGIN[durability]));
+    const transaction: Transaction = {
+      begun: Promise.resolve(),
+      isBegun: false,
+      waiting: 0,
+      failure: null,
+    };
+    this.#transaction = transaction;
+    transaction.begun = this.#simple(BEGIN[durability]);
+    unwatched(
+      transaction.begun.then(() => {
+        transaction.isBegun = true;
+      }),
+    );
   }
 
   /** A transaction in which a statement failed answers COMMIT with a rollback, and without an error. */
   async commit(): Promise<void> {
-    const committed = this.#simple('COMMIT');
-    await Promise.all([...(this.#transaction?.inLine ?? []), committed]);
-    const answer = await committed;
+    const answer = await this.#inOrder(true, () => this.#simple('COMMIT'));
     if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
     this.#transaction = null;
   }
@@ -69,11 +82,11 @@ export class PostgresConnection implements Connection {
   }
 
   async query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
-    return (await this.#prepared(sql, parameters)).rows;
+    return (await this.#inOrder(false, () => this.#prepared(sql, parameters))).rows;
   }
 
   async execute(sql: string, parameters: readonly Parameter[]): Promise<number> {
-    return (await this.#prepared(sql, parameters)).rowCount ?? 0;
+    return (await this.#inOrder(true, () => this.#prepared(sql, parameters))).rowCount ?? 0;
   }
 
   async insert<Name extends string>(insert: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
@@ -82,7 +95,7 @@ export class PostgresConnection implements Connection {
       return `INSERT INTO ${insert.table} (${names})
         SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${insert.orderBy} ${insert.onConflict ?? ''}`;
     });
-    this.#putInLine(this.#prepared(sql, [JSON.stringify(rows)]));
+    unwatched(this.#change(sql, rows));
   }
 
   async update<Key extends string, Changed extends string>(
@@ -99,7 +112,7 @@ export class PostgresConnection implements Connection {
         UPDATE ${table} SET ${changes.join(', ')} FROM given JOIN locked USING (${key.join(', ')})
         WHERE ${equalities(table, key, 'given')}`;
     });
-    this.#putInLine(this.#prepared(sql, [JSON.stringify(rows)]));
+    unwatched(this.#change(sql, rows));
   }
 
   async remove<Key extends string>(
@@ -113,7 +126,7 @@ export class PostgresConnection implements Connection {
         DELETE FROM ${table} USING locked WHERE ${equalities(table, key, 'locked')}
         RETURNING ${key.map((name) => `${table}.${name}`).join(', ')}`;
     });
-    const removed = (await this.#prepared(sql, [JSON.stringify(rows)])).rows;
+    const removed = (await this.#change(sql, rows)).rows;
     const identity = (row: Row) => JSON.stringify(key.map((name) => row[name]));
     const found = new Set(removed.map(identity));
     return rows.map((row) => found.delete(identity(row)));
@@ -129,7 +142,7 @@ export class PostgresConnection implements Connection {
       return `SELECT question.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select}) AS found`;
     });
     const numbered = questions.map((question, index) => ({ ...question, [ORDINAL]: index }));
-    const { rows } = await this.#prepared(sql, [JSON.stringify(numbered)]);
+    const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(numbered)]));
     const answers = questions.map((): Row[] => []);
     for (const row of rows) answers[row[ORDINAL] as number]?.push(row);
     return answers;
@@ -159,10 +172,24 @@ export class PostgresConnection implements Connection {
     return (await this.#watched(this.#client.query(sql))).command;
   }
 
-  /** What fails nevertheless reaches the caller: COMMIT waits for it. */
-  #putInLine(statement: Promise<unknown>): void {
-    statement.catch(() => {});
-    this.#transaction?.inLine.push(statement);
+  #change(sql: string, rows: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+    return this.#inOrder(true, () => this.#prepared(sql, [JSON.stringify(rows)]));
+  }
+
+  /**
+   * Nothing is changed before BEGIN was answered: had it failed, the server would take every change for a transaction of
+   * its own. What is asked behind something that waits, waits with it.
+   */
+  #inOrder<T>(changes: boolean, send: () => Promise<T>): Promise<T> {
+    const transaction = this.#transaction;
+    if (transaction === null) return send();
+    if (transaction.waiting === 0 && (transaction.isBegun || !changes)) return send();
+    transaction.waiting += 1;
+    return transaction.begun.then(() => {
+      transaction.waiting -= 1;
+      if (this.#transaction !== transaction) throw new Error('The transaction is over');
+      return send();
+    });
   }
 
   /**
@@ -172,19 +199,25 @@ export class PostgresConnection implements Connection {
   async #watched<T>(answer: Promise<T>): Promise<T> {
     const transaction = this.#transaction;
     try {
-      return await answer;
+      const result = await answer;
+      if (transaction === null || transaction.failure === null) return result;
     } catch (error) {
       const code = sqlStateOf(error);
       if (code === null || CONNECTION_LOST.test(code)) this.#break();
       if (transaction === null) throw error;
       transaction.failure ??= { error };
-      throw transaction.failure.error;
     }
+    throw transaction.failure.error;
   }
 
   #break(): void {
     this.#isBroken = true;
   }
+}
+
+/** Whoever put it in line hears of its failure from what comes behind it. */
+function unwatched(statement: Promise<unknown>): void {
+  statement.catch(() => {});
 }
 
 /** The five characters by which the server names an error; null when it was not the server that failed. */

@@ -13,7 +13,7 @@ import type {
 } from './connection.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
-/** A statement that was prepared, with the names of the columns it answers with. */
+/** Answers rows as lists; `columns` names their values. */
 interface Prepared {
   readonly statement: Sqlite.Statement<Value[], Value[]>;
   readonly columns: readonly string[];
@@ -77,7 +77,7 @@ export class SqliteConnection implements Connection {
       const sql = `INSERT INTO ${insert.table} (${names.join(', ')}) VALUES (${places}) ${insert.onConflict ?? ''}`;
       return { sql, names };
     });
-    for (const row of rows) run(bulk, row);
+    for (const row of rows) runBulk(bulk, row);
     if (insert.table === 'messages') this.#recentSends.noteInserted(rows.length);
   }
 
@@ -94,7 +94,7 @@ export class SqliteConnection implements Connection {
       const sql = `UPDATE ${update.table} SET ${changes.join(', ')} WHERE ${equalities(key)}`;
       return { sql, names: [...changed, ...key] };
     });
-    for (const row of rows) run(bulk, row);
+    for (const row of rows) runBulk(bulk, row);
   }
 
   async remove<Key extends string>(
@@ -105,7 +105,7 @@ export class SqliteConnection implements Connection {
       const names = Object.keys(removal.key);
       return { sql: `DELETE FROM ${removal.table} WHERE ${equalities(names)}`, names };
     });
-    return rows.map((row) => run(bulk, row).changes > 0);
+    return rows.map((row) => runBulk(bulk, row).changes > 0);
   }
 
   async lookup<Name extends string>(
@@ -169,7 +169,7 @@ function equalities(names: readonly string[]): string {
   return names.map((name) => `${name} = ?`).join(' AND ');
 }
 
-function run(bulk: Bulk, row: Row): Sqlite.RunResult {
+function runBulk(bulk: Bulk, row: Row): Sqlite.RunResult {
   return bulk.prepared.statement.run(...valuesOf(bulk, row));
 }
 

@@ -74,6 +74,7 @@ export class SendBatch {
       idempotency === null ? [] : [{ projectId: project.id, route: SEND_ROUTE, key: idempotency.key }],
     );
     const [accounts, acceptedAt, senderIds, whatsapp, answers] = await Promise.all([
+      // First: every statement sees what was committed when the server comes to it.
       stores.accounts.lock(projectIdsOf(candidates)),
       readAcceptedAt(stores, candidates, now),
       named.length === 0 ? [] : stores.senderIds.byProjectIds(projectIdsOf(named)),

@@ -81,6 +81,7 @@ export class SendMessages {
         return existing === undefined ? book.decide(candidate) : book.confirm(candidate, existing);
       });
       await book.write();
+      // Harmless when the unit has to be repeated: the next one waits for the same locks.
       letNextBegin();
       return outcomes;
     });

@@ -1,2 +1,2 @@
-/** Calls `over` once, a short while later. For letting things come together that are cheaper together. */
+/** Calls `over` once, a short while later, for letting things come together that are cheaper together. */
 export type Pause = (over: () => void) => void;

@@ -12,7 +12,11 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Job, LeasedJob, Work } from '../jobs.ts';
 
-/** Everything that can be read and written in one transaction. Every method is plural: one call per batch. */
+/**
+ * Everything that can be read and written in one transaction. Every method is plural: one call per batch. Calls take
+ * effect in the order they were made, also without waiting in between. A change that the database refuses fails the
+ * unit of work; its own promise may have resolved before.
+ */
 export interface Stores {
   readonly projects: ProjectStore;
   readonly accounts: AccountStore;
@@ -30,13 +34,13 @@ export interface Stores {
 }
 
 export interface ProjectStore {
-  /** Rejects on an id or slug that exists. */
+  /** Fails the unit on an id or slug that exists. */
   insert(projects: readonly Project[]): Promise<void>;
   /** Those of the projects that exist, in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly Project[]>;
   /** The project a key's digest belongs to, or null. */
   byKeyDigest(digest: string): Promise<Project | null>;
-  /** Rejects on a digest that exists. */
+  /** Fails the unit on a digest that exists. */
   insertKeys(
     keys: readonly { readonly digest: string; readonly projectId: string; readonly createdAt: number }[],
   ): Promise<void>;
@@ -64,8 +68,8 @@ export interface AccountStore {
 
 export interface LedgerStore {
   /**
-   * Writes the entries and adds their sums to the accounts, in the order of project ids. Rejects, and thereby
-   * undoes the transaction, when an entry of the same id exists: nothing is booked twice.
+   * Writes the entries and adds their sums to the accounts, in the order of project ids. Fails the unit when an entry
+   * of the same id exists: nothing is booked twice.
    */
   book(entries: readonly LedgerEntry[]): Promise<void>;
   /** For every project: the columns of its account, and the sums of its entries. */
@@ -73,7 +77,7 @@ export interface LedgerStore {
 }
 
 export interface SenderIdStore {
-  /** Rejects on an id that exists, and on a name the project has already. */
+  /** Fails the unit on an id that exists, and on a name the project has already. */
   insert(senderIds: readonly SenderId[]): Promise<void>;
   /** All sender IDs of the projects, in the order of their ids. */
   byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]>;
@@ -107,7 +111,7 @@ export interface WhatsappStore {
 }
 
 export interface MessageStore {
-  /** Rejects on an smsId that exists. */
+  /** Fails the unit on an smsId that exists. */
   insert(messages: readonly Message[]): Promise<void>;
   /** The messages that exist, in the order of their ids, locked until the transaction ends. */
   lock(smsIds: readonly string[]): Promise<readonly Message[]>;
@@ -206,7 +210,7 @@ export interface IdempotencyStore {
 }
 
 export interface WebhookEventStore {
-  /** Rejects on an id that exists. */
+  /** Fails the unit on an id that exists. */
   insert(events: readonly WebhookEvent[]): Promise<void>;
   /** The events that exist, without a lock, in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly WebhookEvent[]>;

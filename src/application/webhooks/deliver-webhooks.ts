@@ -12,16 +12,13 @@ import { isOpen, scheduled, type WebhookEvent } from '../../domain/webhooks/webh
 import type { BackgroundWork } from '../background-work.ts';
 import type { LeasedJob, WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { IdSource } from '../ports/id-source.ts';
-import type { Pause } from '../ports/pause.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
-import type { WorkSignal } from '../ports/work-signal.ts';
 import { type Laned, PostingLanes } from './posting-lanes.ts';
 import { postJobOf } from './queue-webhooks.ts';
-import { RecordPosts } from './record-posts.ts';
+import type { RecordPosts } from './record-posts.ts';
 
 interface DeliverPorts {
   readonly unitOfWork: UnitOfWork;
@@ -30,9 +27,7 @@ interface DeliverPorts {
   readonly hmac: Hmac;
   readonly background: BackgroundWork;
   readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly workSignal: WorkSignal;
-  readonly recordingPause: Pause;
+  readonly recordPosts: RecordPosts;
 }
 
 type WebhookJob = LeasedJob<WebhookWork>;
@@ -63,7 +58,8 @@ interface Plan {
 
 /**
  * A lease has to last this much longer for a post to begin: longer than the transport may take, so that nobody
- * else posts the event meanwhile.
+ * else posts the event meanwhile. An outcome that waits for a slow database until the lease has run out is void, and
+ * the event is posted again.
  */
 const LEASE_LEFT_MS = 22_000;
 
@@ -73,13 +69,11 @@ const LEASE_LEFT_MS = 22_000;
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
-  readonly #recordPosts: RecordPosts;
   readonly #lanes = new PostingLanes<Attempt>();
   #isBeginning = false;
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
-    this.#recordPosts = new RecordPosts(ports);
   }
 
   /** Resolves when every event waits for its turn or was put off; the posts go on in the background. */
@@ -125,6 +119,7 @@ export class DeliverWebhooks {
         for (;;) {
           // Whatever ends in this turn of the event loop makes room for one batch.
           await new Promise((resolve) => setImmediate(resolve));
+          // Lanes do not count what was answered and is not recorded yet; this does.
           await this.#ports.background.room();
           const taken = this.#lanes.take();
           if (taken.length === 0) return;
@@ -153,7 +148,7 @@ export class DeliverWebhooks {
       }
       for (const attempt of plan.posts) {
         ending.delete(attempt);
-        background.start(1, () => this.#post(attempt));
+        background.start(1, () => this.#postAndRecord(attempt));
       }
     } finally {
       for (const attempt of ending) this.#lanes.end(attempt, clock.now());
@@ -188,20 +183,20 @@ export class DeliverWebhooks {
     return { posts, waits, probes };
   }
 
-  async #post(attempt: Attempt): Promise<void> {
+  async #postAndRecord(attempt: Attempt): Promise<void> {
     const { clock } = this.#ports;
     const { job, event } = attempt;
     const startedAt = clock.now();
-    const result = await this.#exchange(attempt, startedAt);
-    await this.#recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
+    const result = await this.#post(attempt, startedAt);
+    await this.#ports.recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
   }
 
   /** The lane is free with the answer: what waits to be recorded keeps nobody from being posted to. */
-  async #exchange(attempt: Attempt, now: number): Promise<PostResult> {
+  async #post(attempt: Attempt, startedAt: number): Promise<PostResult> {
     const { webhookTransport, clock } = this.#ports;
     const { url, body } = attempt.event;
     try {
-      const headers = this.#headers(attempt.event, now);
+      const headers = this.#headers(attempt.event, startedAt);
       if (headers === null) return { kind: 'failed', reason: 'secret-unreadable' };
       return await webhookTransport.post({ url, headers, body });
     } finally {

@@ -4,7 +4,7 @@ export interface Laned {
   readonly projectId: string;
 }
 
-/** How many may be on their way, which ends with the answer, or wait in memory for those that are. */
+/** How many may be posted and not answered yet, and how many may wait in memory for those. */
 export interface LaneLimits {
   readonly perEndpoint: number;
   readonly perProject: number;
@@ -104,7 +104,7 @@ export class PostingLanes<Item extends Laned> {
     return taken;
   }
 
-  /** An item that was taken is over. */
+  /** An item that was taken was answered, or is not posted now after all. */
   end({ endpoint, projectId }: Item, now: number): void {
     const ofEndpoint = (this.#underWayByEndpoint.get(endpoint) ?? 0) - 1;
     if (ofEndpoint > 0) this.#underWayByEndpoint.set(endpoint, ofEndpoint);

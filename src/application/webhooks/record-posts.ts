@@ -13,7 +13,7 @@ import { moveLine, postJobOf } from './queue-webhooks.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
-  /** Under load the posts that ended in this time are recorded in one transaction: many would cost more than the posts. */
+  /** Posts that end during it are recorded together: a transaction for each would cost more than the posts. */
   readonly recordingPause: Pause;
   readonly clock: Clock;
   readonly ids: IdSource;

@@ -21,13 +21,14 @@ import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { QueueWebhooks } from '../../application/webhooks/queue-webhooks.ts';
+import { RecordPosts } from '../../application/webhooks/record-posts.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordingPause } = ports;
 
-/** Messages and webhooks that may be on their way at one time in one process. */
+/** Messages and webhooks of one process that may be on their way at one time, or answered and not recorded yet. */
 const BACKGROUND_ITEMS_MAX = 5_000;
 
 /** Every use case, one line each. */
@@ -55,6 +56,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
     [logger],
   );
+  wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource, workSignal });
   wire(bind, DeliverWebhooks, {
     unitOfWork,
     webhookTransport,
@@ -62,9 +64,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     hmac,
     background: BackgroundWork,
     clock,
-    ids: idSource,
-    workSignal,
-    recordingPause,
+    recordPosts: RecordPosts,
   });
   wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, workSignal });
   wire(bind, InboundLog, { unitOfWork, clock, workSignal });

@@ -4,7 +4,7 @@ import { UndiciWebhookTransport } from '../../adapters/undici/undici-webhook-tra
 import type { EgressConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
 
-/** Many small transactions would cost more than the posts; the next event of a message waits this long at most. */
+/** What it may add, under load, to the time until a message's next event. */
 const RECORDING_PAUSE_MS = 20;
 
 /** Posting to customers, behind the guard on every connection. */

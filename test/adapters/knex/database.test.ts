@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
+import { PostgresConnection } from '../../../src/adapters/knex/postgres-connection.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { aMessage, anSmsId, aProject, NOW } from '../../support/builders.ts';
@@ -254,13 +255,94 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await network.close();
     });
 
-    it('says that a commit was none when the transaction had failed', async () => {
+    it('rejects a commit with what failed before it', async () => {
       const commit = database.withConnection(async (connection) => {
         await connection.begin('full');
         await connection.query('SELECT 1 / 0', []).catch(() => {});
         await connection.commit();
       });
-      await expect(commit).rejects.toThrow('ended with ROLLBACK');
+      await expect(commit).rejects.toThrow('division by zero');
+    });
+
+    it('does not hold an old failure against what comes after the transaction', async () => {
+      await database.withConnection(async (connection) => {
+        for (const end of ['commit', 'rollback'] as const) {
+          await connection.begin('full');
+          await connection[end]();
+          await expect(connection.query('SELECT 1 / 0', [])).rejects.toThrow('division by zero');
+          await expect(connection.query('SELECT missing', [])).rejects.toThrow('missing');
+        }
+      });
+    });
+
+    it('waits for no answer it has no use for before the commit', async () => {
+      const { hostname, port } = new URL(url);
+      const network = await TcpProxy.open({ host: hostname, port: Number(port) });
+      const remote = openDatabase({
+        kind: 'postgres',
+        url: network.through(url),
+        poolSize: 1,
+        statementTimeoutMs: 2_000,
+      });
+      const unitOfWork = new KnexUnitOfWork(remote);
+      await unitOfWork.ping();
+      network.pause();
+      let isWritten = false;
+      const unit = unitOfWork.run(async ({ jobs }) => {
+        await jobs.add([
+          { id: 'in-line', dueAt: NOW, work: { kind: 'start-step', smsId: anSmsId(), step: 0 } },
+        ]);
+        isWritten = true;
+        throw new Error('undone');
+      });
+      const ended = expect(unit).rejects.toThrow('undone');
+      for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+      expect(isWritten).toBe(true);
+      network.resume();
+      await ended;
+      await remote.close();
+      await network.close();
+    });
+
+    it('stores nothing when the transaction could not begin', async () => {
+      const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
+      await client.connect();
+      await client.query('CREATE TEMP TABLE probe (id text PRIMARY KEY)');
+      const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
+      Object.assign(client, {
+        query: (text: unknown, ...rest: unknown[]) =>
+          query(typeof text === 'string' && text.startsWith('BEGIN') ? 'SELECT 1 / 0' : text, ...rest),
+      });
+      const connection = new PostgresConnection(client);
+      const insert = () => connection.execute("INSERT INTO probe VALUES ('x')", []);
+      await connection.begin('full');
+      const unit = [connection.query('SELECT 1', []), insert(), connection.query('SELECT 2', [])];
+      for (const statement of unit) await expect(statement).rejects.toThrow('division by zero');
+      await expect(connection.commit()).rejects.toThrow('division by zero');
+      await connection.rollback();
+      expect(await connection.query('SELECT id FROM probe', [])).toEqual([]);
+      await insert();
+      expect(await connection.query('SELECT id FROM probe', [])).toEqual([{ id: 'x' }]);
+      await client.end();
+    });
+
+    it('makes no change whose transaction was undone before it had begun, and keeps what is asked in order', async () => {
+      const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
+      await client.connect();
+      await client.query('CREATE TEMP TABLE probe (id text PRIMARY KEY)');
+      const connection = new PostgresConnection(client);
+      const insert = () => connection.execute("INSERT INTO probe VALUES ('x')", []);
+      const rows = () => connection.query('SELECT id FROM probe', []);
+      await connection.begin('full');
+      const late = expect(insert()).rejects.toThrow('The transaction is over');
+      await connection.rollback();
+      await late;
+      expect(await rows()).toEqual([]);
+      await connection.begin('full');
+      const [before, , after] = await Promise.all([rows(), insert(), rows(), connection.commit()]);
+      expect([before, after]).toEqual([[], [{ id: 'x' }]]);
+      expect(await rows()).toEqual([{ id: 'x' }]);
+      await client.end();
     });
 
     it('stops a statement that takes too long, and keeps the connection', async () => {

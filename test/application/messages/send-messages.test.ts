@@ -17,6 +17,7 @@ import {
   aSendRequest,
   NOW,
 } from '../../support/builders.ts';
+import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 type Fault = 'before-commit' | 'after-commit';
@@ -37,13 +38,30 @@ function world() {
   const database = container.get(adapters.database);
   const faults: Fault[] = [];
   const units: number[] = [];
+  const gates: { mayWrite: Gate; mayCommit: Gate }[] = [];
   const losing: UnitOfWork = {
     ...unitOfWork,
     async run(work, durability) {
       const fault = faults.shift();
       units.push(units.length + 1);
       if (fault === 'before-commit') throw new StorageUnavailable(new Error('lost before'));
-      const result = await unitOfWork.run(work, durability);
+      const held = gates.shift();
+      const result = await unitOfWork.run(async (stores) => {
+        if (held === undefined) return work(stores);
+        const { jobs } = stores;
+        const slow = new Proxy(jobs, {
+          get: (target, name) =>
+            name === 'add'
+              ? async (added: Parameters<typeof jobs.add>[0]) => {
+                  await held.mayWrite.opened;
+                  await jobs.add(added);
+                }
+              : Reflect.get(target, name).bind(target),
+        });
+        const written = await work({ ...stores, jobs: slow });
+        await held.mayCommit.opened;
+        return written;
+      }, durability);
       if (fault === 'after-commit') throw new StorageUnavailable(new Error('lost after'));
       return result;
     },
@@ -65,6 +83,8 @@ function world() {
       secretBox: container.get(ports.secretBox),
     }),
     project,
+    /** Holds the next unit before it writes its jobs, and before it commits. */
+    hold: (held: (typeof gates)[number]) => gates.push(held),
     async prepare(): Promise<void> {
       await database.migrate();
       await unitOfWork.run(async (stores) => {
@@ -123,6 +143,25 @@ describe('SendMessages', () => {
       );
     },
   );
+
+  it('begins the next batch when one is written, before it is committed, and not earlier', async () => {
+    const [mayWrite, mayCommit] = [new Gate(), new Gate()];
+    here.hold({ mayWrite, mayCommit });
+    const turns = async () => {
+      for (let count = 0; count < 20; count += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const first = here.sendMessages.execute(toNumber(here.project, 0));
+    await turns();
+    const second = here.sendMessages.execute(toNumber(here.project, 1));
+    await turns();
+    expect(here.units).toHaveLength(1);
+    mayWrite.open();
+    await turns();
+    expect(here.units).toHaveLength(2);
+    mayCommit.open();
+    await Promise.all([first, second]);
+    expect(await here.books()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
+  });
 
   it('fails everybody, and charges for what may have been stored once at most, when the database stays away', async () => {
     here.faults.push('after-commit', 'before-commit');
