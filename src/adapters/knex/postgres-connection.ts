@@ -59,8 +59,14 @@ export class PostgresConnection implements Connection {
     );
   }
 
-  /** A transaction in which a statement failed answers COMMIT with a rollback, and without an error. */
+  /**
+   * A transaction in which a statement failed answers COMMIT with a rollback, and without an error. Of a statement that
+   * could not even be sent the server knows nothing: that is known by the next tick, and then there is no COMMIT.
+   */
   async commit(): Promise<void> {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const failure = this.#transaction?.failure ?? null;
+    if (failure !== null) throw failure.error;
     const answer = await this.#inOrder(true, () => this.#simple('COMMIT'));
     if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
     this.#transaction = null;
@@ -165,15 +171,16 @@ export class PostgresConnection implements Connection {
       this.#statements.set(sql, statement);
     }
     const { name, text } = statement;
-    return this.#watched(this.#client.query<Row>({ name, text, values: [...values] }));
+    return this.#watched(() => this.#client.query<Row>({ name, text, values: [...values] }));
   }
 
   async #simple(sql: string): Promise<string> {
-    return (await this.#watched(this.#client.query(sql))).command;
+    return (await this.#watched(() => this.#client.query(sql))).command;
   }
 
   #change(sql: string, rows: readonly unknown[]): Promise<pg.QueryResult<Row>> {
-    return this.#inOrder(true, () => this.#prepared(sql, [JSON.stringify(rows)]));
+    const parameter = JSON.stringify(rows);
+    return this.#inOrder(true, () => this.#prepared(sql, [parameter]));
   }
 
   /**
@@ -196,10 +203,10 @@ export class PostgresConnection implements Connection {
    * Notices when an answer means that the connection is gone. Of the statements behind one that failed the
    * server only says that it did: they reject with that failure.
    */
-  async #watched<T>(answer: Promise<T>): Promise<T> {
+  async #watched<T>(ask: () => Promise<T>): Promise<T> {
     const transaction = this.#transaction;
     try {
-      const result = await answer;
+      const result = await ask();
       if (transaction === null || transaction.failure === null) return result;
     } catch (error) {
       const code = sqlStateOf(error);

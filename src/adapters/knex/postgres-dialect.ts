@@ -12,13 +12,17 @@ const ACQUIRE_TIMEOUT_MS = 10_000;
 const SILENCE_MS = 1_000;
 /** A process that stopped in the middle of a transaction lets go of its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** Whoever holds a lock longer is not coming back soon: better to fail and be tried again than to hold up others. */
+/** Whoever waits longer for a lock gives its own locks back and tries again, so that it holds up nobody else. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /** The type of 64-bit integers, which node-postgres otherwise gives as text. */
 const BIGINT_OID = 20;
 
-const CONFLICTS: ReadonlySet<string> = new Set(['40001' /* serialization failure */, '40P01' /* deadlock */]);
+const CONFLICTS: ReadonlySet<string> = new Set([
+  '40001' /* serialization failure */,
+  '40P01' /* deadlock */,
+  '55P03' /* lock timeout */,
+]);
 
 const RECENT_SENDS: readonly string[] = [
   'CREATE INDEX messages_of_number ON messages (project_id, phone_number, created_at)',

@@ -16,7 +16,7 @@ import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 /** Answers rows as lists; `columns` names their values. */
 interface Prepared {
   readonly statement: Sqlite.Statement<Value[], Value[]>;
-  readonly columns: readonly string[];
+  columns: readonly string[];
 }
 
 interface Bulk {
@@ -150,8 +150,7 @@ export class SqliteConnection implements Connection {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       const statement = this.#database.prepare<Value[], Value[]>(inSqlite(sql));
-      const columns = statement.reader ? statement.raw(true).columns() : [];
-      prepared = { statement, columns: columns.map(({ name }) => name) };
+      prepared = { statement, columns: statement.reader ? columnsOf(statement.raw(true)) : [] };
       this.#statements.set(sql, prepared);
     }
     return prepared;
@@ -173,8 +172,18 @@ function runBulk(bulk: Bulk, row: Row): Sqlite.RunResult {
   return bulk.prepared.statement.run(...valuesOf(bulk, row));
 }
 
-function rowsOf({ statement, columns }: Prepared, values: readonly Value[]): Row[] {
-  return statement.all(...values).map((found) => {
+function columnsOf(statement: Sqlite.Statement<Value[], Value[]>): readonly string[] {
+  return statement.columns().map(({ name }) => name);
+}
+
+/** A newer version of the program that adds columns meanwhile changes what `*` stands for. */
+function rowsOf(prepared: Prepared, values: readonly Value[]): Row[] {
+  const rows = prepared.statement.all(...values);
+  if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
+    prepared.columns = columnsOf(prepared.statement);
+  }
+  const { columns } = prepared;
+  return rows.map((found) => {
     const row: Record<string, Value> = {};
     for (let index = 0; index < columns.length; index += 1) {
       row[columns[index] as string] = found[index] as Value;

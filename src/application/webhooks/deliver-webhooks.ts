@@ -119,8 +119,6 @@ export class DeliverWebhooks {
         for (;;) {
           // Whatever ends in this turn of the event loop makes room for one batch.
           await new Promise((resolve) => setImmediate(resolve));
-          // Lanes do not count what was answered and is not recorded yet; this does.
-          await this.#ports.background.room();
           const taken = this.#lanes.take();
           if (taken.length === 0) return;
           await this.#beginAll(taken);
@@ -188,10 +186,15 @@ export class DeliverWebhooks {
     const { job, event } = attempt;
     const startedAt = clock.now();
     const result = await this.#post(attempt, startedAt);
-    await this.#ports.recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
+    try {
+      await this.#ports.recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
+    } finally {
+      this.#lanes.recorded(attempt, clock.now());
+      this.#begin();
+    }
   }
 
-  /** The lane is free with the answer: what waits to be recorded keeps nobody from being posted to. */
+  /** The lane is free with the answer: what waits to be recorded does not keep the connections idle. */
   async #post(attempt: Attempt, startedAt: number): Promise<PostResult> {
     const { webhookTransport, clock } = this.#ports;
     const { url, body } = attempt.event;
@@ -200,7 +203,7 @@ export class DeliverWebhooks {
       if (headers === null) return { kind: 'failed', reason: 'secret-unreadable' };
       return await webhookTransport.post({ url, headers, body });
     } finally {
-      this.#lanes.end(attempt, clock.now());
+      this.#lanes.answered(attempt, clock.now());
       this.#begin();
     }
   }

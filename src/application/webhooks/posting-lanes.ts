@@ -4,11 +4,16 @@ export interface Laned {
   readonly projectId: string;
 }
 
-/** How many may be posted and not answered yet, and how many may wait in memory for those. */
+/**
+ * How many may be posted and not answered yet, how many answered and not recorded yet, and how many may wait in
+ * memory for all those.
+ */
 export interface LaneLimits {
   readonly perEndpoint: number;
   readonly perProject: number;
   readonly total: number;
+  readonly unrecordedPerProject: number;
+  readonly unrecordedTotal: number;
   readonly waitingPerProject: number;
   readonly waitingTotal: number;
 }
@@ -16,12 +21,15 @@ export interface LaneLimits {
 /**
  * An endpoint gets more than the transport posts at once, so that the connections are not idle while the next
  * are looked for. One project, whatever endpoints it names, cannot use up what the transport has for one host,
- * nor what there is for all.
+ * nor what there is for all. What is not recorded would be posted again after a crash, and does not count for its
+ * endpoint's health yet: more than a batch of it waits for nothing but a slow database.
  */
 export const LANE_LIMITS: LaneLimits = {
   perEndpoint: 100,
   perProject: 175,
   total: 3_000,
+  unrecordedPerProject: 300,
+  unrecordedTotal: 1_500,
   waitingPerProject: 20_000,
   waitingTotal: 30_000,
 };
@@ -43,6 +51,7 @@ const RATE_PERIOD_MS = 1_000;
 
 interface Project<Item> {
   underWay: number;
+  unrecorded: number;
   waiting: number;
   /** By endpoint, those that wait; the endpoint served last is the last. */
   readonly lanes: Map<string, Item[]>;
@@ -63,6 +72,7 @@ export class PostingLanes<Item extends Laned> {
   readonly #projects = new Map<string, Project<Item>>();
   readonly #underWayByEndpoint = new Map<string, number>();
   #underWay = 0;
+  #unrecorded = 0;
   #waiting = 0;
 
   constructor(limits: LaneLimits = LANE_LIMITS) {
@@ -89,7 +99,7 @@ export class PostingLanes<Item extends Laned> {
     return Math.floor(project.comesBackAt);
   }
 
-  /** The items that may begin now, in the order they came in per endpoint; each counts until `end`. */
+  /** The items that may begin now, in the order they came in per endpoint; each counts until `end` or `answered`. */
   take(): readonly Item[] {
     const taken: Item[] = [];
     for (const [projectId, project] of [...this.#projects]) {
@@ -104,7 +114,22 @@ export class PostingLanes<Item extends Laned> {
     return taken;
   }
 
-  /** An item that was taken was answered, or is not posted now after all. */
+  /** An item that was taken was answered: it counts as unrecorded until `recorded`. */
+  answered(item: Item, now: number): void {
+    this.#project(item.projectId).unrecorded += 1;
+    this.#unrecorded += 1;
+    this.end(item, now);
+  }
+
+  /** What became of an answered item is stored, or failed to be. */
+  recorded({ projectId }: Item, now: number): void {
+    const project = this.#project(projectId);
+    project.unrecorded -= 1;
+    this.#unrecorded -= 1;
+    this.#forgetIdle(projectId, project, now);
+  }
+
+  /** An item that was taken is not posted now after all. */
   end({ endpoint, projectId }: Item, now: number): void {
     const ofEndpoint = (this.#underWayByEndpoint.get(endpoint) ?? 0) - 1;
     if (ofEndpoint > 0) this.#underWayByEndpoint.set(endpoint, ofEndpoint);
@@ -113,13 +138,17 @@ export class PostingLanes<Item extends Laned> {
     project.underWay -= 1;
     this.#underWay -= 1;
     measure(project, now);
-    if (project.underWay + project.waiting === 0 && project.comesBackAt <= now) {
-      this.#projects.delete(projectId);
-    }
+    this.#forgetIdle(projectId, project, now);
+  }
+
+  #forgetIdle(projectId: string, project: Project<Item>, now: number): void {
+    const { underWay, unrecorded, waiting, comesBackAt } = project;
+    if (underWay + unrecorded + waiting === 0 && comesBackAt <= now) this.#projects.delete(projectId);
   }
 
   #takeFrom(project: Project<Item>, endpoint: string, lane: Item[], taken: Item[]): void {
-    const { perEndpoint, perProject, total } = this.#limits;
+    const { perEndpoint, perProject, total, unrecordedPerProject, unrecordedTotal } = this.#limits;
+    if (project.unrecorded >= unrecordedPerProject || this.#unrecorded >= unrecordedTotal) return;
     const ofEndpoint = this.#underWayByEndpoint.get(endpoint) ?? 0;
     const room = Math.min(perEndpoint - ofEndpoint, perProject - project.underWay, total - this.#underWay);
     if (room < Math.min(REFILL, lane.length)) return;
@@ -139,6 +168,7 @@ export class PostingLanes<Item extends Laned> {
     if (project === undefined) {
       project = {
         underWay: 0,
+        unrecorded: 0,
         waiting: 0,
         lanes: new Map(),
         comesBackAt: 0,

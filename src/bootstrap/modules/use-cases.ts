@@ -29,7 +29,7 @@ const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProvide
 const { webhookTransport, secretBox, hmac, recordingPause } = ports;
 
 /** Messages and webhooks of one process that may be on their way at one time, or answered and not recorded yet. */
-const BACKGROUND_ITEMS_MAX = 5_000;
+export const BACKGROUND_ITEMS_MAX = 5_000;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {

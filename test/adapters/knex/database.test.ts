@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { PostgresConnection } from '../../../src/adapters/knex/postgres-connection.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
-import { aMessage, anSmsId, aProject, NOW } from '../../support/builders.ts';
+import { aMessage, aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
@@ -24,6 +24,24 @@ describe('a SQLite file', () => {
     filename = join(folder, 'not', 'yet', 'there', 'barid.db');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('names the values of a row rightly when another process has added a column meanwhile', async () => {
+    const filename = join(folder, 'growing.db');
+    const [older, newer] = [filename, filename].map((name) =>
+      openDatabase({ kind: 'sqlite', filename: name }),
+    );
+    if (older === undefined || newer === undefined) throw new Error('There are two');
+    await older.migrate();
+    const unitOfWork = new KnexUnitOfWork(older);
+    await unitOfWork.run(({ installation }) => installation.keep('name', 'value'));
+    const rows = () =>
+      older.withConnection((connection) => connection.query('SELECT * FROM installation', []));
+    expect(await rows()).toEqual([{ name: 'name', value: 'value' }]);
+    await newer.knex.raw("ALTER TABLE installation ADD COLUMN since text DEFAULT 'now'");
+    expect(await rows()).toEqual([{ name: 'name', value: 'value', since: 'now' }]);
+    await newer.close();
+    await older.close();
+  });
 
   it('is durable at commit on every opening, not only the first', async () => {
     for (const opening of ['first', 'second']) {
@@ -324,6 +342,51 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await insert();
       expect(await connection.query('SELECT id FROM probe', [])).toEqual([{ id: 'x' }]);
       await client.end();
+    });
+
+    it('commits nothing when a statement of the transaction never reached the server', async () => {
+      await operator.query(
+        'DROP TABLE IF EXISTS database_test_unsent; CREATE TABLE database_test_unsent (id text)',
+      );
+      const unsendable = {
+        toPostgres() {
+          throw new Error('cannot be sent');
+        },
+      } as never;
+      const unit = database.withConnection(async (connection) => {
+        await connection.begin('full');
+        await connection.query('SELECT 1', []);
+        for (const id of ['x', unsendable]) {
+          connection.execute('INSERT INTO database_test_unsent VALUES (?)', [id]).catch(() => {});
+        }
+        await connection.commit();
+      });
+      await expect(unit).rejects.toThrow('cannot be sent');
+      const { rows } = await operator.query('SELECT id FROM database_test_unsent');
+      expect(rows).toEqual([]);
+      await operator.query('DROP TABLE database_test_unsent');
+    });
+
+    it('tries again when somebody holds a lock for longer than it waits at a time', async () => {
+      const schema = 'database_test_locks';
+      await operator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      const patient = openDatabase({ kind: 'postgres', url, schema, poolSize: 1, statementTimeoutMs: 5_000 });
+      await patient.migrate();
+      const unitOfWork = new KnexUnitOfWork(patient);
+      await unitOfWork.run(async ({ projects, accounts }) => {
+        await projects.insert([aProject()]);
+        await accounts.insert([aNewAccount()]);
+      });
+      await operator.query(`BEGIN; SELECT * FROM ${schema}.accounts FOR UPDATE`);
+      let attempts = 0;
+      const locked = await unitOfWork.run(async ({ accounts }) => {
+        attempts += 1;
+        if (attempts === 2) await operator.query('COMMIT');
+        return accounts.lock([PROJECT_ID]);
+      });
+      expect([attempts, locked.length]).toEqual([2, 1]);
+      await patient.close();
+      await operator.query(`DROP SCHEMA ${schema} CASCADE`);
     });
 
     it('makes no change whose transaction was undone before it had begun, and keeps what is asked in order', async () => {

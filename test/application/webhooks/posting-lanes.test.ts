@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { POSTS_PER_ORIGIN_MAX } from '../../../src/adapters/undici/undici-webhook-transport.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
 import {
   LANE_LIMITS,
   type LaneLimits,
   PostingLanes,
 } from '../../../src/application/webhooks/posting-lanes.ts';
+import { BACKGROUND_ITEMS_MAX } from '../../../src/bootstrap/modules/use-cases.ts';
 import { NOW } from '../../support/builders.ts';
 
 interface Item {
@@ -17,6 +19,8 @@ const ROOMY: LaneLimits = {
   perEndpoint: 100,
   perProject: 1_000,
   total: 10_000,
+  unrecordedPerProject: 1_000,
+  unrecordedTotal: 10_000,
   waitingPerProject: 1_000,
   waitingTotal: 10_000,
 };
@@ -105,6 +109,28 @@ describe('what may begin', () => {
       for (const ended of taken) lanes.end(ended, NOW);
     }
     expect(seen).toEqual(upTo(1_000));
+  });
+
+  it('waits until what was answered is recorded, when that is too much of one project or in all', () => {
+    const lanes = lanesWith({ unrecordedPerProject: 2, unrecordedTotal: 3 });
+    const offered = (number: number, projectId: string) => {
+      lanes.offer(item(number, `${projectId}.example/`, projectId));
+      return numbers(lanes.take());
+    };
+    const answered = upTo(2).map((number) => item(number, 'a.example/', 'a'));
+    for (const { number } of answered) expect(offered(number, 'a')).toEqual([number]);
+    for (const each of answered) lanes.answered(each, NOW);
+    expect(offered(2, 'a')).toEqual([]);
+    expect(offered(3, 'b')).toEqual([3]);
+    lanes.answered(item(3, 'b.example/', 'b'), NOW);
+    expect(offered(4, 'b')).toEqual([]);
+    lanes.recorded(item(0, 'a.example/', 'a'), NOW);
+    expect(numbers(lanes.take()).sort()).toEqual([2, 4]);
+  });
+
+  it('can be more than one batch of what is not recorded, and leaves room for channels', () => {
+    expect(LANE_LIMITS.unrecordedPerProject).toBeGreaterThan(BATCH_ITEMS_MAX);
+    expect(LANE_LIMITS.total + LANE_LIMITS.unrecordedTotal).toBeLessThan(BACKGROUND_ITEMS_MAX);
   });
 
   it('keeps one project from taking all the connections to one host', () => {
