@@ -61,13 +61,15 @@ export class PostgresConnection implements Connection {
 
   /**
    * A transaction in which a statement failed answers COMMIT with a rollback, and without an error. Of a statement that
-   * could not even be sent the server knows nothing: that is known by the next tick, and then there is no COMMIT.
+   * could not even be sent the server knows nothing: that is known a tick after BEGIN was answered and everything was
+   * sent, and then there is no COMMIT.
    */
   async commit(): Promise<void> {
+    await this.#transaction?.begun;
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const failure = this.#transaction?.failure ?? null;
     if (failure !== null) throw failure.error;
-    const answer = await this.#inOrder(true, () => this.#simple('COMMIT'));
+    const answer = await this.#simple('COMMIT');
     if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
     this.#transaction = null;
   }

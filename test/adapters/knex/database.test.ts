@@ -344,7 +344,10 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await client.end();
     });
 
-    it('commits nothing when a statement of the transaction never reached the server', async () => {
+    it.each([
+      { when: 'before BEGIN is answered', isBegun: false },
+      { when: 'after that', isBegun: true },
+    ])('commits nothing when a statement could not be sent, $when', async ({ isBegun }) => {
       await operator.query(
         'DROP TABLE IF EXISTS database_test_unsent; CREATE TABLE database_test_unsent (id text)',
       );
@@ -355,7 +358,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       } as never;
       const unit = database.withConnection(async (connection) => {
         await connection.begin('full');
-        await connection.query('SELECT 1', []);
+        if (isBegun) await connection.query('SELECT 1', []);
         for (const id of ['x', unsendable]) {
           connection.execute('INSERT INTO database_test_unsent VALUES (?)', [id]).catch(() => {});
         }
