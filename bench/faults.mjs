@@ -14,7 +14,7 @@ import { printTable } from './table.mjs';
  */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 20);
 /** No further round of a kind begins after this time; 20 starts of a broker take most of it. */
-const KIND_SECONDS_MAX = Number(process.env.FAULT_KIND_SECONDS ?? 200);
+const KIND_SECONDS_MAX = Number(process.env.FAULT_KIND_SECONDS ?? 260);
 /** A worker that stays frozen keeps its lease of 30 s: such a round takes three quarters of a minute. */
 const FREEZE_SECONDS_MAX = Number(process.env.FAULT_FREEZE_SECONDS ?? 1_000);
 /** The names of the kinds to run, all without. */
