@@ -4,8 +4,10 @@ import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
+import { StorageUnavailable } from '../application/storage-unavailable.ts';
 import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
+import { EXIT_UNAVAILABLE } from './operator-command.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
@@ -16,6 +18,10 @@ const DEMO_PHONE_NUMBER = '9647701234567';
 try {
   await run(readConfig(process.env));
 } catch (error) {
+  if (error instanceof StorageUnavailable) {
+    console.error(`Barid cannot start:\nDATABASE_URL: the database cannot be reached: ${error.message}`);
+    process.exit(EXIT_UNAVAILABLE);
+  }
   if (!isMistake(error)) throw error;
   console.error(`Barid cannot start:\n${error.message}`);
   process.exitCode = EXIT_CONFIGURATION;
@@ -35,13 +41,14 @@ async function run(config: Config): Promise<void> {
     seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(seedText(config.seedFile)),
   });
   await startOrEnd(service);
-  if (config.role === 'worker') {
+  const port = config.role === 'worker' ? null : await listen(service, config);
+  // Whoever reads that it is up may stop it at once.
+  stopOnSignal(service);
+  if (port === null) {
     logger.info('worker_started', { database: config.database.kind, queue: config.queue.kind });
   } else {
-    const port = await listen(service, config);
     console.log(banner(config, `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`));
   }
-  stopOnSignal(service);
 }
 
 /** What whoever configured the service can mend, and has to be told without a stack. */
@@ -87,10 +94,21 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : String(error);
 }
 
+/** Whoever signals once more after this time is in a hurry; sooner it is the same signal, come by way of npm too. */
+const SAME_SIGNAL_MS = 200;
+
 function stopOnSignal(service: Service): void {
-  const stop = () => {
-    process.off('SIGTERM', stop);
-    process.off('SIGINT', stop);
+  let stoppingSince: number | null = null;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stoppingSince !== null) {
+      if (performance.now() - stoppingSince < SAME_SIGNAL_MS) return;
+      process.off(signal, stop);
+      process.kill(process.pid, signal);
+      return;
+    }
+    stoppingSince = performance.now();
+    // A program that has ended by then could not tell that the signal is the same.
+    setTimeout(() => {}, SAME_SIGNAL_MS);
     service.stop().catch((error: unknown) => {
       console.error(error);
       process.exitCode = 1;

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
@@ -201,6 +203,10 @@ describe('an impossible mix', () => {
   });
 });
 
+/** As one signal to a group of processes reaches the program, from the system and from npm. */
+const SIGNALS = 4;
+const SIGNALS_APART_MS = 10;
+
 describe('the program itself', () => {
   const runWith = (environment: Record<string, string>) =>
     runProgram(['src/bootstrap/main.ts'], {
@@ -219,6 +225,32 @@ describe('the program itself', () => {
     expect(stderr).toContain(
       `Barid cannot start:\nPORT: cannot listen on port ${port} of 127.0.0.1 (EADDRINUSE); choose another PORT, 0 for a free one, or HOST\n`,
     );
+  });
+
+  it('ends with code 69 and one line of reason when its database is away', async () => {
+    const { code, stdout, stderr } = await runWith({
+      DATABASE_URL: 'postgres://postgres@127.0.0.1:1/test',
+      SECRET_KEY: '02'.repeat(32),
+    });
+    expect({ code, stdout }).toEqual({ code: 69, stdout: '' });
+    expect(stderr).toMatch(
+      /^Barid cannot start:\nDATABASE_URL: the database cannot be reached: .*ECONNREFUSED.*\n$/,
+    );
+  });
+
+  it('takes a signal that comes twice at once for one', async () => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/main.ts'], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { PATH: process.env.PATH ?? '', DATABASE_URL: 'sqlite::memory:', PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    for (let signal = 1; signal <= SIGNALS; signal += 1) {
+      child.kill('SIGTERM');
+      await setTimeout(SIGNALS_APART_MS);
+    }
+    expect(await ended).toEqual([0, null]);
   });
 
   it('ends with code 78, and changes nothing, when the database was filled under another secret key', async () => {

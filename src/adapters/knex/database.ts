@@ -40,9 +40,10 @@ export class Database {
 
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
-   * one transaction, and they take turns.
+   * one transaction, and they take turns. Rejects with `StorageUnavailable` when there is no database.
    */
   async migrate(): Promise<void> {
+    await this.withConnection((connection) => connection.query('SELECT 1', []));
     const config = this.dialect.migrationConfig();
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {

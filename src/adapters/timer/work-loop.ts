@@ -37,6 +37,7 @@ export class WorkLoop {
   #wakes = 0;
   #pauseMs = 0;
   #signals = 0;
+  #isFailing = false;
   readonly #pace = new Pace();
   #scheduled: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
@@ -100,8 +101,12 @@ export class WorkLoop {
       const relayed = await relayJobs.execute();
       this.#setPause(relayed + heard > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
+      if (this.#isFailing) logger.info('work_loop_recovered');
+      this.#isFailing = false;
     } catch (error) {
-      logger.error('work_loop_failed', error);
+      // Once per outage: it is looked for again many times a second.
+      if (!this.#isFailing) logger.error('work_loop_failed', error);
+      this.#isFailing = true;
     }
   }
 

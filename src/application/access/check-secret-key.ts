@@ -7,8 +7,8 @@ export class WrongSecretKey extends Error {
 
   constructor() {
     super(
-      'SECRET_KEY: is not the one this database was filled with, so its API keys and webhook secrets cannot be read;\n' +
-        'give every process of the installation the same SECRET_KEY, or the same secret.key in its data folder',
+      'SECRET_KEY: is not the one this database was filled with (without one it is read from secret.key in the data folder); ' +
+        'give every process of an installation the same one; for a key that is lost see SECRET_KEY in the README',
     );
   }
 }

@@ -16,6 +16,7 @@ export type LogEvent =
   | 'queue_returned'
   | 'request_failed'
   | 'work_loop_failed'
+  | 'work_loop_recovered'
   | 'worker_started';
 
 /** One structured line per event. No method throws or waits. */

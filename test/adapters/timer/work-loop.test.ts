@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { Doorbell } from '../../../src/adapters/timer/doorbell.ts';
+import { WorkLoop } from '../../../src/adapters/timer/work-loop.ts';
+import type { RelayJobs } from '../../../src/application/relay-jobs.ts';
+import { NOW } from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+
+/** A loop whose looks end as given, one after the other, and then find nothing. */
+function loopWith(outcomes: ('fails' | 'finds')[]) {
+  const logger = new RecordingLogger();
+  const doorbell = new Doorbell();
+  const relayJobs: Pick<RelayJobs, 'execute'> = {
+    async execute() {
+      const outcome = outcomes.shift();
+      if (outcome === 'fails') throw new Error('no database');
+      return outcome === 'finds' ? 1 : 0;
+    },
+  };
+  const loop = new WorkLoop({
+    doorbell,
+    relayJobs: relayJobs as RelayJobs,
+    recordReceipts: null as never,
+    acceptInbound: null as never,
+    carrierNews: { takeDue: () => [], putBack() {}, nextDueAt: () => null },
+    clock: { now: () => NOW },
+    logger,
+    polls: false,
+  });
+  return { loop, doorbell, logger, outcomes };
+}
+
+it('says once that it cannot look for work, and once that it can again', async () => {
+  const { loop, doorbell, logger, outcomes } = loopWith(['fails', 'fails', 'fails', 'finds', 'fails']);
+  loop.start();
+  while (outcomes.length > 0) {
+    await loop.idle();
+    doorbell.wake();
+  }
+  await loop.idle();
+  doorbell.wake();
+  await loop.idle();
+  await loop.stop();
+  expect(logger.entries.map(({ event }) => event)).toEqual([
+    'work_loop_failed',
+    'work_loop_recovered',
+    'work_loop_failed',
+    'work_loop_recovered',
+  ]);
+});
+
+it('looks again as long as it finds work, and for every signal', async () => {
+  const { loop, doorbell, outcomes } = loopWith(['finds', 'finds', 'finds']);
+  loop.start();
+  await loop.idle();
+  expect(outcomes).toEqual([]);
+  outcomes.push('finds');
+  await loop.idle();
+  expect(outcomes).toEqual(['finds']);
+  doorbell.wake();
+  await loop.idle();
+  expect(outcomes).toEqual([]);
+  await loop.stop();
+});
