@@ -1,15 +1,19 @@
+import { existsSync } from 'node:fs';
 import type { Container } from 'inversify';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
-import { ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
+import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { buildContainer } from './service.ts';
 import { adapters, ports } from './tokens.ts';
 
 /** The database is away, or not one that the service was ever started on. */
 export const EXIT_UNAVAILABLE = 69;
+
+const NO_TABLES =
+  'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first';
 
 /** Where a command writes to; a line each. */
 export interface CommandOutput {
@@ -32,6 +36,10 @@ export async function runOperatorCommand(
 ): Promise<number> {
   try {
     const config = readConfig(environment);
+    if (!mayExist(config.database)) {
+      complain(NO_TABLES);
+      return EXIT_UNAVAILABLE;
+    }
     const container = buildContainer({
       database: config.database,
       queue: { kind: 'memory' },
@@ -44,7 +52,7 @@ export async function runOperatorCommand(
     try {
       await container.get(ports.unitOfWork).ping();
       if (await database.isMigrated()) return await work(container);
-      complain('Barid finds no tables in its database: check DATABASE_URL, or start the service on it first');
+      complain(NO_TABLES);
       return EXIT_UNAVAILABLE;
     } finally {
       await database.close();
@@ -58,4 +66,9 @@ export async function runOperatorCommand(
     complain(`Barid cannot reach its database: ${error.message}`);
     return EXIT_UNAVAILABLE;
   }
+}
+
+/** Opening a file that is not there would make one, and a secret key beside it. */
+function mayExist(database: Config['database']): boolean {
+  return database.kind !== 'sqlite' || existsSync(database.filename);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -69,6 +69,10 @@ it('says on one line what is the matter with a database it cannot use', async ()
     stdout: '',
     stderr: 'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first\n',
   });
+  expect(existsSync(join(folder, 'new.db'))).toBe(false);
+  const empty = join(folder, 'empty.db');
+  writeFileSync(empty, '');
+  expect(await verify(empty)).toMatchObject({ code: EXIT_UNAVAILABLE, stdout: '' });
   const away = await verifyAt('postgres://postgres@127.0.0.1:1/test');
   expect(away).toMatchObject({ code: EXIT_UNAVAILABLE, stdout: '' });
   expect(away.stderr).toMatch(/^Barid cannot reach its database: .*ECONNREFUSED.*\n$/);
