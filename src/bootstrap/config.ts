@@ -20,8 +20,6 @@ export class ConfigError extends Error {
   }
 }
 
-export const EXIT_CONFIGURATION = 78;
-
 export type QueueConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'rabbitmq'; readonly url: string; readonly prefix: string };

@@ -5,9 +5,9 @@ import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
-import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
+import { type Config, ConfigError, type ConfigMistake, readConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
-import { EXIT_UNAVAILABLE } from './operator-command.ts';
+import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
@@ -15,16 +15,24 @@ import { Service } from './service.ts';
 /** A number in the demo project's country; every number of a dev project is simulated. */
 const DEMO_PHONE_NUMBER = '9647701234567';
 
+/** Whoever signals once more after this time is in a hurry; sooner it is the same signal, come by way of npm too. */
+const SAME_SIGNAL_MS = 200;
+
+const WRONG_SECRET_KEY: ConfigMistake = {
+  name: 'SECRET_KEY',
+  problem:
+    'is not the one this database was filled with (without one it is read from secret.key in the data folder); ' +
+    'give every process of an installation the same one; for a key that is lost see SECRET_KEY in the README',
+};
+
 try {
   await run(readConfig(process.env));
 } catch (error) {
-  if (error instanceof StorageUnavailable) {
-    console.error(`Barid cannot start:\nDATABASE_URL: the database cannot be reached: ${error.message}`);
-    process.exit(EXIT_UNAVAILABLE);
-  }
-  if (!isMistake(error)) throw error;
-  console.error(`Barid cannot start:\n${error.message}`);
-  process.exitCode = EXIT_CONFIGURATION;
+  const isAway = error instanceof StorageUnavailable;
+  if (!isAway && !(error instanceof ConfigError) && !(error instanceof SeedError)) throw error;
+  const reason = isAway ? `DATABASE_URL: the database cannot be reached: ${error.message}` : error.message;
+  console.error(`Barid cannot start:\n${reason}`);
+  process.exitCode = isAway ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
 }
 
 async function run(config: Config): Promise<void> {
@@ -51,18 +59,13 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-/** What whoever configured the service can mend, and has to be told without a stack. */
-function isMistake(error: unknown): error is Error {
-  return error instanceof ConfigError || error instanceof SeedError || error instanceof WrongSecretKey;
-}
-
 /** A service that cannot start holds on to nothing. */
 async function startOrEnd(service: Service): Promise<void> {
   try {
     await service.start();
   } catch (error) {
     await service.stop();
-    throw error;
+    throw error instanceof WrongSecretKey ? new ConfigError([WRONG_SECRET_KEY]) : error;
   }
 }
 
@@ -93,9 +96,6 @@ function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : String(error);
 }
-
-/** Whoever signals once more after this time is in a hurry; sooner it is the same signal, come by way of npm too. */
-const SAME_SIGNAL_MS = 200;
 
 function stopOnSignal(service: Service): void {
   let stoppingSince: number | null = null;

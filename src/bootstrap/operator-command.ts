@@ -4,13 +4,11 @@ import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
-import { type Config, ConfigError, EXIT_CONFIGURATION, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { buildContainer } from './service.ts';
-import { adapters, ports } from './tokens.ts';
-
-/** The database is away, or not one that the service was ever started on. */
-export const EXIT_UNAVAILABLE = 69;
+import { adapters } from './tokens.ts';
 
 const NO_TABLES =
   'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first';
@@ -50,7 +48,6 @@ export async function runOperatorCommand(
     });
     const database = container.get(adapters.database);
     try {
-      await container.get(ports.unitOfWork).ping();
       if (await database.isMigrated()) return await work(container);
       complain(NO_TABLES);
       return EXIT_UNAVAILABLE;

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -11,7 +10,7 @@ import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
 import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
-import { runProgram } from '../support/program.ts';
+import { runProgram, startProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -207,13 +206,15 @@ describe('an impossible mix', () => {
 const SIGNALS = 4;
 const SIGNALS_APART_MS = 10;
 
+const MAIN = ['src/bootstrap/main.ts'];
+
 describe('the program itself', () => {
-  const runWith = (environment: Record<string, string>) =>
-    runProgram(['src/bootstrap/main.ts'], {
-      PATH: process.env.PATH ?? '',
-      DATABASE_URL: 'sqlite::memory:',
-      ...environment,
-    });
+  const environmentWith = (given: Record<string, string>) => ({
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: 'sqlite::memory:',
+    ...given,
+  });
+  const runWith = (given: Record<string, string>) => runProgram(MAIN, environmentWith(given));
 
   it('ends with code 78 when its port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
@@ -239,11 +240,7 @@ describe('the program itself', () => {
   });
 
   it('takes a signal that comes twice at once for one', async () => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/main.ts'], {
-      cwd: join(import.meta.dirname, '../..'),
-      env: { PATH: process.env.PATH ?? '', DATABASE_URL: 'sqlite::memory:', PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = startProgram(MAIN, environmentWith({ PORT: '0' }));
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     for (let signal = 1; signal <= SIGNALS; signal += 1) {

@@ -5,8 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { startStepJob } from '../../src/application/jobs.ts';
-import { EXIT_CONFIGURATION } from '../../src/bootstrap/config.ts';
-import { EXIT_UNAVAILABLE } from '../../src/bootstrap/operator-command.ts';
+import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../src/bootstrap/exit-codes.ts';
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { runProgram } from '../support/program.ts';
 

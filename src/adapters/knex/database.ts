@@ -43,7 +43,7 @@ export class Database {
    * one transaction, and they take turns. Rejects with `StorageUnavailable` when there is no database.
    */
   async migrate(): Promise<void> {
-    await this.withConnection((connection) => connection.query('SELECT 1', []));
+    await this.ping();
     const config = this.dialect.migrationConfig();
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {
@@ -56,8 +56,17 @@ export class Database {
     }
   }
 
-  /** Whether there are any tables: not on a database that the service was never started on. */
-  isMigrated(): Promise<boolean> {
+  /** Rejects with `StorageUnavailable` when there is no database. */
+  async ping(): Promise<void> {
+    await this.withConnection((connection) => connection.query('SELECT 1', []));
+  }
+
+  /**
+   * Whether there are any tables: not on a database that the service was never started on. Rejects with
+   * `StorageUnavailable` when there is no database.
+   */
+  async isMigrated(): Promise<boolean> {
+    await this.ping();
     return this.knex.schema.hasTable('messages');
   }
 

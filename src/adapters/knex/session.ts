@@ -16,7 +16,7 @@ export class Session {
     this.#mode = mode;
   }
 
-  /** What the first statement rejected with that rejected, or null; a failure nobody waited for is the commit's to tell. */
+  /** What the first failing statement rejected with, or null; of one that nobody waited for the commit tells. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }

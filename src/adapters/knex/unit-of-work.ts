@@ -52,8 +52,8 @@ export class KnexUnitOfWork implements UnitOfWork {
     });
   }
 
-  async ping(): Promise<void> {
-    await this.#database.withConnection((connection) => connection.query('SELECT 1', []));
+  ping(): Promise<void> {
+    return this.#database.ping();
   }
 }
 

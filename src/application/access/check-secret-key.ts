@@ -6,10 +6,7 @@ export class WrongSecretKey extends Error {
   override readonly name = 'WrongSecretKey';
 
   constructor() {
-    super(
-      'SECRET_KEY: is not the one this database was filled with (without one it is read from secret.key in the data folder); ' +
-        'give every process of an installation the same one; for a key that is lost see SECRET_KEY in the README',
-    );
+    super('The database was filled under another secret key');
   }
 }
 

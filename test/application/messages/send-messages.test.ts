@@ -40,7 +40,8 @@ function world() {
   const units: number[] = [];
   const gates: { mayWrite: Gate; mayCommit: Gate }[] = [];
   const losing: UnitOfWork = {
-    ...unitOfWork,
+    ping: () => unitOfWork.ping(),
+    read: (work) => unitOfWork.read(work),
     async run(work, durability) {
       const fault = faults.shift();
       units.push(units.length + 1);
@@ -68,11 +69,9 @@ function world() {
   };
   const project = aProject();
   return {
-    clock,
     database,
     faults,
     units,
-    unitOfWork,
     sendMessages: new SendMessages({
       unitOfWork: losing,
       currentPrices: container.get(CurrentPrices),
