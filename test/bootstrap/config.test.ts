@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
 import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
+import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
@@ -248,6 +249,23 @@ describe('the program itself', () => {
       await setTimeout(SIGNALS_APART_MS);
     }
     expect(await ended).toEqual([0, null]);
+  });
+
+  it('ends at once for whoever signals again, although a request is not over', async () => {
+    const child = startProgram(MAIN, environmentWith({ PORT: '0' }));
+    const ended = once(child, 'exit');
+    const [banner] = await once(child.stdout, 'data');
+    const caller = connect(Number(/127\.0\.0\.1:(\d+)/.exec(String(banner))?.[1]), '127.0.0.1');
+    caller.on('error', () => {});
+    const head = ['POST /sms HTTP/1.1', 'Host: a', `Authorization: Bearer ${DEMO_API_KEY}`];
+    const body = ['Content-Type: application/json', 'Content-Length: 9', 'Expect: 100-continue'];
+    caller.write(`${[...head, ...body].join('\r\n')}\r\n\r\n`);
+    const [answer] = await once(caller, 'data');
+    expect(String(answer)).toContain('100 Continue');
+    const again = setInterval(() => child.kill('SIGTERM'), 50);
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    clearInterval(again);
+    caller.destroy();
   });
 
   it('ends with code 78, and changes nothing, when the database was filled under another secret key', async () => {

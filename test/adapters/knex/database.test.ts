@@ -187,6 +187,27 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.end();
     });
 
+    /** A database of its own that is reached through a network that can be cut. */
+    async function behindProxy(poolSize: number) {
+      const { hostname, port } = new URL(url);
+      const network = await TcpProxy.open({ host: hostname, port: Number(port) });
+      const remote = openDatabase({
+        kind: 'postgres',
+        url: network.through(url),
+        poolSize,
+        statementTimeoutMs: 2_000,
+      });
+      return { network, remote };
+    }
+
+    /** A client as the pool makes them, with a table that nobody else sees. */
+    async function clientWithProbe(): Promise<pg.Client> {
+      const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
+      await client.connect();
+      await client.query('CREATE TEMP TABLE probe (id text PRIMARY KEY)');
+      return client;
+    }
+
     it('runs every connection durably, under the limits that were set', async () => {
       const settings = await database.withConnection((connection) =>
         connection.query(
@@ -254,14 +275,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it('comes back by itself when the database does', async () => {
-      const { hostname, port } = new URL(url);
-      const network = await TcpProxy.open({ host: hostname, port: Number(port) });
-      const remote = openDatabase({
-        kind: 'postgres',
-        url: network.through(url),
-        poolSize: 2,
-        statementTimeoutMs: 2_000,
-      });
+      const { network, remote } = await behindProxy(2);
       const unitOfWork = new KnexUnitOfWork(remote);
       await Promise.all([unitOfWork.ping(), unitOfWork.ping()]);
       network.sever();
@@ -294,14 +308,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it('waits for no answer it has no use for before the commit', async () => {
-      const { hostname, port } = new URL(url);
-      const network = await TcpProxy.open({ host: hostname, port: Number(port) });
-      const remote = openDatabase({
-        kind: 'postgres',
-        url: network.through(url),
-        poolSize: 1,
-        statementTimeoutMs: 2_000,
-      });
+      const { network, remote } = await behindProxy(1);
       const unitOfWork = new KnexUnitOfWork(remote);
       await unitOfWork.ping();
       network.pause();
@@ -323,9 +330,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it('stores nothing when the transaction could not begin', async () => {
-      const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
-      await client.connect();
-      await client.query('CREATE TEMP TABLE probe (id text PRIMARY KEY)');
+      const client = await clientWithProbe();
       const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
       Object.assign(client, {
         query: (text: unknown, ...rest: unknown[]) =>
@@ -393,9 +398,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it('makes no change whose transaction was undone before it had begun, and keeps what is asked in order', async () => {
-      const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig);
-      await client.connect();
-      await client.query('CREATE TEMP TABLE probe (id text PRIMARY KEY)');
+      const client = await clientWithProbe();
       const connection = new PostgresConnection(client);
       const insert = () => connection.execute("INSERT INTO probe VALUES ('x')", []);
       const rows = () => connection.query('SELECT id FROM probe', []);
