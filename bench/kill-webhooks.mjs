@@ -186,14 +186,15 @@ function readRows(file) {
   const database = new Sqlite(file, { readonly: true });
   database.exec('BEGIN');
   const events = database
-    .prepare('SELECT id, subject, body, state, is_open, next_attempt_at FROM webhook_events')
+    .prepare(
+      'SELECT id, project_id, endpoint, subject, body, state, is_open, next_attempt_at FROM webhook_events',
+    )
     .all();
   const messages = database.prepare('SELECT sms_id, is_final FROM messages').all();
-  const works = database.prepare('SELECT work FROM jobs').all();
+  const jobs = database.prepare('SELECT work, due_at, is_leased FROM jobs').all();
   database.exec('COMMIT');
   database.close();
-  const jobEventIds = new Set(works.map(({ work }) => JSON.parse(work).eventId));
-  return { events, messages, jobEventIds };
+  return { events, messages, jobs };
 }
 
 function parsePost(line) {

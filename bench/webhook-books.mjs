@@ -6,13 +6,14 @@ const LAST_WORDS_MS = 1_000;
  * receiver's lines in order, `kills` the instants at which the service was dead, and `recorded` the instant of
  * the kill before which an event was recorded as delivered, by its id.
  */
-export function checkWebhooks({ events, jobEventIds, messages, posts, kills, recorded }) {
+export function checkWebhooks({ events, jobs, messages, posts, kills, recorded }) {
   const found = new Map();
   const add = (kind, detail) => found.set(kind, [...(found.get(kind) ?? []), detail]);
   const postsById = new Map();
   for (const post of posts) postsById.set(post.id, [...(postsById.get(post.id) ?? []), post]);
 
-  checkRows({ events, jobEventIds, messages, postsById, add });
+  checkRows({ events, messages, postsById, add });
+  checkJobs({ events, jobs, add });
   const repeats = checkRepeats({ postsById, kills, recorded, add });
   checkOrder({ posts, add });
 
@@ -30,13 +31,12 @@ export function checkWebhooks({ events, jobEventIds, messages, posts, kills, rec
 }
 
 /** Every event is delivered, or still to be posted, or gave way; every final message has one final event. */
-function checkRows({ events, jobEventIds, messages, postsById, add }) {
+function checkRows({ events, messages, postsById, add }) {
   const finals = new Map();
-  for (const { id, state, subject, body, is_open: isOpen, next_attempt_at: nextAt } of events) {
+  for (const { id, state, subject, body } of events) {
     if (JSON.parse(body).isFinal) finals.set(subject, (finals.get(subject) ?? 0) + 1);
     if (state === 'delivered' && !postsById.has(id)) add('delivered, never posted', id);
     if (state === 'discarded') add('discarded', id);
-    if (Number(isOpen) === 1 && nextAt !== null && !jobEventIds.has(id)) add('open without a job', id);
   }
   const heads = new Set(
     events.filter((event) => Number(event.is_open) === 1 && event.next_attempt_at !== null).map(subjectOf),
@@ -50,6 +50,23 @@ function checkRows({ events, jobEventIds, messages, postsById, add }) {
     const count = finals.get(id) ?? 0;
     if (Number(isFinal) === 1 && count !== 1) add(`final message with ${count} final events`, id);
     if (Number(isFinal) === 0 && count !== 0) add('final event of a message that is not final', id);
+  }
+}
+
+/** Every event that is to be posted has a job that somebody holds, or that is due no later than the event. */
+function checkJobs({ events, jobs, add }) {
+  const dueAt = new Map();
+  for (const { work, due_at, is_leased: isLeased } of jobs) {
+    const { kind, projectId, endpoint } = JSON.parse(work);
+    if (kind === 'post-webhooks') {
+      dueAt.set(`${projectId} ${endpoint}`, Number(isLeased) === 1 ? 0 : Number(due_at));
+    }
+  }
+  for (const { id, project_id, endpoint, next_attempt_at: nextAt } of events) {
+    if (nextAt === null) continue;
+    const due = dueAt.get(`${project_id} ${endpoint}`);
+    if (due === undefined) add('to be posted, without a job', id);
+    else if (due > Number(nextAt)) add('to be posted before its job is due', id);
   }
 }
 

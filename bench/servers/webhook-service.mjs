@@ -6,7 +6,7 @@ const build = process.env.BENCH_BUILD ?? new URL('../../dist', import.meta.url).
 const load = (path) => import(`${build}/${path}.js`);
 const { AesSecretBox } = await load('adapters/node/aes-secret-box');
 const { PinoLogger } = await load('adapters/pino/pino-logger');
-const { postWebhookJob } = await load('application/jobs');
+const { postWebhooksJob } = await load('application/jobs');
 const { readConfig } = await load('bootstrap/config');
 const { readSeed } = await load('bootstrap/seed-file');
 const { Service } = await load('bootstrap/service');
@@ -54,7 +54,7 @@ const questions = {
       });
       await unitOfWork.run(async (stores) => {
         await stores.webhookEvents.insert(events);
-        await stores.jobs.add(events.map(({ id, turn }) => postWebhookJob(id, turn, now + LATER_MS)));
+        await stores.jobs.bringForward(events.map((event) => postWebhooksJob(event, now + LATER_MS)));
       });
     }
     return count;

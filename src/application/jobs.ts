@@ -3,10 +3,11 @@ export type MessageWork =
   | { readonly kind: 'start-step'; readonly smsId: string; readonly step: number }
   | { readonly kind: 'step-deadline'; readonly smsId: string; readonly step: number };
 
-/** Post an event to a customer's server. */
+/** Post the events of one project that are due at one of its customers' endpoints. */
 export interface WebhookWork {
-  readonly kind: 'post-webhook';
-  readonly eventId: string;
+  readonly kind: 'post-webhooks';
+  readonly projectId: string;
+  readonly endpoint: string;
 }
 
 /** What is to be done. Jobs carry ids, never object graphs; a new kind breaks the build until it is handled. */
@@ -58,12 +59,11 @@ export function stepDeadlineJobId(smsId: string, step: number): string {
   return `${smsId}/deadline/${step}`;
 }
 
-/** Each attempt is a job of its own: `turn` counts them. */
-export function postWebhookJob(eventId: string, turn: number, dueAt: number): Job {
-  return { id: postWebhookJobId(eventId, turn), dueAt, work: { kind: 'post-webhook', eventId } };
-}
-
-/** The id of `postWebhookJob`, for removing it. */
-export function postWebhookJobId(eventId: string, turn: number): string {
-  return `${eventId}/post/${turn}`;
+/** The job that posts what is due to an endpoint; there is one per project and endpoint, however many events wait. */
+export function postWebhooksJob(
+  { projectId, endpoint }: { readonly projectId: string; readonly endpoint: string },
+  dueAt: number,
+): Job {
+  const work = { kind: 'post-webhooks', projectId, endpoint } as const;
+  return { id: `webhooks/${projectId}/${endpoint}`, dueAt, work };
 }

@@ -119,11 +119,11 @@ export class RunJobs {
 }
 
 function isMessageJob(job: LeasedJob): job is LeasedJob<MessageWork> {
-  return job.work.kind !== 'post-webhook';
+  return job.work.kind !== 'post-webhooks';
 }
 
 function isWebhookJob(job: LeasedJob): job is LeasedJob<WebhookWork> {
-  return job.work.kind === 'post-webhook';
+  return job.work.kind === 'post-webhooks';
 }
 
 async function projectsOf(stores: Stores, projectIds: readonly string[]) {

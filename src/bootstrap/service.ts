@@ -19,6 +19,7 @@ import { RelayJobs } from '../application/relay-jobs.ts';
 import { RunJobs } from '../application/run-jobs.ts';
 import { ApplySeed, type Seed } from '../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
+import { DeliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
 import type { EgressConfig, QueueConfig, Role } from './config.ts';
 import { channels } from './modules/channels.ts';
 import { persistence } from './modules/persistence.ts';
@@ -159,6 +160,7 @@ export class Service {
     });
     await this.#loop.stop();
     await container.get(ports.jobQueue).close();
+    container.get(DeliverWebhooks).stop();
     await container.get(BackgroundWork).idle();
     await container.get(ports.webhookTransport).close();
     await container.get(adapters.database).close();

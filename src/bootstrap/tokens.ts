@@ -33,6 +33,7 @@ export const ports = {
   webhookTransport: port<WebhookTransport>('WebhookTransport'),
   workSignal: port<WorkSignal>('WorkSignal'),
   recordingPause: port<Pause>('RecordingPause'),
+  lookAgainPause: port<Pause>('LookAgainPause'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */

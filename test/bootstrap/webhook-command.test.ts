@@ -36,7 +36,7 @@ const event = (id: string, given: Partial<WebhookEvent>): WebhookEvent => ({
   nextAttemptAt: null,
   lastError: null,
   createdAt: NOW,
-  turn: 1,
+  version: 1,
   ...given,
 });
 
@@ -103,7 +103,9 @@ describe('retry', () => {
     const database = openDatabase({ kind: 'sqlite', filename: join(folder, 'barid.db') });
     const jobs = await database.knex('jobs').select('id', 'due_at');
     await database.close();
-    expect(jobs).toEqual([{ id: `${DISCARDED_ID}/post/2`, due_at: NOW + HOUR_MS - 1 }]);
+    expect(jobs).toEqual([
+      { id: `webhooks/${PROJECT_ID}/customer.example/inbound`, due_at: NOW + HOUR_MS - 1 },
+    ]);
   });
 
   it.each([

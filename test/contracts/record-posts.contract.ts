@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { type LeasedJob, postWebhookJob, type WebhookWork } from '../../src/application/jobs.ts';
+import type { LeasedJob, WebhookWork } from '../../src/application/jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
 import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
@@ -94,10 +94,14 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
       ['delivered', NOW],
     ]);
-    const jobs = await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW, until: NOW + SECOND_MS, limit: 10 }),
-    );
-    expect(jobs.map(({ id }) => id)).toEqual([postWebhookJob(open[0]?.id ?? '', 1, NOW).id]);
+    // Whoever holds the job of the endpoint finds it there.
+    const { projectId, endpoint } = posted.event;
+    expect(
+      await storage.unitOfWork.read((stores) => stores.webhookEvents.nextDueAt([{ projectId, endpoint }])),
+    ).toEqual([NOW]);
+    expect(
+      await storage.unitOfWork.read((stores) => stores.jobs.held([posted.job], NOW + 30 * SECOND_MS)),
+    ).toEqual([posted.job]);
   });
 
   it('changes nothing for a lease that is not the newest', async () => {
@@ -110,6 +114,21 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
       result: { kind: 'answered', status: 410, retryAfterMs: null },
     });
     expect(await storage.unitOfWork.run(eventsOf)).toEqual([posted.event]);
+    const { endpoint } = posted.event;
+    const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([endpoint]));
+    expect(health).toEqual(new Map());
+  });
+
+  it('changes nothing of an event that changed since it was posted', async () => {
+    const posted = await postedEvent();
+    const [changed] = await storage.unitOfWork.run((stores) =>
+      stores.webhookEvents.save([{ ...posted.event, attempts: 1, lastError: 'HTTP 500' }]),
+    );
+    await recorder().execute({
+      ...posted,
+      result: { kind: 'answered', status: 410, retryAfterMs: null },
+    });
+    expect(await storage.unitOfWork.run(eventsOf)).toEqual([changed]);
     const { endpoint } = posted.event;
     const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([endpoint]));
     expect(health).toEqual(new Map());

@@ -12,6 +12,7 @@ import {
   NOW,
   PROJECT_ID,
 } from '../support/builders.ts';
+import { Gate } from '../support/job-collector.ts';
 import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const OTHER_PROJECT_ID = '664abc000000000000000002';
@@ -196,6 +197,63 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await run(({ jobs }) => jobs.complete(held))).toEqual([]);
       expect(await read(({ jobs }) => jobs.nextDueAt())).toBe(NOW + 7);
       expect(await lease(NOW + 7)).toEqual([leased('a', 3)]);
+    });
+
+    it('brings a job forward, and neither back nor out of the hands of whoever holds it', async () => {
+      const bringForward = (...jobs: readonly Job[]) => run((stores) => stores.jobs.bringForward(jobs));
+      await bringForward(job('a', NOW + 10), job('b', NOW + 10));
+      await bringForward(job('a', NOW + 5), job('b', NOW + 15));
+      expect(await lease(NOW + 4)).toEqual([]);
+      expect(await lease(NOW + 5)).toEqual([leased('a', 1)]);
+      expect(await lease(NOW + 10)).toEqual([leased('b', 1)]);
+      await bringForward(job('a', NOW));
+      expect(await lease(NOW + 10)).toEqual([]);
+      expect(await run((stores) => stores.jobs.complete([leased('a', 1)]))).toEqual([leased('a', 1)]);
+      await bringForward(job('a', NOW));
+      expect(await lease(NOW + 10)).toEqual([leased('a', 1)]);
+    });
+
+    it('brings forward what was given back or has failed', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b')]));
+      await lease(NOW);
+      const failure = { reason: 'no luck', at: NOW, retryAt: NOW + 50, failuresMax: 2 };
+      await run(({ jobs }) => jobs.fail([leased('a', 1)], failure));
+      await run(({ jobs }) => jobs.add([job('b', NOW + 50)]));
+      expect(await lease(NOW + 20)).toEqual([]);
+      await run(({ jobs }) => jobs.bringForward([job('a', NOW + 20), job('b', NOW + 20)]));
+      expect((await lease(NOW + 20)).map(({ id }) => id)).toEqual(['a', 'b']);
+    });
+
+    it('makes the leases longer that are still held', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
+      await lease(NOW, 2);
+      const asked = [leased('b', 1), leased('a', 2), leased('c', 1), leased('a', 1)];
+      expect(await run(({ jobs }) => jobs.renew(asked, NOW + 2 * LEASE_MS))).toEqual([
+        leased('b', 1),
+        leased('a', 1),
+      ]);
+      expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
+      expect((await lease(NOW + 2 * LEASE_MS)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    });
+
+    it('locks what is held, so that whoever brings it forward waits and finds it gone', async () => {
+      await run(({ jobs }) => jobs.add([job('a'), job('b')]));
+      await lease(NOW, 1);
+      const [isLocked, isAsking] = [new Gate(), new Gate()];
+      const completing = run(async ({ jobs }) => {
+        expect(await jobs.lockHeld([leased('b', 1), leased('a', 1)])).toEqual([leased('a', 1)]);
+        isLocked.open();
+        if (storage.concurrency > 1) await isAsking.opened;
+        await jobs.complete([leased('a', 1)]);
+      });
+      await isLocked.opened;
+      const adding = run(async ({ jobs }) => {
+        const asking = jobs.bringForward([job('a', NOW + 3)]);
+        isAsking.open();
+        await asking;
+      });
+      await Promise.all([completing, adding]);
+      expect((await lease(NOW + 3)).map(({ id }) => id)).toEqual(['b', 'a']);
     });
 
     it('takes the last of equal ids in one list', async () => {

@@ -32,7 +32,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       nextAttemptAt: NOW,
       lastError: null,
       createdAt: NOW,
-      turn: 1,
+      version: 1,
       ...given,
     });
     const inbound = (id: string, createdAt: number, phoneNumberId = PHONE_NUMBER_ID) =>
@@ -73,14 +73,91 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         firstAttemptAt: NOW + 1,
         nextAttemptAt: null,
         lastError: 'انتهت المهلة',
-        turn: 12,
       } as const;
       await run((s) => s.webhookEvents.save([{ ...event('a'), ...changed, body: 'other', url: 'other' }]));
       expect(await read((s) => s.webhookEvents.byIds(['a', 'b']))).toEqual([
-        { ...event('a'), ...changed },
+        { ...event('a'), ...changed, version: 2 },
         event('b'),
       ]);
       expect((await run((s) => s.webhookEvents.lockOpen([anSmsId()]))).map(({ id }) => id)).toEqual(['b']);
+    });
+
+    it('saves only what nobody changed since it was read', async () => {
+      await insert(event('a'), event('b'), event('c'));
+      const failed = (id: string) => event(id, { attempts: 1, nextAttemptAt: NOW + 5 });
+      const [a] = await run((s) => s.webhookEvents.save([failed('a')]));
+      expect(a).toEqual({ ...failed('a'), version: 2 });
+      const done = (id: string) => event(id, { state: 'delivered', attempts: 1, nextAttemptAt: null });
+      expect(await run((s) => s.webhookEvents.save([done('c'), done('a'), done('x'), done('b')]))).toEqual([
+        { ...done('c'), version: 2 },
+        { ...done('b'), version: 2 },
+      ]);
+      const stored = await read((s) => s.webhookEvents.byIds(['a', 'b', 'c']));
+      expect(stored.map(({ state, version }) => [state, version])).toEqual([
+        ['pending', 2],
+        ['delivered', 2],
+        ['delivered', 2],
+      ]);
+    });
+
+    it('lets one of two who change an event at once do so', async () => {
+      await insert(event('a'));
+      const start = new MeetingPoint(Math.min(2, storage.concurrency));
+      const change = (attempts: number) =>
+        run(async ({ webhookEvents }) => {
+          await start.meet();
+          return webhookEvents.save([event('a', { attempts })]);
+        });
+      const saved = (await Promise.all([change(1), change(2)])).flat();
+      expect(saved).toHaveLength(1);
+      expect(await read((s) => s.webhookEvents.byIds(['a']))).toEqual(saved);
+    });
+
+    it('finds what is due of each lane, the longest due first, behind what was seen', async () => {
+      const at = (id: string, nextAttemptAt: number | null, given: Partial<WebhookEvent> = {}) =>
+        event(id, { nextAttemptAt, ...given });
+      await insert(
+        at('c', NOW - 1),
+        at('b', NOW),
+        at('a', NOW),
+        at('later', NOW + 1),
+        at('waits', null),
+        at('done', null, { state: 'delivered' }),
+        at('other', NOW - 2, { endpoint: OTHER_ENDPOINT }),
+        at('foreign', NOW - 2, { projectId: 'f'.repeat(24) }),
+      );
+      const lane = { projectId: PROJECT_ID, endpoint: ENDPOINT, now: NOW, limit: 10 };
+      const found = await read((s) =>
+        s.webhookEvents.due([
+          { ...lane, after: null },
+          { ...lane, endpoint: OTHER_ENDPOINT, after: null },
+          { ...lane, after: null, limit: 2 },
+          { ...lane, after: { nextAttemptAt: NOW, id: 'a' } },
+          { ...lane, after: { nextAttemptAt: NOW - 1, id: '' } },
+          { ...lane, endpoint: 'unknown.example/', after: null },
+        ]),
+      );
+      expect(found.map((events) => events.map(({ id }) => id))).toEqual([
+        ['c', 'a', 'b'],
+        ['other'],
+        ['c', 'a'],
+        ['b'],
+        ['c', 'a', 'b'],
+        [],
+      ]);
+      expect(found[1]).toEqual([at('other', NOW - 2, { endpoint: OTHER_ENDPOINT })]);
+      expect(await read((s) => s.webhookEvents.due([]))).toEqual([]);
+    });
+
+    it('tells when the next event of each lane is due', async () => {
+      await insert(
+        event('a', { nextAttemptAt: NOW + 7 }),
+        event('b', { nextAttemptAt: NOW + 5 }),
+        event('c', { nextAttemptAt: null }),
+        event('d', { endpoint: OTHER_ENDPOINT, nextAttemptAt: null }),
+      );
+      const lanes = [OTHER_ENDPOINT, ENDPOINT].map((endpoint) => ({ projectId: PROJECT_ID, endpoint }));
+      expect(await read((s) => s.webhookEvents.nextDueAt(lanes))).toEqual([null, NOW + 5]);
     });
 
     it('lists the events of a whatsapp number, the newest first', async () => {

@@ -33,6 +33,15 @@ export interface Update<Key extends string, Changed extends string> {
   readonly mode: 'set' | 'add';
 }
 
+/** Changes the rows that have all the given values of the key, in its order, and adds one to their version. */
+export interface Change<Key extends string, Changed extends string> {
+  readonly table: string;
+  /** With the version a row was read with. */
+  readonly key: Columns<Key>;
+  readonly version: NoInfer<Key>;
+  readonly columns: Columns<Changed>;
+}
+
 /** Removes the rows that have all the given values, in the order of the first one. */
 export interface Removal<Key extends string> {
   readonly table: string;
@@ -69,6 +78,11 @@ export interface Connection {
     statement: Update<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<void>;
+  /** For each row of values whether it was there under its version and was changed. */
+  change<Key extends string, Changed extends string>(
+    statement: Change<Key, Changed>,
+    rows: readonly RowOf<NoInfer<Key | Changed>>[],
+  ): Promise<readonly boolean[]>;
   /** For each row of values whether it was there and was removed; of equal ones only the first. */
   remove<Key extends string>(
     statement: Removal<Key>,

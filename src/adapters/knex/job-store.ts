@@ -1,6 +1,6 @@
 import type { Job, LeasedJob, Work } from '../../application/jobs.ts';
 import type { DeadJob, JobStore } from '../../application/ports/stores.ts';
-import type { Insert, Removal, Update } from './connection.ts';
+import type { Insert, Removal, Row, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
 /** What a job is created with; every lease, and every new due time, raises it. */
@@ -11,13 +11,20 @@ const INSERT = {
   columns: { id: 'text', work: 'text', due_at: 'bigint', fence: 'bigint', failures: 'bigint' },
   orderBy: 'id',
   onConflict: `ON CONFLICT (id) DO UPDATE
-    SET work = excluded.work, due_at = excluded.due_at, fence = jobs.fence + 1, failures = 0`,
+    SET work = excluded.work, due_at = excluded.due_at, is_leased = 0, fence = jobs.fence + 1, failures = 0`,
+} as const satisfies Insert<string>;
+
+/** Takes the lock also where nothing changes, so that whoever is about to remove the job is waited for. */
+const BRING_FORWARD = {
+  ...INSERT,
+  onConflict: `ON CONFLICT (id) DO UPDATE SET due_at =
+    CASE WHEN jobs.is_leased = 0 AND excluded.due_at < jobs.due_at THEN excluded.due_at ELSE jobs.due_at END`,
 } as const satisfies Insert<string>;
 
 const POSTPONE = {
   table: 'jobs',
   key: { id: 'text' },
-  columns: { failures: 'bigint', due_at: 'bigint' },
+  columns: { failures: 'bigint', due_at: 'bigint', is_leased: 'bigint' },
   mode: 'set',
 } as const satisfies Update<string, string>;
 
@@ -42,17 +49,11 @@ export class KnexJobStore implements JobStore {
   }
 
   async add(jobs: readonly Job[]): Promise<void> {
-    const latest = new Map(jobs.map((job) => [job.id, job]));
-    await this.#session.insert(
-      INSERT,
-      [...latest.values()].map(({ id, work, dueAt }) => ({
-        id,
-        work: JSON.stringify(work),
-        due_at: dueAt,
-        fence: FIRST_FENCE,
-        failures: 0,
-      })),
-    );
+    await this.#session.insert(INSERT, rowsOf(jobs));
+  }
+
+  async bringForward(jobs: readonly Job[]): Promise<void> {
+    await this.#session.insert(BRING_FORWARD, rowsOf(jobs));
   }
 
   async lease({
@@ -70,10 +71,10 @@ export class KnexJobStore implements JobStore {
       [now, limit],
     );
     if (due.length === 0) return [];
-    await this.#session.execute('UPDATE jobs SET due_at = ?, fence = fence + 1 WHERE id = ANY(?)', [
-      until,
-      due.map((row) => row.id as string),
-    ]);
+    await this.#session.execute(
+      'UPDATE jobs SET due_at = ?, is_leased = 1, fence = fence + 1 WHERE id = ANY(?)',
+      [until, due.map((row) => row.id as string)],
+    );
     return due.map((row) => ({
       id: row.id as string,
       fence: (row.fence as number) + 1,
@@ -89,13 +90,29 @@ export class KnexJobStore implements JobStore {
     return jobs.filter((_, index) => removed[index]);
   }
 
-  async held(jobs: readonly LeasedJob[], until: number): Promise<readonly LeasedJob[]> {
+  async held<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]> {
     const rows = await this.#session.query('SELECT id, fence FROM jobs WHERE id = ANY(?) AND due_at >= ?', [
       jobs.map(({ id }) => id),
       until,
     ]);
-    const fences = new Map(rows.map((row) => [row.id, row.fence]));
-    return jobs.filter(({ id, fence }) => fences.get(id) === fence);
+    return underTheirFence(jobs, rows);
+  }
+
+  async lockHeld<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]> {
+    const rows = await this.#session.query(
+      'SELECT id, fence FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      [jobs.map(({ id }) => id)],
+    );
+    return underTheirFence(jobs, rows);
+  }
+
+  async renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]> {
+    const held = await this.lockHeld(jobs);
+    await this.#session.execute('UPDATE jobs SET due_at = ? WHERE id = ANY(?)', [
+      until,
+      held.map(({ id }) => id),
+    ]);
+    return held;
   }
 
   async remove(ids: readonly string[]): Promise<void> {
@@ -120,7 +137,7 @@ export class KnexJobStore implements JobStore {
       POSTPONE,
       held
         .filter((job) => !isWorn(job))
-        .map((job) => ({ id: job.id, failures: failuresOf(job) ?? 0, due_at: retryAt })),
+        .map((job) => ({ id: job.id, failures: failuresOf(job) ?? 0, due_at: retryAt, is_leased: 0 })),
     );
     const buried = await this.complete(held.filter(isWorn));
     await this.#session.insert(
@@ -165,4 +182,24 @@ export class KnexJobStore implements JobStore {
     const [row] = await this.#session.query('SELECT COUNT(*) AS total FROM dead_jobs');
     return row?.total as number;
   }
+}
+
+/** Of equal ids the last. */
+function rowsOf(jobs: readonly Job[]) {
+  const latest = new Map(jobs.map((job) => [job.id, job]));
+  return [...latest.values()].map(({ id, work, dueAt }) => ({
+    id,
+    work: JSON.stringify(work),
+    due_at: dueAt,
+    fence: FIRST_FENCE,
+    failures: 0,
+  }));
+}
+
+function underTheirFence<Held extends LeasedJob>(
+  jobs: readonly Held[],
+  rows: readonly Row[],
+): readonly Held[] {
+  const fences = new Map(rows.map((row) => [row.id, row.fence]));
+  return jobs.filter(({ id, fence }) => fences.get(id) === fence);
 }

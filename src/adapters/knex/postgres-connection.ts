@@ -1,6 +1,16 @@
 import type pg from 'pg';
 import type { Durability } from '../../application/ports/unit-of-work.ts';
-import type { Connection, Insert, Lookup, Parameter, Removal, Row, RowOf, Update } from './connection.ts';
+import type {
+  Change,
+  Connection,
+  Insert,
+  Lookup,
+  Parameter,
+  Removal,
+  Row,
+  RowOf,
+  Update,
+} from './connection.ts';
 
 const BEGIN: Readonly<Record<Durability, string>> = {
   full: 'BEGIN ISOLATION LEVEL READ COMMITTED',
@@ -123,6 +133,22 @@ export class PostgresConnection implements Connection {
     unwatched(this.#change(sql, rows));
   }
 
+  async change<Key extends string, Changed extends string>(
+    change: Change<Key, Changed>,
+    rows: readonly RowOf<NoInfer<Key | Changed>>[],
+  ): Promise<readonly boolean[]> {
+    const key = Object.keys(change.key) as Key[];
+    const sql = this.#bulk(change, () => {
+      const { table, version } = change;
+      const changes = Object.keys(change.columns).map((name) => `${name} = given.${name}`);
+      return `WITH ${givenAndLocked(table, change.key, change.columns)}
+        UPDATE ${table} SET ${changes.join(', ')}, ${version} = ${table}.${version} + 1
+        FROM given JOIN locked USING (${key.join(', ')}) WHERE ${equalities(table, key, 'given')}
+        RETURNING ${key.map((name) => `given.${name}`).join(', ')}`;
+    });
+    return foundAmong(rows, key, (await this.#change(sql, rows)).rows);
+  }
+
   async remove<Key extends string>(
     removal: Removal<Key>,
     rows: readonly RowOf<Key>[],
@@ -134,10 +160,7 @@ export class PostgresConnection implements Connection {
         DELETE FROM ${table} USING locked WHERE ${equalities(table, key, 'locked')}
         RETURNING ${key.map((name) => `${table}.${name}`).join(', ')}`;
     });
-    const removed = (await this.#change(sql, rows)).rows;
-    const identity = (row: Row) => JSON.stringify(key.map((name) => row[name]));
-    const found = new Set(removed.map(identity));
-    return rows.map((row) => found.delete(identity(row)));
+    return foundAmong(rows, key, (await this.#change(sql, rows)).rows);
   }
 
   async lookup<Name extends string>(
@@ -233,6 +256,17 @@ function unwatched(statement: Promise<unknown>): void {
 export function sqlStateOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && SQLSTATE.test(code) ? code : null;
+}
+
+/** For each row whether its key was returned; of equal ones only the first. */
+function foundAmong<Key extends string>(
+  rows: readonly RowOf<Key>[],
+  key: readonly Key[],
+  returned: readonly Row[],
+): readonly boolean[] {
+  const identity = (row: Row) => JSON.stringify(key.map((name) => row[name]));
+  const found = new Set(returned.map(identity));
+  return rows.map((row) => found.delete(identity(row)));
 }
 
 function inPostgres(sql: string): string {

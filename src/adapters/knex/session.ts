@@ -1,5 +1,15 @@
 import { invariant } from '../../domain/shared/invariant.ts';
-import type { Connection, Insert, Lookup, Parameter, Removal, Row, RowOf, Update } from './connection.ts';
+import type {
+  Change,
+  Connection,
+  Insert,
+  Lookup,
+  Parameter,
+  Removal,
+  Row,
+  RowOf,
+  Update,
+} from './connection.ts';
 
 /**
  * A connection for the time of one unit of work. It refuses statements after the unit's end, changes outside
@@ -43,6 +53,13 @@ export class Session {
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<void> {
     if (rows.length > 0) await this.#change(() => this.#connection.update(statement, rows));
+  }
+
+  async change<Key extends string, Changed extends string>(
+    statement: Change<Key, Changed>,
+    rows: readonly RowOf<NoInfer<Key | Changed>>[],
+  ): Promise<readonly boolean[]> {
+    return rows.length === 0 ? [] : this.#change(() => this.#connection.change(statement, rows));
   }
 
   async remove<Key extends string>(

@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type {
+  Change,
   Connection,
   Insert,
   Lookup,
@@ -95,6 +96,21 @@ export class SqliteConnection implements Connection {
       return { sql, names: [...changed, ...key] };
     });
     for (const row of rows) runBulk(bulk, row);
+  }
+
+  async change<Key extends string, Changed extends string>(
+    change: Change<Key, Changed>,
+    rows: readonly RowOf<Key | Changed>[],
+  ): Promise<readonly boolean[]> {
+    const bulk = this.#bulk(change, () => {
+      const { table, version } = change;
+      const key = Object.keys(change.key);
+      const changed = Object.keys(change.columns);
+      const changes = [...changed.map((name) => `${name} = ?`), `${version} = ${version} + 1`];
+      const sql = `UPDATE ${table} SET ${changes.join(', ')} WHERE ${equalities(key)}`;
+      return { sql, names: [...changed, ...key] };
+    });
+    return rows.map((row) => runBulk(bulk, row).changes > 0);
   }
 
   async remove<Key extends string>(

@@ -1,6 +1,6 @@
-import type { WebhookEventStore } from '../../application/ports/stores.ts';
+import type { DueQuestion, WebhookEventStore, WebhookLane } from '../../application/ports/stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../domain/webhooks/webhook-event.ts';
-import type { Insert, Row, RowOf, Update } from './connection.ts';
+import type { Change, Insert, Lookup, Row, RowOf } from './connection.ts';
 import type { Session } from './session.ts';
 
 const CHANGING_COLUMNS = {
@@ -10,7 +10,6 @@ const CHANGING_COLUMNS = {
   first_attempt_at: 'bigint',
   next_attempt_at: 'bigint',
   last_error: 'text',
-  turn: 'bigint',
 } as const;
 
 const INSERT = {
@@ -26,6 +25,7 @@ const INSERT = {
     secret: 'text',
     body: 'text',
     created_at: 'bigint',
+    version: 'bigint',
     ...CHANGING_COLUMNS,
   },
   orderBy: 'id',
@@ -33,10 +33,29 @@ const INSERT = {
 
 const SAVE = {
   table: 'webhook_events',
-  key: { id: 'text' },
+  key: { id: 'text', version: 'bigint' },
+  version: 'version',
   columns: CHANGING_COLUMNS,
-  mode: 'set',
-} as const satisfies Update<string, string>;
+} as const satisfies Change<string, string>;
+
+const LANE_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
+
+const DUE = {
+  columns: { ...LANE_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
+  select: `
+    SELECT * FROM webhook_events
+    WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
+      AND next_attempt_at <= :now AND (next_attempt_at, id) > (:after_at, :after_id)
+    ORDER BY next_attempt_at, id LIMIT :most`,
+} as const satisfies Lookup<string>;
+
+const NEXT_DUE_AT = {
+  columns: LANE_COLUMNS,
+  select: `
+    SELECT MIN(next_attempt_at) AS due_at FROM webhook_events
+    WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
+      AND next_attempt_at IS NOT NULL`,
+} as const satisfies Lookup<string>;
 
 export class KnexWebhookEventStore implements WebhookEventStore {
   readonly #session: Session;
@@ -67,8 +86,34 @@ export class KnexWebhookEventStore implements WebhookEventStore {
     return this.#select('SELECT * FROM webhook_events WHERE id = ANY(?) ORDER BY id FOR UPDATE', ids);
   }
 
-  async save(events: readonly WebhookEvent[]): Promise<void> {
-    await this.#session.update(SAVE, events.map(changingColumns));
+  async due(questions: readonly DueQuestion[]): Promise<readonly (readonly WebhookEvent[])[]> {
+    const found = await this.#session.lookup(
+      DUE,
+      questions.map(({ projectId, endpoint, now, after, limit }) => ({
+        project_id: projectId,
+        endpoint,
+        now,
+        after_at: after?.nextAttemptAt ?? -1,
+        after_id: after?.id ?? '',
+        most: limit,
+      })),
+    );
+    return found.map((rows) => rows.map(fromRow));
+  }
+
+  async nextDueAt(lanes: readonly WebhookLane[]): Promise<readonly (number | null)[]> {
+    const found = await this.#session.lookup(
+      NEXT_DUE_AT,
+      lanes.map(({ projectId, endpoint }) => ({ project_id: projectId, endpoint })),
+    );
+    return found.map(([row]) => (row?.due_at ?? null) as number | null);
+  }
+
+  async save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]> {
+    const changed = await this.#session.change(SAVE, events.map(changingColumns));
+    return events
+      .filter((_, index) => changed[index])
+      .map((event) => ({ ...event, version: event.version + 1 }));
   }
 
   async ofPhoneNumber(phoneNumberId: string, since: number, limit: number): Promise<readonly WebhookEvent[]> {
@@ -98,7 +143,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
 
 function unchangingColumns(
   event: WebhookEvent,
-): RowOf<Exclude<keyof typeof INSERT.columns, keyof typeof CHANGING_COLUMNS | 'id'>> {
+): RowOf<Exclude<keyof typeof INSERT.columns, keyof typeof CHANGING_COLUMNS | 'id' | 'version'>> {
   return {
     kind: event.kind,
     project_id: event.projectId,
@@ -112,7 +157,7 @@ function unchangingColumns(
   };
 }
 
-function changingColumns(event: WebhookEvent): RowOf<keyof typeof CHANGING_COLUMNS | 'id'> {
+function changingColumns(event: WebhookEvent): RowOf<keyof typeof CHANGING_COLUMNS | 'id' | 'version'> {
   return {
     id: event.id,
     state: event.state,
@@ -121,7 +166,7 @@ function changingColumns(event: WebhookEvent): RowOf<keyof typeof CHANGING_COLUM
     first_attempt_at: event.firstAttemptAt,
     next_attempt_at: event.nextAttemptAt,
     last_error: event.lastError,
-    turn: event.turn,
+    version: event.version,
   };
 }
 
@@ -142,6 +187,6 @@ function fromRow(row: Row): WebhookEvent {
     nextAttemptAt: row.next_attempt_at as number | null,
     lastError: row.last_error as string | null,
     createdAt: row.created_at as number,
-    turn: row.turn as number,
+    version: row.version as number,
   };
 }

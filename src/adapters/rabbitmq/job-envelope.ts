@@ -12,7 +12,7 @@ const WORK_FIELDS: {
 } = {
   'start-step': { smsId: 'string', step: 'number' },
   'step-deadline': { smsId: 'string', step: 'number' },
-  'post-webhook': { eventId: 'string' },
+  'post-webhooks': { projectId: 'string', endpoint: 'string' },
 };
 
 /** A job as the bytes of a message. */

@@ -13,12 +13,15 @@ export const INTERIM_ANSWERS_MAX = 10;
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
+/** `isInOrder`: the connection carries nothing of the exchange any more and may be used again. */
+export type Settle = (answer: WebhookAnswer, isInOrder: boolean) => void;
+
 /**
  * One request and its answer under one deadline. Decided by the status line: whatever happens to the body
  * after it, a status that came is the answer. `settle` is called exactly once.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #settle: (answer: WebhookAnswer) => void;
+  readonly #settle: Settle;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
@@ -28,7 +31,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #interimAnswers = 0;
 
-  constructor(timeoutMs: number, settle: (answer: WebhookAnswer) => void) {
+  constructor(timeoutMs: number, settle: Settle) {
     this.#settle = settle;
     this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs);
   }
@@ -58,12 +61,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bytes >= ANSWER_BYTES_MAX) this.#end('protocol');
   }
 
-  /**
-   * The connection is free for the next request one turn of the event loop from here. Whoever waits for this
-   * exchange to end posts again at once, and would open another connection if told before.
-   */
   onResponseEnd(): void {
-    queueMicrotask(() => setImmediate(() => this.#finish('protocol')));
+    this.#finish('protocol', true);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -76,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(`Ended: ${reason}`));
   }
 
-  #finish(reason: FailureReason): void {
+  #finish(reason: FailureReason, isInOrder = false): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
@@ -85,6 +84,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#status === null
         ? { kind: 'failed', reason, durationMs }
         : { kind: 'answered', status: this.#status, retryAfterMs: this.#retryAfterMs, durationMs },
+      isInOrder,
     );
   }
 }

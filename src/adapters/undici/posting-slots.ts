@@ -1,8 +1,22 @@
+/** Told once whether a slot was taken; false when none came free in time. */
+type Proceed = (isTaken: boolean) => void;
+
+interface Waiting {
+  readonly proceed: Proceed;
+  readonly timer: NodeJS.Timeout;
+  isOver: boolean;
+}
+
 /** The posts under way to one key, and those that wait for one of them to end. */
 interface Lane {
   taken: number;
-  readonly waiting: Set<() => void>;
+  /** In the order they came; those that are over are passed by. */
+  readonly waiting: Waiting[];
+  passed: number;
 }
+
+/** Of a line that is never empty the front is cut off when it is so long. */
+const PASSED_MAX = 1_000;
 
 /**
  * Bounds how many posts of one key are under way at once, so that a receiver that hangs holds up nobody but
@@ -18,41 +32,57 @@ export class PostingSlots {
     this.#waitMsMax = waitMsMax;
   }
 
-  /** True once a slot is taken, first come first served; false when none came free in time. */
-  take(key: string): boolean | Promise<boolean> {
+  /** Proceeds at once when a slot is free, else first come first served. */
+  take(key: string, proceed: Proceed): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) {
-      this.#lanes.set(key, { taken: 1, waiting: new Set() });
-      return true;
-    }
-    if (lane.taken < this.#slotsPerKey) {
+      this.#lanes.set(key, { taken: 1, waiting: [], passed: 0 });
+      proceed(true);
+    } else if (lane.taken < this.#slotsPerKey) {
       lane.taken += 1;
-      return true;
+      proceed(true);
+    } else {
+      this.#wait(lane, proceed);
     }
-    return new Promise((resolve) => {
-      const proceed = (): void => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-      const timer = setTimeout(() => {
-        lane.waiting.delete(proceed);
-        resolve(false);
-      }, this.#waitMsMax);
-      lane.waiting.add(proceed);
-    });
   }
 
   /** Gives a taken slot to the next in line, or back. */
   give(key: string): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    const [next] = lane.waiting;
-    if (next !== undefined) {
-      lane.waiting.delete(next);
-      next();
+    const next = nextOf(lane);
+    if (next !== null) {
+      next.isOver = true;
+      clearTimeout(next.timer);
+      next.proceed(true);
       return;
     }
     lane.taken -= 1;
     if (lane.taken === 0) this.#lanes.delete(key);
   }
+
+  #wait(lane: Lane, proceed: Proceed): void {
+    const waiting: Waiting = {
+      proceed,
+      timer: setTimeout(() => {
+        waiting.isOver = true;
+        proceed(false);
+      }, this.#waitMsMax),
+      isOver: false,
+    };
+    lane.waiting.push(waiting);
+  }
+}
+
+function nextOf(lane: Lane): Waiting | null {
+  let next = lane.waiting[lane.passed];
+  while (next?.isOver === true) {
+    lane.passed += 1;
+    next = lane.waiting[lane.passed];
+  }
+  if (next === undefined || lane.passed > PASSED_MAX) {
+    lane.waiting.splice(0, lane.passed);
+    lane.passed = 0;
+  }
+  return next ?? null;
 }

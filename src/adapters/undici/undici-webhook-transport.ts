@@ -1,11 +1,12 @@
 import { lookup as systemLookup } from 'node:dns';
-import { Agent } from 'undici';
+import { Client } from 'undici';
 import {
   WEBHOOK_TIMEOUT_MS,
   type WebhookAnswer,
   type WebhookPost,
   type WebhookTransport,
 } from '../../application/ports/webhook-transport.ts';
+import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
@@ -34,6 +35,10 @@ interface Target {
   readonly endpoint: string;
 }
 
+type Settle = (answer: WebhookAnswer) => void;
+
+const BUSY: WebhookAnswer = { kind: 'failed', reason: 'busy', durationMs: 0 };
+
 /** Enough for the throughput of a fast receiver, and all that a hanging one can hold. */
 export const POSTS_PER_ENDPOINT_MAX = 50;
 /** A host that serves many customers gets more, and one of their paths cannot use it up. */
@@ -54,7 +59,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
-  readonly #agent: Agent;
+  readonly #connections: Connections;
   readonly #endpointSlots: PostingSlots;
   readonly #originSlots: PostingSlots;
   readonly #targets = new Map<string, Target | null>();
@@ -66,18 +71,18 @@ export class UndiciWebhookTransport implements WebhookTransport {
   constructor(options: UndiciWebhookTransportOptions = {}) {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
-    this.#timeoutMs = options.timeoutMs ?? WEBHOOK_TIMEOUT_MS;
+    const timeoutMs = options.timeoutMs ?? WEBHOOK_TIMEOUT_MS;
+    this.#timeoutMs = timeoutMs;
     const queueMs = options.queueMs ?? QUEUE_MS_MAX;
     this.#endpointSlots = new PostingSlots(POSTS_PER_ENDPOINT_MAX, queueMs);
     this.#originSlots = new PostingSlots(POSTS_PER_ORIGIN_MAX, queueMs);
-    this.#agent = new Agent({
+    const clientOptions = {
       connect: guardedConnector({
         rules: this.#rules,
         lookup: options.lookup ?? systemLookup,
-        timeoutMs: this.#timeoutMs,
+        timeoutMs,
         ca: options.ca ?? null,
       }),
-      connections: POSTS_PER_ORIGIN_MAX,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
@@ -85,20 +90,22 @@ export class UndiciWebhookTransport implements WebhookTransport {
       // These two only measure silence; the deadline of the exchange measures all of it.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
+    };
+    this.#connections = new Connections((origin) => new Client(origin, clientOptions));
   }
 
-  async post(post: WebhookPost): Promise<WebhookAnswer> {
-    const target = this.#target(post.url);
-    if (target === null) return { kind: 'failed', reason: 'address-refused', durationMs: 0 };
-    if (this.#isClosed) return { kind: 'failed', reason: 'busy', durationMs: 0 };
-    this.#postsInFlight += 1;
-    try {
-      return await this.#postInTurn(target, post);
-    } finally {
-      this.#postsInFlight -= 1;
-      if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
-    }
+  post(post: WebhookPost): Promise<WebhookAnswer> {
+    return new Promise((resolve) => {
+      const target = this.#target(post.url);
+      if (target === null) return resolve({ kind: 'failed', reason: 'address-refused', durationMs: 0 });
+      if (this.#isClosed) return resolve(BUSY);
+      this.#postsInFlight += 1;
+      this.#postInTurn(target, post, (answer) => {
+        resolve(answer);
+        this.#postsInFlight -= 1;
+        if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
+      });
+    });
   }
 
   acceptUrl(url: string): string | null {
@@ -119,44 +126,40 @@ export class UndiciWebhookTransport implements WebhookTransport {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#postsInFlight > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await this.#agent.destroy();
+    await this.#connections.destroy();
   }
 
-  async #postInTurn(target: Target, post: WebhookPost): Promise<WebhookAnswer> {
+  #postInTurn(target: Target, post: WebhookPost, settle: Settle): void {
     const { endpoint, origin } = target;
-    if (!(await this.#endpointSlots.take(endpoint))) return { kind: 'failed', reason: 'busy', durationMs: 0 };
-    try {
-      if (!(await this.#originSlots.take(origin))) {
-        return { kind: 'failed', reason: 'busy', durationMs: 0 };
-      }
-      try {
-        return await this.#exchange(target, post);
-      } finally {
-        this.#originSlots.give(origin);
-      }
-    } finally {
-      this.#endpointSlots.give(endpoint);
-    }
+    this.#endpointSlots.take(endpoint, (isTaken) => {
+      if (!isTaken) return settle(BUSY);
+      const settleEndpoint: Settle = (answer) => {
+        this.#endpointSlots.give(endpoint);
+        settle(answer);
+      };
+      this.#originSlots.take(origin, (isTakenToo) => {
+        if (!isTakenToo) return settleEndpoint(BUSY);
+        this.#exchange(target, post, (answer) => {
+          this.#originSlots.give(origin);
+          settleEndpoint(answer);
+        });
+      });
+    });
   }
 
-  #exchange({ origin, path }: Target, post: WebhookPost): Promise<WebhookAnswer> {
-    return new Promise((resolve) => {
-      const exchange = new Exchange(this.#timeoutMs, resolve);
-      try {
-        this.#agent.dispatch(
-          {
-            origin,
-            path,
-            method: 'POST',
-            headers: { 'User-Agent': USER_AGENT, ...post.headers },
-            body: post.body,
-          },
-          exchange,
-        );
-      } catch (error) {
-        exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
-      }
+  #exchange({ origin, path }: Target, post: WebhookPost, settle: Settle): void {
+    const client = this.#connections.take(origin);
+    const exchange = new Exchange(this.#timeoutMs, (answer, isInOrder) => {
+      if (isInOrder) this.#connections.give(origin, client);
+      else this.#connections.drop(client);
+      settle(answer);
     });
+    try {
+      const headers = { 'User-Agent': USER_AGENT, ...post.headers };
+      client.dispatch({ origin, path, method: 'POST', headers, body: post.body }, exchange);
+    } catch (error) {
+      exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+    }
   }
 }
 

@@ -15,6 +15,8 @@ export type LogEvent =
   | 'queue_poison'
   | 'queue_returned'
   | 'request_failed'
+  | 'webhook_look_failed'
+  | 'webhook_record_failed'
   | 'work_loop_failed'
   | 'work_loop_recovered'
   | 'worker_started';

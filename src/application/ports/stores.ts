@@ -138,6 +138,10 @@ export interface JobStore {
   /** Adds jobs. One whose id exists gets the new due time, and a lease on it is void. */
   add(jobs: readonly Job[]): Promise<void>;
   /**
+   * Adds jobs. One whose id exists is due at the earlier of both instants; while somebody holds it, it stays as it is.
+   */
+  bringForward(jobs: readonly Job[]): Promise<void>;
+  /**
    * Leases up to `limit` jobs that are due at `now`, the longest due first: nobody else is given them before
    * `until`, when they are due again. Concurrent callers get different jobs.
    */
@@ -149,10 +153,13 @@ export interface JobStore {
   /** Removes the jobs that are still held under their fence, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
   /**
-   * Those of the jobs that are held under their fence until `until` at least, in the given order; without a
-   * lock, for work whose effect is recorded by `complete`.
+   * Those of the jobs that are held under their fence until `until` at least, in the given order; without a lock.
    */
-  held(jobs: readonly LeasedJob[], until: number): Promise<readonly LeasedJob[]>;
+  held<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]>;
+  /** Those of the jobs that are held under their fence, in the given order; locked until the transaction ends. */
+  lockHeld<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]>;
+  /** Holds on to the jobs that are still held under their fence until `until`, and returns those. */
+  renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]>;
   /** Removes jobs whatever their lease; ids that do not exist are fine. */
   remove(ids: readonly string[]): Promise<void>;
   /**
@@ -209,17 +216,38 @@ export interface IdempotencyStore {
   sweep(now: number, limit: number): Promise<number>;
 }
 
+/** The events of one project to one endpoint. */
+export interface WebhookLane {
+  readonly projectId: string;
+  readonly endpoint: string;
+}
+
+export interface DueQuestion extends WebhookLane {
+  /** Milliseconds since 1970, inclusive. */
+  readonly now: number;
+  /** Only events behind this one, in the order of due times and ids; null for all. */
+  readonly after: { readonly nextAttemptAt: number; readonly id: string } | null;
+  readonly limit: number;
+}
+
 export interface WebhookEventStore {
   /** Fails the unit on an id that exists. */
   insert(events: readonly WebhookEvent[]): Promise<void>;
   /** The events that exist, without a lock, in the order of their ids. */
   byIds(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /** For each question, the events of the lane that are due, the longest due first, without a lock. */
+  due(questions: readonly DueQuestion[]): Promise<readonly (readonly WebhookEvent[])[]>;
+  /** For each lane, the instant its next event is due, or null when none is. */
+  nextDueAt(lanes: readonly WebhookLane[]): Promise<readonly (number | null)[]>;
   /** The open events of the subjects, in the order of their ids, locked until the transaction ends. */
   lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]>;
   /** The events that exist, in the order of their ids, locked until the transaction ends. */
   lock(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
-  /** Writes what an attempt can change: state, attempts, times, last error, turn. */
-  save(events: readonly WebhookEvent[]): Promise<void>;
+  /**
+   * Writes what an attempt can change: state, attempts, times, last error. Of events that are as they were read only;
+   * returns those, in the given order, with their new version.
+   */
+  save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
   /** The events of a whatsapp number made after `since`, the newest first, at most `limit`. */
   ofPhoneNumber(phoneNumberId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
   /** Removes up to `limit` events made before `before` that are not open, and says how many. */

@@ -85,7 +85,7 @@ export class AcceptInbound {
       endpoint: endpointOf(webhook.url),
       secret: webhook.secret,
       body: JSON.stringify(payload),
-      turn: 0,
+      version: 0,
     };
   }
 }

@@ -1,237 +1,196 @@
-import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
-import {
-  beginProbe,
-  decidePost,
-  type EndpointHealth,
-  HEALTHY,
-} from '../../domain/webhooks/endpoint-health.ts';
-import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
 import type { PostResult } from '../../domain/webhooks/post-result.ts';
-import type { Hmac } from '../../domain/webhooks/signer.ts';
-import { isOpen, scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import { type Job, LEASE_MS, type LeasedJob, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { SecretBox } from '../ports/secret-box.ts';
-import type { Stores } from '../ports/stores.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Pause } from '../ports/pause.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WebhookTransport } from '../ports/webhook-transport.ts';
-import { type Laned, PostingLanes } from './posting-lanes.ts';
-import { postJobOf } from './queue-webhooks.ts';
+import type { WorkSignal } from '../ports/work-signal.ts';
+import type { Look, LookForEvents } from './look-for-events.ts';
+import type { PostEvent } from './post-event.ts';
+import { type Lane, PostingLanes, type Turn } from './posting-lanes.ts';
 import type { RecordPosts } from './record-posts.ts';
 
 interface DeliverPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly webhookTransport: WebhookTransport;
-  readonly secretBox: SecretBox;
-  readonly hmac: Hmac;
+  readonly lookForEvents: LookForEvents;
+  readonly postEvent: PostEvent;
+  readonly recordPosts: RecordPosts;
   readonly background: BackgroundWork;
   readonly clock: Clock;
-  readonly recordPosts: RecordPosts;
+  readonly logger: Logger;
+  readonly workSignal: WorkSignal;
+  /** While posts are on their way, their endpoints are looked at for more at least this often. */
+  readonly lookAgainPause: Pause;
 }
 
-type WebhookJob = LeasedJob<WebhookWork>;
-
-/** An event in its lane, with the job it is held by. */
-interface Attempt extends Laned {
-  readonly job: WebhookJob;
-  readonly event: WebhookEvent;
+/** A job to give back. It is due again when its next event is, but not before this instant. */
+interface Release {
+  readonly job: LeasedJob<WebhookWork>;
+  readonly notBefore: number;
 }
 
-interface PutOff {
-  readonly job: WebhookJob;
-  readonly event: WebhookEvent;
-  readonly until: number;
-}
-
-/** What is not posted now: events that have to wait, and jobs whose event needs none. */
-interface Aside {
-  readonly waits: readonly PutOff[];
-  readonly obsolete: readonly WebhookJob[];
-}
-
-interface Plan {
-  readonly posts: readonly Attempt[];
-  readonly waits: readonly PutOff[];
-  readonly probes: ReadonlyMap<string, EndpointHealth>;
-}
+/** Endpoints beyond what one process serves at a time come back after this. */
+const COME_BACK_MS = 1_000;
 
 /**
- * A lease has to last this much longer for a post to begin: longer than the transport may take, so that nobody
- * else posts the event meanwhile. An outcome that waits for a slow database until the lease has run out is void, and
- * the event is posted again.
- */
-const LEASE_LEFT_MS = 22_000;
-
-/**
- * Specification 6.1 and 6.2: posts events to customers. A job stays leased while its event waits and is posted,
- * and whatever ends or changes an event removes its job: an event whose job is held is as it was read.
+ * Specification 6.1 and 6.2: posts events to customers. The job of an endpoint stays leased while its events are
+ * posted, and is given back when nothing more is due; that and the search for what is due next are one transaction.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
-  readonly #lanes = new PostingLanes<Attempt>();
-  #isBeginning = false;
+  readonly #lanes = new PostingLanes();
+  #isRunning = false;
+  #isStopping = false;
+  #isPausing = false;
+  #wake: () => void = () => {};
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
   }
 
-  /** Resolves when every event waits for its turn or was put off; the posts go on in the background. */
-  async execute(jobs: readonly WebhookJob[]): Promise<void> {
-    const { unitOfWork } = this.#ports;
-    const aside = await unitOfWork.read((stores) => this.#lineUp(stores, jobs));
-    if (aside.waits.length + aside.obsolete.length > 0) {
-      await unitOfWork.run((stores) => setAside(stores, aside));
+  /** Resolves when every job is in hand or given back; the posts go on in the background. */
+  async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
+    const { background, clock } = this.#ports;
+    const beyond = jobs.filter((job) => this.#isStopping || !this.#lanes.open(job));
+    if (!this.#lanes.isEmpty && !this.#isRunning) {
+      this.#isRunning = true;
+      background.start(1, () => this.#run());
     }
-    this.#begin();
+    this.#wake();
+    const notBefore = clock.now() + (this.#isStopping ? 0 : COME_BACK_MS);
+    await this.#release(beyond.map((job) => ({ job, notBefore })));
   }
 
-  /** Lines events up, but for those whose endpoint rests or has too many in line. */
-  async #lineUp(stores: Stores, jobs: readonly WebhookJob[]): Promise<Aside> {
-    const now = this.#ports.clock.now();
-    const found = await stores.webhookEvents.byIds(jobs.map(({ work }) => work.eventId));
-    const events = new Map(found.map((event) => [event.id, event]));
-    const health = await stores.webhookEndpoints.read([...new Set(found.map(({ endpoint }) => endpoint))]);
-    const waits: PutOff[] = [];
-    const obsolete: WebhookJob[] = [];
-    for (const job of jobs) {
-      const event = events.get(job.work.eventId);
-      if (event === undefined || !isOpen(event)) {
-        obsolete.push(job);
-        continue;
-      }
-      const { endpoint, projectId } = event;
-      const decision = decidePost(health.get(endpoint) ?? HEALTHY, now);
-      if (decision.kind === 'wait') waits.push({ job, event, until: decision.until });
-      else if (!this.#lanes.offer({ job, event, endpoint, projectId })) {
-        waits.push({ job, event, until: this.#lanes.comesBackAt(projectId, now) });
-      }
-    }
-    return { waits, obsolete };
+  /** From here on nothing is begun; every job is given back once its posts are over. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#lanes.lookEverywhere();
+    this.#wake();
   }
 
-  /** Begins what fits, in batches, until nothing more does. Whoever makes room calls it again. */
-  #begin(): void {
-    if (this.#isBeginning) return;
-    this.#isBeginning = true;
-    this.#ports.background.start(1, async () => {
-      try {
-        for (;;) {
-          // Whatever ends in this turn of the event loop makes room for one batch.
-          await new Promise((resolve) => setImmediate(resolve));
-          const taken = this.#lanes.take();
-          if (taken.length === 0) return;
-          await this.#beginAll(taken);
-        }
-      } finally {
-        this.#isBeginning = false;
+  async #run(): Promise<void> {
+    try {
+      while (!this.#lanes.isEmpty) {
+        // Whatever ends in this turn of the event loop makes room for one look.
+        await new Promise((resolve) => setImmediate(resolve));
+        const turns = this.#lanes.take();
+        if (turns.length > 0) await this.#serve(turns);
+        else if (!this.#lanes.isEmpty) await this.#change();
       }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Resolves when something may be begun that could not be before. */
+  #change(): Promise<void> {
+    if (!this.#isPausing) {
+      this.#isPausing = true;
+      this.#ports.lookAgainPause(() => {
+        this.#isPausing = false;
+        this.#lanes.lookEverywhere();
+        this.#wake();
+      });
+    }
+    return new Promise((resolve) => {
+      this.#wake = resolve;
     });
   }
 
-  async #beginAll(taken: readonly Attempt[]): Promise<void> {
-    const { unitOfWork, background, clock } = this.#ports;
-    const ending = new Set(taken);
+  /** What fails leaves the jobs leased, and they come again when their leases run out. */
+  async #serve(turns: readonly Turn[]): Promise<void> {
+    const { lookForEvents, logger } = this.#ports;
+    const left = new Set(turns);
     try {
-      let plan = await unitOfWork.read((stores) => this.#plan(stores, taken));
-      if (plan.waits.length + plan.probes.size > 0) {
-        plan = await unitOfWork.run(async (stores) => {
-          const now = clock.now();
-          if (plan.probes.size > 0) await stores.webhookEndpoints.lock([...plan.probes.keys()], now);
-          const locked = await this.#plan(stores, taken);
-          await setAside(stores, { waits: locked.waits, obsolete: [] });
-          await stores.webhookEndpoints.save(locked.probes, now);
-          return locked;
-        });
+      const looks = await lookForEvents.execute(turns);
+      const releases: Release[] = [];
+      for (const look of looks.filter(({ isHeld }) => isHeld)) {
+        const { lane } = look.turn;
+        left.delete(look.turn);
+        this.#begin(look);
+        if (!this.#lanes.isIdle(lane)) continue;
+        this.#lanes.close(lane);
+        const { decision } = look;
+        releases.push({ job: lane.job, notBefore: decision.kind === 'wait' ? decision.until : 0 });
       }
-      for (const attempt of plan.posts) {
-        ending.delete(attempt);
-        background.start(1, () => this.#postAndRecord(attempt));
-      }
-    } finally {
-      for (const attempt of ending) this.#lanes.end(attempt, clock.now());
+      await this.#renew(left);
+      await this.#release(releases);
+    } catch (error) {
+      logger.error('webhook_look_failed', error);
+      for (const turn of left) this.#lanes.skip(turn);
+      for (const { lane } of left) this.#lanes.lose(lane);
     }
   }
 
-  async #plan(stores: Stores, taken: readonly Attempt[]): Promise<Plan> {
-    const now = this.#ports.clock.now();
-    const health = await stores.webhookEndpoints.read([...new Set(taken.map(({ endpoint }) => endpoint))]);
-    const held = new Set(
-      await stores.jobs.held(
-        taken.map(({ job }) => job),
-        now + LEASE_LEFT_MS,
-      ),
-    );
-    const probes = new Map<string, EndpointHealth>();
-    const posts: Attempt[] = [];
-    const waits: PutOff[] = [];
-    for (const attempt of taken) {
-      const { job, event, endpoint, projectId } = attempt;
-      const state = probes.get(endpoint) ?? health.get(endpoint) ?? HEALTHY;
-      const decision = decidePost(state, now);
-      if (decision.kind === 'wait') {
-        waits.push({ job, event, until: decision.until });
-      } else if (!held.has(job)) {
-        waits.push({ job, event, until: this.#lanes.comesBackAt(projectId, now) });
-      } else {
-        if (decision.kind === 'probe') probes.set(endpoint, beginProbe(state, now));
-        posts.push(attempt);
-      }
+  #begin({ turn, decision, due }: Look): void {
+    const { lane } = turn;
+    if (this.#isStopping || lane.isLost || decision.kind === 'wait') {
+      this.#lanes.skip(turn);
+      return;
     }
-    return { posts, waits, probes };
+    const found = decision.kind === 'probe' ? due.slice(0, 1) : due;
+    const begun = this.#lanes.begin(turn, found, this.#ports.clock.now());
+    for (const event of begun) void this.#postAndRecord(lane, event);
   }
 
-  async #postAndRecord(attempt: Attempt): Promise<void> {
-    const { clock } = this.#ports;
-    const { job, event } = attempt;
-    const startedAt = clock.now();
-    const result = await this.#post(attempt, startedAt);
+  /** A lease that is nearly over is made longer; one that somebody else has by now is lost. */
+  async #renew(turns: Set<Turn>): Promise<void> {
+    if (turns.size === 0) return;
+    const { unitOfWork, clock } = this.#ports;
+    const jobs = [...turns].map(({ lane }) => lane.job);
+    const until = clock.now() + LEASE_MS;
+    const renewed = new Set(await unitOfWork.run((stores) => stores.jobs.renew(jobs, until), 'eventual'));
+    for (const turn of turns) {
+      turns.delete(turn);
+      this.#lanes.skip(turn);
+      if (renewed.has(turn.lane.job)) this.#lanes.look(turn.lane);
+      else this.#lanes.lose(turn.lane);
+    }
+  }
+
+  /** Whoever adds events locks their job as well: what is not found here brings it forward after this. */
+  async #release(releases: readonly Release[]): Promise<void> {
+    if (releases.length === 0) return;
+    const { unitOfWork, clock, workSignal } = this.#ports;
+    const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
+    const again = await unitOfWork.run(async (stores) => {
+      const held = await stores.jobs.lockHeld(releases.map(({ job }) => job));
+      const next = await stores.webhookEvents.nextDueAt(held.map(({ work }) => work));
+      const isOver = (_: unknown, index: number) => (next[index] ?? null) === null;
+      const due = held.flatMap(({ id, work }, index): Job[] => {
+        const dueAt = next[index] ?? null;
+        return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
+      });
+      await stores.jobs.complete(held.filter(isOver));
+      await stores.jobs.add(due);
+      return due;
+    }, 'eventual');
+    if (again.some(({ dueAt }) => dueAt <= clock.now())) workSignal.wake();
+  }
+
+  async #postAndRecord(lane: Lane, event: WebhookEvent): Promise<void> {
+    const { recordPosts, clock, logger } = this.#ports;
     try {
-      await this.#ports.recordPosts.execute({ job, event, result, startedAt, endedAt: clock.now() });
-    } finally {
-      this.#lanes.recorded(attempt, clock.now());
-      this.#begin();
+      const startedAt = clock.now();
+      const result = await this.#post(lane, event, startedAt);
+      await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt: clock.now() });
+    } catch (error) {
+      // Posted again at once it might be posted for ever.
+      logger.error('webhook_record_failed', error, { eventId: event.id });
+      this.#lanes.lose(lane);
     }
+    this.#lanes.recorded(lane, event.id);
+    this.#wake();
   }
 
-  /** The lane is free with the answer: what waits to be recorded does not keep the connections idle. */
-  async #post(attempt: Attempt, startedAt: number): Promise<PostResult> {
-    const { webhookTransport, clock } = this.#ports;
-    const { url, body } = attempt.event;
+  async #post(lane: Lane, event: WebhookEvent, startedAt: number): Promise<PostResult> {
     try {
-      const headers = this.#headers(attempt.event, startedAt);
-      if (headers === null) return { kind: 'failed', reason: 'secret-unreadable' };
-      return await webhookTransport.post({ url, headers, body });
+      return await this.#ports.postEvent.execute(event, startedAt);
     } finally {
-      this.#lanes.answered(attempt, clock.now());
-      this.#begin();
+      this.#lanes.answered(lane);
+      this.#wake();
     }
   }
-
-  #opened(sealed: string): string | null {
-    try {
-      return this.#ports.secretBox.open(sealed);
-    } catch {
-      return null;
-    }
-  }
-
-  /** Null when the secret cannot be opened. */
-  #headers(event: WebhookEvent, now: number): Readonly<Record<string, string>> | null {
-    const { hmac } = this.#ports;
-    const secret = event.secret === null ? null : this.#opened(event.secret);
-    if (secret === null && event.secret !== null) return null;
-    const { id: eventId, body } = event;
-    return event.kind === 'inbound'
-      ? inboundHeaders(hmac, { eventId, body, secret: secret ?? '' }, event.attempts + 1, now)
-      : deliveryHeaders(hmac, { eventId, now, body, webhookSecret: secret, signingSecret: secret });
-  }
-}
-
-/** Events that wait come back as another turn: none is dropped, and none is worn out by waiting. */
-async function setAside(stores: Stores, { waits, obsolete }: Aside): Promise<void> {
-  const held = new Set(await stores.jobs.complete([...waits.map(({ job }) => job), ...obsolete]));
-  const later = waits.filter(({ job }) => held.has(job)).map(({ event, until }) => scheduled(event, until));
-  await stores.webhookEvents.save(later);
-  await stores.jobs.add(later.map(postJobOf));
 }

@@ -1,7 +1,7 @@
 import { isLogExpired, retryByHand } from '../../domain/webhooks/inbound-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { postWebhookJob, postWebhookJobId } from '../jobs.ts';
+import { postWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
@@ -44,9 +44,8 @@ export class InboundLog {
       const due = retryByHand({ ...event, state: event.state }, now);
       if (due === null) return null;
       const again = scheduled({ ...event, ...due }, now);
-      await stores.jobs.remove([postWebhookJobId(event.id, event.turn)]);
       await stores.webhookEvents.save([again]);
-      await stores.jobs.add([postWebhookJob(again.id, again.turn, now)]);
+      await stores.jobs.bringForward([postWebhooksJob(again, now)]);
       return again;
     });
     workSignal.wake();

@@ -1,12 +1,9 @@
-/** What bounds a post: its endpoint and its project. */
-export interface Laned {
-  readonly endpoint: string;
-  readonly projectId: string;
-}
+import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import type { DueQuestion } from '../ports/stores.ts';
 
 /**
- * How many may be posted and not answered yet, how many answered and not recorded yet, and how many may wait in
- * memory for all those.
+ * How many may be posted and not answered yet, how many answered and not recorded yet, and how many lanes may be
+ * open.
  */
 export interface LaneLimits {
   readonly perEndpoint: number;
@@ -14,15 +11,15 @@ export interface LaneLimits {
   readonly total: number;
   readonly unrecordedPerProject: number;
   readonly unrecordedTotal: number;
-  readonly waitingPerProject: number;
-  readonly waitingTotal: number;
+  readonly lanesPerProject: number;
+  readonly lanesTotal: number;
 }
 
 /**
- * An endpoint gets more than the transport posts at once, so that the connections are not idle while the next
- * are looked for. One project, whatever endpoints it names, cannot use up what the transport has for one host,
- * nor what there is for all. What is not recorded would be posted again after a crash, and does not count for its
- * endpoint's health yet: more than a batch of it waits for nothing but a slow database.
+ * An endpoint gets more than the transport posts at once, so that no connection is idle while the next events are
+ * looked for. One project, whatever endpoints it names, cannot use up what the transport has for one host, nor what
+ * there is for all. What is not recorded would be posted again after a crash, and does not count for its endpoint's
+ * health yet: more than a batch of it waits for nothing but a slow database.
  */
 export const LANE_LIMITS: LaneLimits = {
   perEndpoint: 100,
@@ -30,167 +27,263 @@ export const LANE_LIMITS: LaneLimits = {
   total: 3_000,
   unrecordedPerProject: 300,
   unrecordedTotal: 1_500,
-  waitingPerProject: 20_000,
-  waitingTotal: 30_000,
+  lanesPerProject: 2_000,
+  lanesTotal: 10_000,
 };
 
-/** A lane that has to wait goes on when so many fit at once, so that they share one look into the store. */
+/** A lane that is known to have more goes on when so many fit at once, so that they share one look. */
 const REFILL = 50;
 
-/** What did not fit comes back after this time, and spread out, so that it is not put off again and again. */
-const COME_BACK_MS = 1_000;
-/**
- * How fast it comes back while nothing is known of the project's receivers, and at least. Too fast costs being
- * put off once more, too slow leaves a fast receiver without work.
- */
-const COME_BACK_PER_MS = 10;
-const COME_BACK_PER_MS_MIN = 0.5;
-/** Somewhat faster than posts ended lately, so that a receiver that can do more is not kept waiting. */
-const COME_BACK_GROWTH = 1.5;
-const RATE_PERIOD_MS = 1_000;
+/** A lane that may have nothing is given no more room than this, so that many of them can look together. */
+const FIRST_LOOK = 10;
 
-interface Project<Item> {
-  underWay: number;
+/** What was committed so long after the instant it was due at is still found while earlier posts are under way. */
+const COMMITTED_LATE_MS = 5_000;
+
+interface Project {
+  posting: number;
   unrecorded: number;
-  waiting: number;
-  /** By endpoint, those that wait; the endpoint served last is the last. */
-  readonly lanes: Map<string, Item[]>;
-  comesBackAt: number;
-  /** What comes back in a millisecond, by what ended in the last period. */
-  comesBackPerMs: number;
-  ended: number;
-  endedSince: number;
+  lanes: number;
+  /** Those that want to look for events; the one that looked last is the last. */
+  readonly looking: Set<Lane>;
+}
+
+interface Endpoint {
+  posting: number;
+  lanes: number;
+}
+
+/** The events of one project to one endpoint, while this process holds their job. */
+export interface Lane {
+  job: LeasedJob<WebhookWork>;
+  /** The events that were begun and not recorded yet. */
+  readonly underWay: Set<string>;
+  /** Those that were recorded during a look, which may have found them unrecorded. */
+  readonly recorded: string[];
+  /** How many were begun and not answered yet. */
+  posting: number;
+  isLooking: boolean;
+  /** Up to here everything was found. */
+  seen: DueQuestion['after'];
+  /** Whether the last look may have left something. */
+  hasMore: boolean;
+  /** Nothing more is begun: somebody else holds the job, or will. */
+  isLost: boolean;
+  readonly project: Project;
+  readonly endpoint: Endpoint;
+}
+
+/** A lane that looks for at most so many events, and may begin so many of them. */
+export interface Turn {
+  readonly lane: Lane;
+  readonly limit: number;
+  readonly room: number;
+}
+
+interface Found {
+  readonly id: string;
+  readonly nextAttemptAt: number | null;
 }
 
 /**
- * Posts that wait for earlier ones of the same endpoint, project or process, so that a receiver that hangs
- * holds up nobody but itself. In memory only: leases bring back what a crash loses. Whatever waits does so
- * because something is on its way, whose end lets it begin.
+ * Says which endpoints are posted to next, and how much, so that a receiver that hangs holds up nobody but itself.
+ * A lane looks for events while it has more; else when the last of its posts is recorded, or when it is told to. In
+ * memory only: leases bring back what a crash loses.
  */
-export class PostingLanes<Item extends Laned> {
+export class PostingLanes {
   readonly #limits: LaneLimits;
-  readonly #projects = new Map<string, Project<Item>>();
-  readonly #underWayByEndpoint = new Map<string, number>();
-  #underWay = 0;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #projects = new Map<string, Project>();
+  readonly #endpoints = new Map<string, Endpoint>();
+  #posting = 0;
   #unrecorded = 0;
-  #waiting = 0;
 
   constructor(limits: LaneLimits = LANE_LIMITS) {
     this.#limits = limits;
   }
 
-  /** Lines the item up behind the others of its endpoint; false when too many wait already. */
-  offer(item: Item): boolean {
-    const { waitingPerProject, waitingTotal } = this.#limits;
-    const project = this.#project(item.projectId);
-    if (project.waiting >= waitingPerProject || this.#waiting >= waitingTotal) return false;
-    const lane = project.lanes.get(item.endpoint);
-    if (lane === undefined) project.lanes.set(item.endpoint, [item]);
-    else lane.push(item);
-    project.waiting += 1;
-    this.#waiting += 1;
+  get isEmpty(): boolean {
+    return this.#lanes.size === 0;
+  }
+
+  /** Opens the lane of a job, or gives an open one the newer lease; false when too many are open. */
+  open(job: LeasedJob<WebhookWork>): boolean {
+    const known = this.#lanes.get(job.id);
+    if (known !== undefined) {
+      if (job.fence <= known.job.fence) return true;
+      known.job = job;
+      known.isLost = false;
+      known.project.looking.add(known);
+      return true;
+    }
+    const { projectId, endpoint: name } = job.work;
+    const project = this.#projects.get(projectId) ?? newProject();
+    const { lanesPerProject, lanesTotal } = this.#limits;
+    if (project.lanes >= lanesPerProject || this.#lanes.size >= lanesTotal) return false;
+    const endpoint = this.#endpoints.get(name) ?? { posting: 0, lanes: 0 };
+    const lane = { ...newLane(job), project, endpoint };
+    project.lanes += 1;
+    endpoint.lanes += 1;
+    project.looking.add(lane);
+    this.#projects.set(projectId, project);
+    this.#endpoints.set(name, endpoint);
+    this.#lanes.set(job.id, lane);
     return true;
   }
 
-  /** When an item that was not let in may be offered again, in milliseconds since 1970. */
-  comesBackAt(projectId: string, now: number): number {
-    const project = this.#project(projectId);
-    project.comesBackAt = Math.max(project.comesBackAt, now + COME_BACK_MS) + 1 / project.comesBackPerMs;
-    return Math.floor(project.comesBackAt);
-  }
-
-  /** The items that may begin now, in the order they came in per endpoint; each counts until `end` or `answered`. */
-  take(): readonly Item[] {
-    const taken: Item[] = [];
-    for (const [projectId, project] of [...this.#projects]) {
-      if (project.waiting === 0) continue;
-      const before = taken.length;
-      for (const [endpoint, lane] of [...project.lanes]) this.#takeFrom(project, endpoint, lane, taken);
-      if (taken.length === before) continue;
-      // Whoever was served is asked last the next time.
+  /** The lanes that may look now: each look ends with `begin` or `skip`. */
+  take(): readonly Turn[] {
+    const turns: Turn[] = [];
+    const served: [string, Project][] = [];
+    for (const entry of this.#projects) {
+      const [, project] = entry;
+      const before = turns.length;
+      for (const lane of project.looking) {
+        const roomOfProject = this.#roomOf(project);
+        if (roomOfProject <= 0) break;
+        const room = this.#roomFor(lane, roomOfProject);
+        if (room <= 0) continue;
+        project.looking.delete(lane);
+        lane.isLooking = true;
+        this.#count(lane, room);
+        // What is found once more must not be in the way of what is new.
+        turns.push({ lane, room, limit: lane.hasMore ? room : room + lane.underWay.size });
+      }
+      if (turns.length > before) served.push(entry);
+    }
+    // Whoever was served is asked last the next time.
+    for (const [projectId, project] of served) {
       this.#projects.delete(projectId);
       this.#projects.set(projectId, project);
     }
-    return taken;
+    return turns;
   }
 
-  /** An item that was taken was answered: it counts as unrecorded until `recorded`. */
-  answered(item: Item, now: number): void {
-    this.#project(item.projectId).unrecorded += 1;
+  /**
+   * The events to begin, of those a look found at `now`, in their order: they count as posting until `answered`, and
+   * as under way until `recorded`.
+   */
+  begin<Event extends Found>(turn: Turn, found: readonly Event[], now: number): readonly Event[] {
+    const { lane, room, limit } = turn;
+    const fresh = found.filter(({ id }) => !lane.underWay.has(id));
+    const begun = fresh.slice(0, room);
+    const last = fresh.length > room ? begun.at(-1) : found.at(-1);
+    lane.hasMore = fresh.length > room || found.length === limit;
+    lane.seen =
+      lane.hasMore && last !== undefined
+        ? { nextAttemptAt: last.nextAttemptAt ?? now, id: last.id }
+        : { nextAttemptAt: now - COMMITTED_LATE_MS, id: '' };
+    if (lane.hasMore) lane.project.looking.add(lane);
+    for (const { id } of begun) lane.underWay.add(id);
+    this.#endLook(lane, begun.length - room);
+    return begun;
+  }
+
+  /** Nothing is begun this time. The lane looks again when told to, or when its last post is recorded. */
+  skip({ lane, room }: Turn): void {
+    lane.hasMore = false;
+    this.#endLook(lane, -room);
+  }
+
+  /** Whether nothing is under way and nothing more is to be looked for. */
+  isIdle(lane: Lane): boolean {
+    return lane.underWay.size === 0 && !lane.isLooking && !lane.isLost && !lane.project.looking.has(lane);
+  }
+
+  /** The lane looks as soon as it may. */
+  look(lane: Lane): void {
+    lane.project.looking.add(lane);
+  }
+
+  /** Every lane looks whether there is more by now. */
+  lookEverywhere(): void {
+    for (const lane of this.#lanes.values()) if (!lane.isLost && !lane.isLooking) this.look(lane);
+  }
+
+  answered(lane: Lane): void {
+    this.#count(lane, -1);
+    lane.project.unrecorded += 1;
     this.#unrecorded += 1;
-    this.end(item, now);
   }
 
-  /** What became of an answered item is stored, or failed to be. */
-  recorded({ projectId }: Item, now: number): void {
-    const project = this.#project(projectId);
-    project.unrecorded -= 1;
+  /** What became of an answered event is stored. */
+  recorded(lane: Lane, eventId: string): void {
+    lane.project.unrecorded -= 1;
     this.#unrecorded -= 1;
-    this.#forgetIdle(projectId, project, now);
+    if (lane.isLooking) lane.recorded.push(eventId);
+    else this.#forget(lane, [eventId]);
   }
 
-  /** An item that was taken is not posted now after all. */
-  end({ endpoint, projectId }: Item, now: number): void {
-    const ofEndpoint = (this.#underWayByEndpoint.get(endpoint) ?? 0) - 1;
-    if (ofEndpoint > 0) this.#underWayByEndpoint.set(endpoint, ofEndpoint);
-    else this.#underWayByEndpoint.delete(endpoint);
-    const project = this.#project(projectId);
-    project.underWay -= 1;
-    this.#underWay -= 1;
-    measure(project, now);
-    this.#forgetIdle(projectId, project, now);
+  /** Nothing more is begun; the lane is closed when its last post is over. */
+  lose(lane: Lane): void {
+    lane.isLost = true;
+    lane.project.looking.delete(lane);
+    this.#forget(lane, []);
   }
 
-  #forgetIdle(projectId: string, project: Project<Item>, now: number): void {
-    const { underWay, unrecorded, waiting, comesBackAt } = project;
-    if (underWay + unrecorded + waiting === 0 && comesBackAt <= now) this.#projects.delete(projectId);
+  /** Nothing is under way, and nothing will be before the job is leased again. */
+  close(lane: Lane): void {
+    const { job, project, endpoint } = lane;
+    const { projectId, endpoint: name } = job.work;
+    this.#lanes.delete(job.id);
+    project.looking.delete(lane);
+    project.lanes -= 1;
+    if (project.lanes === 0) this.#projects.delete(projectId);
+    endpoint.lanes -= 1;
+    if (endpoint.lanes === 0) this.#endpoints.delete(name);
   }
 
-  #takeFrom(project: Project<Item>, endpoint: string, lane: Item[], taken: Item[]): void {
-    const { perEndpoint, perProject, total, unrecordedPerProject, unrecordedTotal } = this.#limits;
-    if (project.unrecorded >= unrecordedPerProject || this.#unrecorded >= unrecordedTotal) return;
-    const ofEndpoint = this.#underWayByEndpoint.get(endpoint) ?? 0;
-    const room = Math.min(perEndpoint - ofEndpoint, perProject - project.underWay, total - this.#underWay);
-    if (room < Math.min(REFILL, lane.length)) return;
-    const items = lane.splice(0, room);
-    this.#underWayByEndpoint.set(endpoint, ofEndpoint + items.length);
-    project.underWay += items.length;
-    this.#underWay += items.length;
-    project.waiting -= items.length;
-    this.#waiting -= items.length;
-    taken.push(...items);
-    project.lanes.delete(endpoint);
-    if (lane.length > 0) project.lanes.set(endpoint, lane);
+  #roomOf({ posting, unrecorded }: Project): number {
+    const { perProject, total, unrecordedPerProject, unrecordedTotal } = this.#limits;
+    if (unrecorded >= unrecordedPerProject || this.#unrecorded >= unrecordedTotal) return 0;
+    return Math.min(perProject - posting, total - this.#posting);
   }
 
-  #project(projectId: string): Project<Item> {
-    let project = this.#projects.get(projectId);
-    if (project === undefined) {
-      project = {
-        underWay: 0,
-        unrecorded: 0,
-        waiting: 0,
-        lanes: new Map(),
-        comesBackAt: 0,
-        comesBackPerMs: COME_BACK_PER_MS,
-        ended: 0,
-        endedSince: 0,
-      };
-      this.#projects.set(projectId, project);
+  #roomFor(lane: Lane, roomOfProject: number): number {
+    const room = Math.min(roomOfProject, this.#limits.perEndpoint - lane.endpoint.posting);
+    if (!lane.hasMore) return Math.min(room, FIRST_LOOK);
+    return lane.posting === 0 || room >= REFILL ? room : 0;
+  }
+
+  #endLook(lane: Lane, change: number): void {
+    lane.isLooking = false;
+    this.#count(lane, change);
+    this.#forget(lane, lane.recorded.splice(0));
+  }
+
+  /** Once nothing is under way any more, everything is looked at again. */
+  #forget(lane: Lane, eventIds: readonly string[]): void {
+    for (const id of eventIds) lane.underWay.delete(id);
+    if (lane.underWay.size > 0 || lane.isLooking) return;
+    if (lane.isLost) {
+      this.close(lane);
+    } else if (eventIds.length > 0) {
+      lane.seen = null;
+      lane.project.looking.add(lane);
     }
-    return project;
+  }
+
+  #count(lane: Lane, change: number): void {
+    lane.posting += change;
+    lane.endpoint.posting += change;
+    lane.project.posting += change;
+    this.#posting += change;
   }
 }
 
-function measure(project: Project<unknown>, now: number): void {
-  project.ended += 1;
-  const periodMs = now - project.endedSince;
-  if (periodMs < RATE_PERIOD_MS) return;
-  // After a pause the period says nothing about how fast the receivers are.
-  if (periodMs < 2 * RATE_PERIOD_MS) {
-    const perMs = project.ended / periodMs;
-    project.comesBackPerMs = Math.max(COME_BACK_PER_MS_MIN, perMs * COME_BACK_GROWTH);
-  }
-  project.ended = 0;
-  project.endedSince = now;
+function newProject(): Project {
+  return { posting: 0, unrecorded: 0, lanes: 0, looking: new Set() };
+}
+
+function newLane(job: LeasedJob<WebhookWork>): Omit<Lane, 'project' | 'endpoint'> {
+  return {
+    job,
+    underWay: new Set(),
+    recorded: [],
+    posting: 0,
+    isLooking: false,
+    seen: null,
+    hasMore: false,
+    isLost: false,
+  };
 }

@@ -8,7 +8,7 @@ import {
   supersede,
   type WebhookEvent,
 } from '../../domain/webhooks/webhook-event.ts';
-import { type Job, postWebhookJob, postWebhookJobId } from '../jobs.ts';
+import { type Job, postWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -65,14 +65,13 @@ export class QueueWebhooks {
       if (head !== undefined) superseded.push(supersede(head));
       const first = scheduled(event, now);
       heads.set(event.subject, first);
-      jobs.push(postWebhookJob(first.id, first.turn, now));
+      jobs.push(postWebhooksJob(first, now));
       return first;
     });
     await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
-    await stores.jobs.remove(superseded.map(({ id, turn }) => postWebhookJobId(id, turn)));
-    await stores.jobs.add(jobs);
+    await stores.jobs.bringForward(jobs);
   }
 }
 
@@ -87,9 +86,4 @@ export function moveLine(
   );
   if (follower === undefined || head.attempts === 0) return { head, next: null };
   return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
-}
-
-/** The job of an event's next attempt. */
-export function postJobOf(event: WebhookEvent): Job {
-  return postWebhookJob(event.id, event.turn, event.nextAttemptAt ?? event.createdAt);
 }

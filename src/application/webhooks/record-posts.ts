@@ -1,15 +1,15 @@
 import { HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
 import { isAboutEndpoint, isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
-import { afterAttempt, isOpen, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { afterAttempt, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
-import type { Job, LeasedJob, WebhookWork } from '../jobs.ts';
+import type { LeasedJob, WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Pause } from '../ports/pause.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
-import { moveLine, postJobOf } from './queue-webhooks.ts';
+import { moveLine } from './queue-webhooks.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
@@ -20,7 +20,7 @@ interface RecordPorts {
   readonly workSignal: WorkSignal;
 }
 
-/** A post that came to an end. Instants are milliseconds since 1970. */
+/** A post that came to an end, begun under a job. Instants are milliseconds since 1970. */
 export interface EndedPost {
   readonly job: LeasedJob<WebhookWork>;
   readonly event: WebhookEvent;
@@ -30,8 +30,8 @@ export interface EndedPost {
 }
 
 /**
- * Records what came of posts: the job is completed in the transaction that records the outcome, so a crash in
- * between means that the event is posted again, and the outcome of a lease that ran out changes nothing.
+ * Records what came of posts. A crash before that means that the event is posted again; the outcome of a lease that is
+ * not the newest changes nothing, nor does that of an event that changed meanwhile.
  */
 export class RecordPosts {
   readonly #ports: RecordPorts;
@@ -46,8 +46,8 @@ export class RecordPosts {
   }
 
   /** Resolves when the outcome is committed. */
-  async execute(ended: EndedPost): Promise<void> {
-    await this.#batcher.submit(ended);
+  execute(ended: EndedPost): Promise<unknown> {
+    return this.#batcher.submit(ended);
   }
 
   async #recordAll(ended: readonly EndedPost[]): Promise<readonly null[]> {
@@ -59,29 +59,25 @@ export class RecordPosts {
   }
 
   async #record(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
-    const mine = new Set(await stores.jobs.complete(ended.map(({ job }) => job)));
-    const tried = new Map<string, WebhookEvent>();
-    for (const { job, event, ...attempt } of ended) {
-      if (!mine.has(job)) continue;
-      tried.set(event.subject, afterAttempt(event, { ...attempt, jitter: this.#ports.ids.fraction() }));
-    }
+    const jobs = [...new Set(ended.map(({ job }) => job))];
+    const held = new Set(await stores.jobs.held(jobs, 0));
+    const mine = ended.filter(({ job }) => held.has(job));
+    const tried = mine.map(({ event, result, startedAt, endedAt }) =>
+      afterAttempt(event, { result, startedAt, endedAt, jitter: this.#ports.ids.fraction() }),
+    );
     // Saving locks the events: what others add behind them is there from here on, or finds them changed.
-    await stores.webhookEvents.save([...tried.values()]);
-    const lines = bySubject(await stores.webhookEvents.lockOpen([...tried.keys()]));
-    const moved: WebhookEvent[] = [];
-    const jobs: Job[] = [];
-    for (const [subject, event] of tried) {
-      const { head, next } = moveLine(event, lines.get(subject) ?? [], this.#ports.clock.now());
-      if (isOpen(head)) jobs.push(postJobOf(head));
-      if (next === null) continue;
-      moved.push(head, next);
-      jobs.push(postJobOf(next));
-    }
+    const saved = await stores.webhookEvents.save(tried);
+    const lines = bySubject(await stores.webhookEvents.lockOpen(saved.map(({ subject }) => subject)));
+    const moved = saved.flatMap((event) => {
+      const { head, next } = moveLine(event, lines.get(event.subject) ?? [], this.#ports.clock.now());
+      if (next === null) return [];
+      return head === event ? [next] : [head, next];
+    });
     await stores.webhookEvents.save(moved);
-    await stores.jobs.add(jobs);
+    const recorded = new Set(saved.map(({ id }) => id));
     await this.#recordHealth(
       stores,
-      ended.filter(({ job }) => mine.has(job)),
+      mine.filter(({ event }) => recorded.has(event.id)),
     );
   }
 

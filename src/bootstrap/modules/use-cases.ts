@@ -20,13 +20,15 @@ import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
+import { LookForEvents } from '../../application/webhooks/look-for-events.ts';
+import { PostEvent } from '../../application/webhooks/post-event.ts';
 import { QueueWebhooks } from '../../application/webhooks/queue-webhooks.ts';
 import { RecordPosts } from '../../application/webhooks/record-posts.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
-const { webhookTransport, secretBox, hmac, recordingPause } = ports;
+const { webhookTransport, secretBox, hmac, recordingPause, lookAgainPause } = ports;
 
 /** Messages and webhooks of one process that may be on their way at one time, or answered and not recorded yet. */
 export const BACKGROUND_ITEMS_MAX = 5_000;
@@ -57,14 +59,18 @@ export const useCases = new ContainerModule(({ bind }) => {
     [logger],
   );
   wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource, workSignal });
+  wire(bind, LookForEvents, { unitOfWork, clock });
+  wire(bind, PostEvent, { webhookTransport, secretBox, hmac });
   wire(bind, DeliverWebhooks, {
     unitOfWork,
-    webhookTransport,
-    secretBox,
-    hmac,
+    lookForEvents: LookForEvents,
+    postEvent: PostEvent,
+    recordPosts: RecordPosts,
     background: BackgroundWork,
     clock,
-    recordPosts: RecordPosts,
+    logger,
+    workSignal,
+    lookAgainPause,
   });
   wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, workSignal });
   wire(bind, InboundLog, { unitOfWork, clock, workSignal });

@@ -34,8 +34,8 @@ export interface WebhookEvent {
   readonly nextAttemptAt: number | null;
   readonly lastError: string | null;
   readonly createdAt: number;
-  /** Counts how often an attempt was scheduled, so that each attempt is a job of its own. */
-  readonly turn: number;
+  /** Rises with every change that is stored: what was made of an older one is void. */
+  readonly version: number;
 }
 
 /** One attempt that came to an end. */
@@ -67,7 +67,7 @@ export function statusEvent(
     endpoint: endpointOf(report.webhookUrl),
     secret: report.webhookSecret,
     body: JSON.stringify(deliveryPayload(message, report, change)),
-    turn: 0,
+    version: 0,
   };
 }
 
@@ -78,7 +78,7 @@ export function isOpen({ state }: WebhookEvent): boolean {
 
 /** The event with an attempt due at `at`. */
 export function scheduled(event: WebhookEvent, at: number): WebhookEvent {
-  return { ...event, nextAttemptAt: at, turn: event.turn + 1 };
+  return { ...event, nextAttemptAt: at };
 }
 
 /** A later event of the same subject takes its place: nothing more is attempted. */
@@ -92,8 +92,7 @@ export function supersede(event: WebhookEvent): WebhookEvent {
  */
 export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookEvent {
   if (!isOpen(event)) return event;
-  const after = event.kind === 'inbound' ? afterInbound(event, ended) : afterDelivery(event, ended);
-  return after.nextAttemptAt === null ? after : { ...after, turn: event.turn + 1 };
+  return event.kind === 'inbound' ? afterInbound(event, ended) : afterDelivery(event, ended);
 }
 
 function afterInbound(event: WebhookEvent, { result, startedAt }: EndedAttempt): WebhookEvent {

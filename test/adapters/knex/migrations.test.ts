@@ -13,10 +13,21 @@ const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const PROCESSES = 3;
 const PROCESS_TIMEOUT_MS = 30_000;
 
-const NAMES = ['001-projects', '002-prices', '003-messages', '004-jobs', '005-webhooks', '006-installation'];
+const NAMES = [
+  '001-projects',
+  '002-prices',
+  '003-messages',
+  '004-jobs',
+  '005-webhooks',
+  '006-installation',
+  '007-webhook-lanes',
+];
 
 describe('migrations on SQLite', () => {
   it('run once when they are asked for twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('give every endpoint with open events its job', () =>
+    giveEndpointsTheirJobs({ kind: 'sqlite', filename: ':memory:' }));
 
   it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'barid-migrations-'));
@@ -30,6 +41,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
   () => {
     it('run once when they are asked for twice', () => inOwnSchema(migrateTwice));
 
+    it('give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
+
     it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, () =>
       inOwnSchema(migrateInThreeProcesses),
     );
@@ -42,6 +55,72 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
   await database.migrate();
   expect(await namesIn(database)).toEqual(NAMES);
   expect(await new KnexUnitOfWork(database).read(({ projects }) => projects.isEmpty())).toBe(true);
+  await database.close();
+}
+
+/** From a database of the version before, where every event had a job of its own. */
+async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await database.migrate();
+  await knex.raw('DROP INDEX webhook_events_due');
+  await knex.raw('ALTER TABLE jobs DROP COLUMN is_leased');
+  await knex.raw('ALTER TABLE webhook_events RENAME COLUMN version TO turn');
+  await knex('knex_migrations').where({ name: '007-webhook-lanes' }).delete();
+  const event = (id: string, endpoint: string, dueAt: number | null) => ({
+    id,
+    kind: 'delivery',
+    project_id: 'p1',
+    subject: id,
+    url: `https://${endpoint}`,
+    endpoint,
+    body: '{}',
+    state: dueAt === null ? 'delivered' : 'pending',
+    is_open: dueAt === null ? 0 : 1,
+    attempts: 0,
+    next_attempt_at: dueAt,
+    created_at: 1,
+    turn: 2,
+  });
+  const job = (id: string, work: object, dueAt: number) => ({
+    id,
+    work: JSON.stringify(work),
+    due_at: dueAt,
+    fence: 3,
+    failures: 0,
+  });
+  await knex('webhook_events').insert([
+    event('e1', 'a.example/1', 70),
+    event('e2', 'a.example/1', 60),
+    event('e3', 'a.example/2', 80),
+    event('e4', 'a.example/3', null),
+  ]);
+  const start = job('sms-1/start/0', { kind: 'start-step', smsId: 'sms-1', step: 0 }, 50);
+  const ofEvent = (id: string) => job(`${id}/post/2`, { kind: 'post-webhook', eventId: id }, 60);
+  await knex('jobs').insert([start, ofEvent('e1'), ofEvent('e2'), ofEvent('e3')]);
+  await knex('dead_jobs').insert({
+    id: 'e4/post/1',
+    work: ofEvent('e4').work,
+    fence: 1,
+    reason: '?',
+    buried_at: 5,
+  });
+
+  await database.migrate();
+  const jobs = await new KnexUnitOfWork(database).run((stores) =>
+    stores.jobs.lease({ now: 80, until: 90, limit: 10 }),
+  );
+  const posts = (endpoint: string) => ({
+    id: `webhooks/p1/${endpoint}`,
+    fence: 1,
+    work: { kind: 'post-webhooks', projectId: 'p1', endpoint },
+  });
+  expect(jobs).toEqual([
+    { id: start.id, fence: 4, work: JSON.parse(start.work) },
+    posts('a.example/1'),
+    posts('a.example/2'),
+  ]);
+  expect(await knex('dead_jobs').pluck('id')).toEqual([]);
   await database.close();
 }
 

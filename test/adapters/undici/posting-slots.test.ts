@@ -8,36 +8,62 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('has so many slots for each key, and hands them on first come first served', async () => {
+/** Says in one line what everybody was told, in the order they were. */
+class Told {
+  readonly lines: string[] = [];
+  readonly as = (name: string) => (isTaken: boolean) => {
+    this.lines.push(`${name} ${isTaken}`);
+  };
+}
+
+it('has so many slots for each key, and hands them on first come first served', () => {
   const slots = new PostingSlots(2, 1_000);
-  expect([slots.take('a'), slots.take('a'), slots.take('b')]).toEqual([true, true, true]);
-  const order: string[] = [];
-  const first = Promise.resolve(slots.take('a')).then(() => order.push('first'));
-  const second = Promise.resolve(slots.take('a')).then(() => order.push('second'));
+  const told = new Told();
+  for (const name of ['a1', 'a2', 'b1', 'a3', 'a4']) slots.take(name.charAt(0), told.as(name));
+  expect(told.lines).toEqual(['a1 true', 'a2 true', 'b1 true']);
+  slots.give('b');
+  expect(told.lines).toHaveLength(3);
   slots.give('a');
-  await first;
-  expect(order).toEqual(['first']);
   slots.give('a');
-  await second;
-  expect(order).toEqual(['first', 'second']);
+  expect(told.lines.slice(3)).toEqual(['a3 true', 'a4 true']);
 });
 
-it('tells those who waited too long, and passes them over', async () => {
+it('tells those who waited too long, once, and passes them over', () => {
   const slots = new PostingSlots(1, 1_000);
-  slots.take('a');
-  const early = slots.take('a');
-  await vi.advanceTimersByTimeAsync(600);
-  const late = slots.take('a');
-  await vi.advanceTimersByTimeAsync(400);
-  expect(await early).toBe(false);
+  const told = new Told();
+  slots.take('a', told.as('first'));
+  slots.take('a', told.as('early'));
+  vi.advanceTimersByTime(600);
+  slots.take('a', told.as('late'));
+  vi.advanceTimersByTime(400);
+  expect(told.lines).toEqual(['first true', 'early false']);
   slots.give('a');
-  expect(await late).toBe(true);
+  expect(told.lines.slice(2)).toEqual(['late true']);
+  vi.advanceTimersByTime(10_000);
+  slots.give('a');
+  slots.take('a', told.as('next'));
+  expect(told.lines.slice(3)).toEqual(['next true']);
+});
+
+it('serves a line that is never empty in order, however long it was', () => {
+  const slots = new PostingSlots(1, 1_000);
+  const told = new Told();
+  const count = 5_000;
+  slots.take('a', () => {});
+  slots.take('a', told.as('0'));
+  for (let at = 1; at < count; at += 1) {
+    slots.take('a', told.as(String(at)));
+    slots.give('a');
+  }
+  expect(told.lines).toEqual(Array.from({ length: count - 1 }, (_, at) => `${at} true`));
 });
 
 it('has all slots free again once they were given back', () => {
   const slots = new PostingSlots(1, 1_000);
+  const told = new Told();
   for (let at = 0; at < 3; at += 1) {
-    expect(slots.take('a')).toBe(true);
+    slots.take('a', told.as('a'));
+    expect(told.lines).toHaveLength(at + 1);
     slots.give('a');
   }
 });

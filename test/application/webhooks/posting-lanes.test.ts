@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { POSTS_PER_ORIGIN_MAX } from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
+import type { LeasedJob, WebhookWork } from '../../../src/application/jobs.ts';
 import {
   LANE_LIMITS,
   type LaneLimits,
   PostingLanes,
+  type Turn,
 } from '../../../src/application/webhooks/posting-lanes.ts';
-import { BACKGROUND_ITEMS_MAX } from '../../../src/bootstrap/modules/use-cases.ts';
 import { NOW } from '../../support/builders.ts';
-
-interface Item {
-  readonly endpoint: string;
-  readonly projectId: string;
-  readonly number: number;
-}
 
 const ROOMY: LaneLimits = {
   perEndpoint: 100,
@@ -21,116 +16,179 @@ const ROOMY: LaneLimits = {
   total: 10_000,
   unrecordedPerProject: 1_000,
   unrecordedTotal: 10_000,
-  waitingPerProject: 1_000,
-  waitingTotal: 10_000,
+  lanesPerProject: 100,
+  lanesTotal: 1_000,
 };
 
-const lanesWith = (limits: Partial<LaneLimits>) => new PostingLanes<Item>({ ...ROOMY, ...limits });
-const item = (number: number, endpoint = 'a.example/', projectId = 'a'): Item => ({
-  number,
-  endpoint,
-  projectId,
+interface Due {
+  readonly id: string;
+  readonly nextAttemptAt: number;
+}
+
+const aJob = (endpoint = 'a.example/', projectId = 'a', fence = 1): LeasedJob<WebhookWork> => ({
+  id: `webhooks/${projectId}/${endpoint}`,
+  fence,
+  work: { kind: 'post-webhooks', projectId, endpoint },
 });
-const numbers = (items: readonly Item[]) => items.map(({ number }) => number);
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+const endpointsOf = (turns: readonly Turn[]) => turns.map(({ lane }) => lane.job.work.endpoint);
+
+/** Lanes over a store that is a list of due events per job, and posts that end when they are told to. */
+class World {
+  readonly lanes: PostingLanes;
+  readonly #due = new Map<string, Due[]>();
+  readonly begun: { readonly turn: Turn; readonly event: Due }[] = [];
+
+  constructor(limits: Partial<LaneLimits> = {}) {
+    this.lanes = new PostingLanes({ ...ROOMY, ...limits });
+  }
+
+  open(job: LeasedJob<WebhookWork>, count: number): boolean {
+    this.#due.set(
+      job.id,
+      upTo(count).map((number) => ({
+        id: `${job.work.endpoint}#${String(number).padStart(4, '0')}`,
+        nextAttemptAt: NOW,
+      })),
+    );
+    return this.lanes.open(job);
+  }
+
+  add(job: LeasedJob<WebhookWork>, event: Due): void {
+    const due = [...(this.#due.get(job.id) ?? []), event];
+    due.sort((a, b) => a.nextAttemptAt - b.nextAttemptAt || (a.id < b.id ? -1 : 1));
+    this.#due.set(job.id, due);
+  }
+
+  find({ lane, limit }: Turn): readonly Due[] {
+    const { seen } = lane;
+    const due = this.#due.get(lane.job.id) ?? [];
+    const isBehind = ({ nextAttemptAt, id }: Due) =>
+      seen === null ||
+      nextAttemptAt > seen.nextAttemptAt ||
+      (nextAttemptAt === seen.nextAttemptAt && id > seen.id);
+    return due.filter(isBehind).slice(0, limit);
+  }
+
+  /** One round of looks; the ids that were begun. */
+  look(): readonly string[] {
+    return this.lanes.take().flatMap((turn) => this.begin(turn, this.find(turn)));
+  }
+
+  begin(turn: Turn, found: readonly Due[]): readonly string[] {
+    const begun = this.lanes.begin(turn, found, NOW);
+    this.begun.push(...begun.map((event) => ({ turn, event })));
+    return begun.map(({ id }) => id);
+  }
+
+  lookUntilNothing(): readonly string[] {
+    const all: string[] = [];
+    for (let ids = this.look(); ids.length > 0; ids = this.look()) all.push(...ids);
+    return all;
+  }
+
+  /** The first so many posts under way are answered; recorded as well unless it is left out. */
+  end(count: number, { records = true } = {}): void {
+    for (const { turn, event } of this.begun.splice(0, count)) {
+      this.lanes.answered(turn.lane);
+      if (records) this.record(turn, event);
+    }
+  }
+
+  record({ lane }: Turn, { id }: Due): void {
+    this.#due.set(
+      lane.job.id,
+      (this.#due.get(lane.job.id) ?? []).filter((due) => due.id !== id),
+    );
+    this.lanes.recorded(lane, id);
+  }
+}
 
 describe('what may begin', () => {
-  it('is everything, in order, while there is room', () => {
-    const lanes = lanesWith({});
-    for (const number of upTo(5)) expect(lanes.offer(item(number))).toBe(true);
-    expect(numbers(lanes.take())).toEqual([0, 1, 2, 3, 4]);
-    expect(lanes.take()).toEqual([]);
+  it('is everything of a lane, in order, while there is room', () => {
+    const world = new World();
+    world.open(aJob(), 25);
+    const ids = world.lookUntilNothing();
+    expect(ids).toEqual(upTo(25).map((number) => `a.example/#${String(number).padStart(4, '0')}`));
   });
 
   it('is no more than an endpoint may have, and another endpoint does not wait for it', () => {
-    const lanes = lanesWith({ perEndpoint: 100 });
-    for (const number of upTo(300)) lanes.offer(item(number));
-    lanes.offer(item(999, 'b.example/'));
-    const taken = lanes.take();
-    expect(taken.filter(({ endpoint }) => endpoint === 'a.example/')).toHaveLength(100);
-    expect(numbers(taken)).toContain(999);
-    expect(lanes.take()).toEqual([]);
+    const world = new World({ perEndpoint: 100 });
+    world.open(aJob(), 300);
+    world.open(aJob('b.example/'), 1);
+    const ids = world.lookUntilNothing();
+    expect(ids.filter((id) => id.startsWith('a.example/'))).toHaveLength(100);
+    expect(ids).toContain('b.example/#0000');
   });
 
-  it('goes on where it stopped once a whole refill fits', () => {
-    const lanes = lanesWith({ perEndpoint: 100 });
-    for (const number of upTo(300)) lanes.offer(item(number));
-    const taken = [...lanes.take()];
-    for (const ended of taken.splice(0, 49)) lanes.end(ended, NOW);
-    expect(lanes.take()).toEqual([]);
-    for (const ended of taken.splice(0, 1)) lanes.end(ended, NOW);
-    expect(numbers(lanes.take())).toEqual(upTo(50).map((number) => 100 + number));
+  it('counts an endpoint over all projects that name it', () => {
+    const world = new World({ perEndpoint: 100 });
+    world.open(aJob('shared.example/', 'a'), 80);
+    world.open(aJob('shared.example/', 'b'), 80);
+    const begun = world.lookUntilNothing().length;
+    expect(begun).toBeGreaterThan(80);
+    expect(begun).toBeLessThanOrEqual(100);
   });
 
-  it('does not wait for a refill when less than one is left', () => {
-    const lanes = lanesWith({ perEndpoint: 100 });
-    for (const number of upTo(103)) lanes.offer(item(number));
-    const taken = [...lanes.take()];
-    for (const ended of taken.splice(0, 2)) lanes.end(ended, NOW);
-    expect(lanes.take()).toEqual([]);
-    for (const ended of taken.splice(0, 1)) lanes.end(ended, NOW);
-    expect(numbers(lanes.take())).toEqual([100, 101, 102]);
+  it('goes on where it stopped once so many fit that a look is worth it', () => {
+    const world = new World({ perEndpoint: 100 });
+    world.open(aJob(), 300);
+    world.lookUntilNothing();
+    world.end(49);
+    expect(world.look()).toEqual([]);
+    world.end(1);
+    expect(world.look()).toEqual(upTo(50).map((number) => `a.example/#0${number + 100}`));
+  });
+
+  it('asks for little first, so that many endpoints of a project can look together', () => {
+    const world = new World({ perProject: 150 });
+    for (const number of upTo(20)) world.open(aJob(`a.example/${number}`), 1);
+    expect(world.lanes.take().map(({ room }) => room)).toEqual(Array(15).fill(10));
   });
 
   it('is bounded for a project with many endpoints, and another project does not wait for it', () => {
-    const lanes = lanesWith({ perProject: 150 });
-    for (const number of upTo(400)) lanes.offer(item(number, `a.example/${number}`));
-    lanes.offer(item(999, 'b.example/', 'b'));
-    const taken = lanes.take();
-    expect(taken.filter(({ projectId }) => projectId === 'a')).toHaveLength(150);
-    expect(numbers(taken)).toContain(999);
+    const world = new World({ perProject: 150 });
+    for (const number of upTo(90)) world.open(aJob(`a.example/${number}`), 2);
+    world.open(aJob('b.example/', 'b'), 1);
+    const ids = world.lookUntilNothing();
+    expect(ids.filter((id) => id.startsWith('a.example/'))).toHaveLength(150);
+    expect(ids).toContain('b.example/#0000');
   });
 
   it('is bounded in all, and what ends makes room for one project after the other', () => {
-    const lanes = lanesWith({ total: 2 });
-    lanes.offer(item(1, 'a.example/1', 'a'));
-    lanes.offer(item(2, 'a.example/2', 'a'));
-    const underWay = [...lanes.take()];
-    lanes.offer(item(3, 'a.example/3', 'a'));
-    lanes.offer(item(4, 'a.example/4', 'a'));
-    lanes.offer(item(5, 'b.example/', 'b'));
-    expect(lanes.take()).toEqual([]);
-    const seen: number[] = [];
-    for (let ended = underWay.shift(); ended !== undefined; ended = underWay.shift()) {
-      lanes.end(ended, NOW);
-      const taken = lanes.take();
-      seen.push(...numbers(taken));
-      underWay.push(...taken);
+    const world = new World({ total: 2 });
+    world.open(aJob('a.example/1', 'a'), 1);
+    world.open(aJob('a.example/2', 'a'), 2);
+    world.open(aJob('b.example/', 'b'), 1);
+    const seen = [...world.look(), ...world.look()];
+    for (let round = 0; round < 6; round += 1) {
+      world.end(1);
+      seen.push(...world.lookUntilNothing());
     }
-    expect(seen).toEqual([3, 5, 4]);
-  });
-
-  it('leaves every post of a busy endpoint its turn', () => {
-    const lanes = lanesWith({ perEndpoint: 60, total: 80 });
-    for (const number of upTo(1_000)) lanes.offer(item(number));
-    const seen: number[] = [];
-    for (let taken = lanes.take(); taken.length > 0; taken = lanes.take()) {
-      seen.push(...numbers(taken));
-      for (const ended of taken) lanes.end(ended, NOW);
-    }
-    expect(seen).toEqual(upTo(1_000));
+    expect(seen.filter((id) => id.startsWith('b.example/'))).toHaveLength(1);
+    expect(seen).toHaveLength(4);
+    expect(seen.indexOf('b.example/#0000')).toBeLessThan(3);
   });
 
   it('waits until what was answered is recorded, when that is too much of one project or in all', () => {
-    const lanes = lanesWith({ unrecordedPerProject: 2, unrecordedTotal: 3 });
-    const offered = (number: number, projectId: string) => {
-      lanes.offer(item(number, `${projectId}.example/`, projectId));
-      return numbers(lanes.take());
-    };
-    const answered = upTo(2).map((number) => item(number, 'a.example/', 'a'));
-    for (const { number } of answered) expect(offered(number, 'a')).toEqual([number]);
-    for (const each of answered) lanes.answered(each, NOW);
-    expect(offered(2, 'a')).toEqual([]);
-    expect(offered(3, 'b')).toEqual([3]);
-    lanes.answered(item(3, 'b.example/', 'b'), NOW);
-    expect(offered(4, 'b')).toEqual([]);
-    lanes.recorded(item(0, 'a.example/', 'a'), NOW);
-    expect(numbers(lanes.take()).sort()).toEqual([2, 4]);
+    const world = new World({ unrecordedPerProject: 2, unrecordedTotal: 3 });
+    world.open(aJob('a.example/', 'a'), 2);
+    expect(world.lookUntilNothing()).toHaveLength(2);
+    const posts = [...world.begun];
+    world.end(2, { records: false });
+    world.open(aJob('a.example/more', 'a'), 1);
+    expect(world.look()).toEqual([]);
+    world.open(aJob('b.example/', 'b'), 1);
+    expect(world.look()).toEqual(['b.example/#0000']);
+    world.end(1, { records: false });
+    world.open(aJob('c.example/', 'c'), 1);
+    expect(world.look()).toEqual([]);
+    for (const { turn, event } of posts.slice(0, 1)) world.record(turn, event);
+    expect([...world.look()].sort()).toEqual(['a.example/more#0000', 'c.example/#0000']);
   });
 
-  it('can be more than one batch of what is not recorded, and leaves room for channels', () => {
+  it('can be more than one batch of what is not recorded', () => {
     expect(LANE_LIMITS.unrecordedPerProject).toBeGreaterThan(BATCH_ITEMS_MAX);
-    expect(LANE_LIMITS.total + LANE_LIMITS.unrecordedTotal).toBeLessThan(BACKGROUND_ITEMS_MAX);
   });
 
   it('keeps one project from taking all the connections to one host', () => {
@@ -138,30 +196,104 @@ describe('what may begin', () => {
   });
 });
 
-describe('what waits', () => {
-  it('is bounded per project and in all', () => {
-    const lanes = lanesWith({ waitingPerProject: 2, waitingTotal: 3 });
-    expect([1, 2, 3].map((number) => lanes.offer(item(number)))).toEqual([true, true, false]);
-    expect(lanes.offer(item(4, 'b.example/', 'b'))).toBe(true);
-    expect(lanes.offer(item(5, 'c.example/', 'c'))).toBe(false);
-    lanes.take();
-    expect(lanes.offer(item(6))).toBe(true);
+describe('a lane', () => {
+  it('is not opened beyond what a project and a process may have open', () => {
+    const world = new World({ lanesPerProject: 2, lanesTotal: 3 });
+    const opened = ['1', '2', '3'].map((path) => world.open(aJob(`a.example/${path}`), 1));
+    expect(opened).toEqual([true, true, false]);
+    expect(world.open(aJob('b.example/1', 'b'), 1)).toBe(true);
+    expect(world.open(aJob('b.example/2', 'b'), 1)).toBe(false);
+    expect(world.open(aJob('a.example/1'), 1)).toBe(true);
   });
 
-  it('comes back a second later, spread out, and slower when its receiver is', () => {
-    const lanes = lanesWith({});
-    const span = () => {
-      const instants = upTo(1_000).map(() => lanes.comesBackAt('a', NOW));
-      return { first: instants[0], last: (instants.at(-1) ?? 0) - (instants[0] ?? 0) };
-    };
-    expect(span()).toEqual({ first: NOW + 1_000, last: 100 });
-    // A hundred posts in a second.
-    lanes.offer(item(0));
-    for (const each of lanes.take()) lanes.end(each, NOW);
-    for (const number of upTo(100)) {
-      lanes.offer(item(number));
-      for (const each of lanes.take()) lanes.end(each, NOW + (number + 1) * 10);
-    }
-    expect(span().last).toBe(1_998);
+  it('begins nothing twice: neither what is under way, nor what was recorded while it looked', () => {
+    const world = new World();
+    const job = aJob();
+    world.open(job, 3);
+    expect(world.look()).toHaveLength(3);
+    world.lanes.lookEverywhere();
+    expect(world.look()).toEqual([]);
+    world.lanes.lookEverywhere();
+    const [turn] = world.lanes.take();
+    if (turn === undefined) throw new Error('The lane looks');
+    turn.lane.seen = null;
+    const found = world.find(turn);
+    expect(found).toHaveLength(3);
+    world.end(3);
+    expect(world.begin(turn, found)).toEqual([]);
+    expect(world.lanes.isIdle(turn.lane)).toBe(false);
+    expect(world.look()).toEqual([]);
+    expect(world.lanes.isIdle(turn.lane)).toBe(true);
+  });
+
+  it('finds what comes meanwhile when it is told to look, also what was due a little earlier', () => {
+    const world = new World();
+    const job = aJob();
+    world.open(job, 3);
+    world.look();
+    world.add(job, { id: 'late', nextAttemptAt: NOW - 4_000 });
+    world.add(job, { id: 'next', nextAttemptAt: NOW + 1 });
+    expect(world.look()).toEqual([]);
+    world.lanes.lookEverywhere();
+    expect(world.look()).toEqual(['late', 'next']);
+  });
+
+  it('looks at everything once more when its last post is recorded, and is idle when that finds nothing', () => {
+    const world = new World();
+    const job = aJob();
+    world.open(job, 2);
+    world.look();
+    world.add(job, { id: 'very late', nextAttemptAt: NOW - 60_000 });
+    world.end(1);
+    expect(world.look()).toEqual([]);
+    world.end(1);
+    expect(world.look()).toEqual(['very late']);
+    world.end(1);
+    const [turn] = world.lanes.take();
+    if (turn === undefined) throw new Error('The lane looks');
+    expect(world.begin(turn, [])).toEqual([]);
+    expect(world.lanes.isIdle(turn.lane)).toBe(true);
+    world.lanes.close(turn.lane);
+    expect(world.lanes.isEmpty).toBe(true);
+  });
+
+  it('begins nothing more once it is lost, and is closed when its last post is over', () => {
+    const world = new World();
+    world.open(aJob(), 30);
+    world.look();
+    const lane = world.begun[0]?.turn.lane;
+    if (lane === undefined) throw new Error('Something was begun');
+    world.lanes.lose(lane);
+    world.lanes.lookEverywhere();
+    expect(world.look()).toEqual([]);
+    world.end(9);
+    expect(world.lanes.isEmpty).toBe(false);
+    world.end(1);
+    expect(world.lanes.isEmpty).toBe(true);
+  });
+
+  it('goes on under a newer lease, and pays no heed to an older one', () => {
+    const world = new World();
+    world.open(aJob('a.example/', 'a', 5), 1);
+    world.look();
+    const lane = world.begun[0]?.turn.lane;
+    if (lane === undefined) throw new Error('Something was begun');
+    world.lanes.lose(lane);
+    world.lanes.open(aJob('a.example/', 'a', 4));
+    expect(lane).toMatchObject({ isLost: true, job: { fence: 5 } });
+    world.lanes.open(aJob('a.example/', 'a', 6));
+    expect(lane).toMatchObject({ isLost: false, job: { fence: 6 } });
+    expect(endpointsOf(world.lanes.take())).toEqual(['a.example/']);
+  });
+
+  it('gives the room back that a look did not use', () => {
+    const world = new World({ total: 10 });
+    world.open(aJob(), 0);
+    const [turn] = world.lanes.take();
+    if (turn === undefined) throw new Error('The lane looks');
+    world.open(aJob('b.example/', 'b'), 10);
+    expect(world.look()).toEqual([]);
+    world.lanes.skip(turn);
+    expect(world.look()).toHaveLength(10);
   });
 });

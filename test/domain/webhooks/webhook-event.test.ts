@@ -21,7 +21,7 @@ const delivery = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
     NOW,
   ),
   nextAttemptAt: NOW,
-  turn: 1,
+  version: 1,
   ...given,
 });
 const inbound = (given: Partial<WebhookEvent> = {}) => delivery({ kind: 'inbound', ...given });
@@ -62,14 +62,16 @@ describe('a new status event', () => {
       nextAttemptAt: null,
       lastError: null,
       createdAt: NOW,
-      turn: 0,
+      version: 0,
     });
   });
 });
 
 describe('scheduling', () => {
-  it('counts each attempt as a turn of its own', () => {
-    expect(scheduled(delivery({ turn: 4 }), NOW + 5)).toEqual(delivery({ turn: 5, nextAttemptAt: NOW + 5 }));
+  it('makes an event due', () => {
+    expect(scheduled(delivery({ nextAttemptAt: null }), NOW + 5)).toEqual(
+      delivery({ nextAttemptAt: NOW + 5 }),
+    );
   });
 
   it('ends with an event that gave way', () => {
@@ -103,18 +105,16 @@ describe('a delivery event after an attempt', () => {
         firstAttemptAt: NOW,
         lastError: 'HTTP 500',
         nextAttemptAt: NOW + 7 * SECOND_MS,
-        turn: 2,
       }),
     );
   });
 
   it('keeps the instant of its first attempt, and waits as long as it is asked within reason', () => {
-    const before = delivery({ attempts: 1, firstAttemptAt: NOW - HOUR_MS, turn: 2 });
+    const before = delivery({ attempts: 1, firstAttemptAt: NOW - HOUR_MS });
     expect(afterAttempt(before, answered(429, 20 * SECOND_MS))).toMatchObject({
       attempts: 2,
       firstAttemptAt: NOW - HOUR_MS,
       nextAttemptAt: NOW + 22 * SECOND_MS,
-      turn: 3,
     });
   });
 
@@ -130,7 +130,7 @@ describe('a delivery event after an attempt', () => {
 
   it('was not tried when nothing was sent', () => {
     expect(afterAttempt(delivery(), failed('busy'))).toEqual(
-      delivery({ nextAttemptAt: NOW + 7 * SECOND_MS, turn: 2 }),
+      delivery({ nextAttemptAt: NOW + 7 * SECOND_MS }),
     );
   });
 });
@@ -143,7 +143,6 @@ describe('an inbound event after an attempt', () => {
         firstAttemptAt: NOW,
         lastError: 'HTTP 500',
         nextAttemptAt: NOW + 10 * SECOND_MS,
-        turn: 2,
       }),
     );
   });

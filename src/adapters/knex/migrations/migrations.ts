@@ -6,6 +6,7 @@ import * as messages from './003-messages.ts';
 import * as jobs from './004-jobs.ts';
 import * as webhooks from './005-webhooks.ts';
 import * as installation from './006-installation.ts';
+import * as webhookLanes from './007-webhook-lanes.ts';
 
 interface Migration {
   readonly name: string;
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '004-jobs', up: jobs.up },
   { name: '005-webhooks', up: webhooks.up },
   { name: '006-installation', up: installation.up },
+  { name: '007-webhook-lanes', up: webhookLanes.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

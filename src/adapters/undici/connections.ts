@@ -1,0 +1,57 @@
+import type { Client } from 'undici';
+
+/**
+ * The connections to each origin that nobody posts on. Who gives one back and takes one at once, takes the same: a
+ * request that is in line when an answer ends goes out on that connection without a check whether it is still alive.
+ */
+export class Connections {
+  readonly #open: (origin: string) => Client;
+  readonly #idle = new Map<string, Client[]>();
+  /** All that are not closed yet. */
+  readonly #clients = new Set<Client>();
+
+  constructor(open: (origin: string) => Client) {
+    this.#open = open;
+  }
+
+  /** A connection for one exchange; to be given back by `give`, or by `drop`. */
+  take(origin: string): Client {
+    const idle = this.#idle.get(origin);
+    const client = idle?.pop() ?? this.#opened(origin);
+    if (idle?.length === 0) this.#idle.delete(origin);
+    return client;
+  }
+
+  /** The exchange ended in order. */
+  give(origin: string, client: Client): void {
+    const idle = this.#idle.get(origin);
+    if (idle === undefined) this.#idle.set(origin, [client]);
+    else idle.push(client);
+  }
+
+  /** Something may still be on its way on this one. */
+  drop(client: Client): void {
+    void client.destroy().finally(() => this.#clients.delete(client));
+  }
+
+  /** Resolves when every connection is closed. */
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#clients].map((client) => client.destroy()));
+  }
+
+  #opened(origin: string): Client {
+    const client = this.#open(origin);
+    this.#clients.add(client);
+    client.on('disconnect', () => this.#forgetIdle(origin, client));
+    return client;
+  }
+
+  #forgetIdle(origin: string, client: Client): void {
+    const idle = this.#idle.get(origin) ?? [];
+    const at = idle.indexOf(client);
+    if (at < 0) return;
+    idle.splice(at, 1);
+    if (idle.length === 0) this.#idle.delete(origin);
+    this.drop(client);
+  }
+}
