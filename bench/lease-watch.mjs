@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 200;
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 
 /**
  * Looks at the leased jobs again and again, and knows the longest time any of them lay under one lease: what a

@@ -38,7 +38,7 @@ const HEADERS = {
   'X-SVC-Webhook-Secret': SECRET,
 };
 
-/** Resolves with the medians in webhooks per second. */
+/** Resolves with the medians: webhooks per second, and the service's share of what the Pool does before and after. */
 export async function measureWebhooks({ rounds = ROUNDS, events = EVENTS, execArgv = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'barid-webhooks-'));
   const certificate = makeCertificate(folder);
@@ -77,16 +77,20 @@ export async function measureWebhooks({ rounds = ROUNDS, events = EVENTS, execAr
     };
     await bare(WARM_UP_EVENTS);
     await posted(WARM_UP_EVENTS);
-    const bares = [];
-    const ours = [];
+    const measured = [];
+    let before = await bare(events);
     for (let round = 0; round < rounds; round += 1) {
-      bares.push(await bare(events));
-      ours.push(await posted(events));
+      const perSecond = await posted(events);
+      const after = await bare(events);
+      const barePerSecond = (before + after) / 2;
+      measured.push({ barePerSecond, perSecond, share: perSecond / barePerSecond });
+      before = after;
     }
     return {
-      barePerSecond: median(bares),
-      perSecond: median(ours),
-      rounds: bares.map((barePerSecond, round) => ({ barePerSecond, perSecond: ours[round] })),
+      barePerSecond: median(measured.map(({ barePerSecond }) => barePerSecond)),
+      perSecond: median(measured.map(({ perSecond }) => perSecond)),
+      share: median(measured.map(({ share }) => share)),
+      rounds: measured,
       memoryMb: await service.ask('memoryMb'),
     };
   } finally {
@@ -116,12 +120,11 @@ async function secondsToPost(service, receiver, count) {
 
 if (import.meta.filename === process.argv[1]) {
   const execArgv = (process.env.SERVICE_EXEC_ARGV ?? '').split(' ').filter((part) => part !== '');
-  const { barePerSecond, perSecond, rounds, memoryMb } = await measureWebhooks({ execArgv });
-  const share = perSecond / barePerSecond;
+  const { barePerSecond, perSecond, share, rounds, memoryMb } = await measureWebhooks({ execArgv });
   console.log(`webhooks: commit ${commit()}, ${EVENTS} events, ${ROUNDS} rounds, ${CONNECTIONS} connections`);
   for (const round of rounds) {
     console.log(
-      `round: bare Pool ${round.barePerSecond.toFixed(0)}/s, service ${round.perSecond.toFixed(0)}/s`,
+      `round: bare Pool ${round.barePerSecond.toFixed(0)}/s, service ${round.perSecond.toFixed(0)}/s, share ${round.share.toFixed(2)}`,
     );
   }
   console.log(`bare Pool ${barePerSecond.toFixed(0)}/s`);

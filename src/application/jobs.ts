@@ -30,8 +30,8 @@ export interface LeasedJob<Kind extends Work = Work> {
   readonly work: Kind;
 }
 
-/** A leased job that was not completed becomes due again after this time. */
-export const LEASE_MS = 30_000;
+/** A leased job that was neither completed nor renewed becomes due again after this time. */
+export const LEASE_MS = 15_000;
 
 /** A job that failed this often, tried by itself, is set aside as dead. Leases that merely ran out do not count. */
 export const FAILURES_MAX = 5;

@@ -3,7 +3,7 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
-import type { LeasedJob, WebhookWork } from '../../src/application/jobs.ts';
+import { LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
@@ -77,7 +77,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     await send(FAILING);
     await receiver.arrived(1);
 
-    const runOut = service.now().getTime() + 30 * SECOND;
+    const runOut = service.now().getTime() + LEASE_MS;
     const second = await leaseByHand(service, runOut, 5 * MINUTE);
     const first = { ...second, fence: second.fence - 1 };
     held[0]?.writeHead(410).end();
@@ -110,18 +110,18 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     await send(FAILING);
     await receiver.arrived(1);
     const now = service.now().getTime();
-    const job = await leaseByHand(service, now + 30 * SECOND, 21_999 - 30 * SECOND);
+    const job = await leaseByHand(service, now + LEASE_MS, 5_999 - LEASE_MS);
     held[0]?.writeHead(410).end();
     await background.idle();
     const lastsFor = async (ms: number) => {
       const stores = container.get(ports.unitOfWork);
       return (await stores.read(({ jobs }) => jobs.held([job], now + ms))).length === 1;
     };
-    expect([await lastsFor(21_999), await lastsFor(22_000)]).toEqual([true, false]);
+    expect([await lastsFor(5_999), await lastsFor(6_000)]).toEqual([true, false]);
 
     await container.get(DeliverWebhooks).execute([job]);
     await receiver.arrived(2);
-    expect([await lastsFor(30 * SECOND), await lastsFor(30 * SECOND + 1)]).toEqual([true, false]);
+    expect([await lastsFor(15 * SECOND), await lastsFor(15 * SECOND + 1)]).toEqual([true, false]);
     held[1]?.writeHead(200).end();
     await background.idle();
     expect(await theEvent(service)).toMatchObject({ state: 'delivered', attempts: 1 });

@@ -4,7 +4,7 @@ import type { Hmac, HmacKey } from '../../domain/webhooks/signer.ts';
 /** The keys of so many customers are kept ready: making one costs a third of a signature. */
 const KEYS_KEPT_MAX = 1_000;
 
-const keys = new Map<string, KeyObject>();
+const keys = { utf8: new Map<string, KeyObject>(), base64: new Map<string, KeyObject>() };
 
 /** HMAC-SHA256 by OpenSSL, through Node. */
 export const nodeHmac: Hmac = (key, parts, encoding) => {
@@ -14,12 +14,12 @@ export const nodeHmac: Hmac = (key, parts, encoding) => {
 };
 
 function keyOf({ text, encoding }: HmacKey): KeyObject {
-  const name = `${encoding} ${text}`;
-  let key = keys.get(name);
+  const kept = keys[encoding];
+  let key = kept.get(text);
   if (key === undefined) {
-    if (keys.size >= KEYS_KEPT_MAX) keys.clear();
+    if (kept.size >= KEYS_KEPT_MAX) kept.clear();
     key = createSecretKey(Buffer.from(text, encoding));
-    keys.set(name, key);
+    kept.set(text, key);
   }
   return key;
 }

@@ -3,20 +3,22 @@ type Proceed = (isTaken: boolean) => void;
 
 interface Waiting {
   readonly proceed: Proceed;
-  readonly timer: NodeJS.Timeout;
-  isOver: boolean;
+  /** By `performance.now()`. */
+  readonly until: number;
 }
 
 /** The posts under way to one key, and those that wait for one of them to end. */
 interface Lane {
   taken: number;
-  /** In the order they came; those that are over are passed by. */
+  /** In the order they came, which is that of their `until`; so many at the front are served already. */
   readonly waiting: Waiting[];
-  passed: number;
+  served: number;
+  /** For the first in line, or one that was before it. */
+  timer: NodeJS.Timeout | null;
 }
 
-/** Of a line that is never empty the front is cut off when it is so long. */
-const PASSED_MAX = 1_000;
+/** Of a line that is never empty what is served is cut off when it is so long. */
+const SERVED_MAX = 1_000;
 
 /**
  * Bounds how many posts of one key are under way at once, so that a receiver that hangs holds up nobody but
@@ -36,7 +38,7 @@ export class PostingSlots {
   take(key: string, proceed: Proceed): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) {
-      this.#lanes.set(key, { taken: 1, waiting: [], passed: 0 });
+      this.#lanes.set(key, { taken: 1, waiting: [], served: 0, timer: null });
       proceed(true);
     } else if (lane.taken < this.#slotsPerKey) {
       lane.taken += 1;
@@ -50,39 +52,43 @@ export class PostingSlots {
   give(key: string): void {
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    const next = nextOf(lane);
+    const next = serveNext(lane);
     if (next !== null) {
-      next.isOver = true;
-      clearTimeout(next.timer);
       next.proceed(true);
       return;
     }
     lane.taken -= 1;
-    if (lane.taken === 0) this.#lanes.delete(key);
+    if (lane.taken > 0) return;
+    this.#lanes.delete(key);
+    if (lane.timer !== null) clearTimeout(lane.timer);
   }
 
   #wait(lane: Lane, proceed: Proceed): void {
-    const waiting: Waiting = {
-      proceed,
-      timer: setTimeout(() => {
-        waiting.isOver = true;
-        proceed(false);
-      }, this.#waitMsMax),
-      isOver: false,
-    };
-    lane.waiting.push(waiting);
+    lane.waiting.push({ proceed, until: performance.now() + this.#waitMsMax });
+    lane.timer ??= setTimeout(() => this.#giveUp(lane), this.#waitMsMax);
+  }
+
+  #giveUp(lane: Lane): void {
+    const now = performance.now();
+    const over: Waiting[] = [];
+    let first = lane.waiting[lane.served];
+    while (first !== undefined && first.until <= now) {
+      over.push(first);
+      lane.served += 1;
+      first = lane.waiting[lane.served];
+    }
+    lane.timer =
+      first === undefined ? null : setTimeout(() => this.#giveUp(lane), Math.ceil(first.until - now));
+    for (const { proceed } of over) proceed(false);
   }
 }
 
-function nextOf(lane: Lane): Waiting | null {
-  let next = lane.waiting[lane.passed];
-  while (next?.isOver === true) {
-    lane.passed += 1;
-    next = lane.waiting[lane.passed];
-  }
-  if (next === undefined || lane.passed > PASSED_MAX) {
-    lane.waiting.splice(0, lane.passed);
-    lane.passed = 0;
+function serveNext(lane: Lane): Waiting | null {
+  const next = lane.waiting[lane.served];
+  if (next !== undefined) lane.served += 1;
+  if (next === undefined || lane.served > SERVED_MAX) {
+    lane.waiting.splice(0, lane.served);
+    lane.served = 0;
   }
   return next ?? null;
 }

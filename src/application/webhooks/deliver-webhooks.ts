@@ -31,6 +31,12 @@ interface Release {
   readonly notBefore: number;
 }
 
+/**
+ * How often leases are renewed while posts are on their way: a process that dies is followed soon, and one that only
+ * waits for slow receivers is not. What a process that was out of touch for longer learns is void, and posted again.
+ */
+const RENEW_EVERY_MS = 4_000;
+
 /** Endpoints beyond what one process serves at a time come back after this. */
 const COME_BACK_MS = 1_000;
 
@@ -44,6 +50,7 @@ export class DeliverWebhooks {
   #isRunning = false;
   #isStopping = false;
   #isPausing = false;
+  #renewAt = 0;
   #wake: () => void = () => {};
 
   constructor(ports: DeliverPorts) {
@@ -56,6 +63,7 @@ export class DeliverWebhooks {
     const beyond = jobs.filter((job) => this.#isStopping || !this.#lanes.open(job));
     if (!this.#lanes.isEmpty && !this.#isRunning) {
       this.#isRunning = true;
+      this.#renewAt = clock.now() + RENEW_EVERY_MS;
       background.start(1, () => this.#run());
     }
     this.#wake();
@@ -75,6 +83,7 @@ export class DeliverWebhooks {
       while (!this.#lanes.isEmpty) {
         // Whatever ends in this turn of the event loop makes room for one look.
         await new Promise((resolve) => setImmediate(resolve));
+        await this.#renewInTime();
         const turns = this.#lanes.take();
         if (turns.length > 0) await this.#serve(turns);
         else if (!this.#lanes.isEmpty) await this.#change();
@@ -115,7 +124,12 @@ export class DeliverWebhooks {
         const { decision } = look;
         releases.push({ job: lane.job, notBefore: decision.kind === 'wait' ? decision.until : 0 });
       }
-      await this.#renew(left);
+      await this.#renew([...left].map(({ lane }) => lane));
+      for (const turn of left) {
+        left.delete(turn);
+        this.#lanes.skip(turn);
+        if (!turn.lane.isLost) this.#lanes.look(turn.lane);
+      }
       await this.#release(releases);
     } catch (error) {
       logger.error('webhook_look_failed', error);
@@ -135,18 +149,28 @@ export class DeliverWebhooks {
     for (const event of begun) void this.#postAndRecord(lane, event);
   }
 
-  /** A lease that is nearly over is made longer; one that somebody else has by now is lost. */
-  async #renew(turns: Set<Turn>): Promise<void> {
-    if (turns.size === 0) return;
+  async #renewInTime(): Promise<void> {
+    const { clock, logger } = this.#ports;
+    const now = clock.now();
+    if (now < this.#renewAt) return;
+    this.#renewAt = now + RENEW_EVERY_MS;
+    try {
+      await this.#renew(this.#lanes.held());
+    } catch (error) {
+      logger.error('webhook_renewal_failed', error);
+    }
+  }
+
+  /** Makes the leases of the lanes longer; a lane whose job somebody else has by now is lost. */
+  async #renew(lanes: readonly Lane[]): Promise<void> {
+    if (lanes.length === 0) return;
     const { unitOfWork, clock } = this.#ports;
-    const jobs = [...turns].map(({ lane }) => lane.job);
+    const jobs = lanes.map(({ job }) => job);
     const until = clock.now() + LEASE_MS;
     const renewed = new Set(await unitOfWork.run((stores) => stores.jobs.renew(jobs, until), 'eventual'));
-    for (const turn of turns) {
-      turns.delete(turn);
-      this.#lanes.skip(turn);
-      if (renewed.has(turn.lane.job)) this.#lanes.look(turn.lane);
-      else this.#lanes.lose(turn.lane);
+    for (const [index, lane] of lanes.entries()) {
+      const job = jobs[index];
+      if (job !== undefined && lane.job === job && !renewed.has(job)) this.#lanes.lose(lane);
     }
   }
 
@@ -171,10 +195,16 @@ export class DeliverWebhooks {
   }
 
   async #postAndRecord(lane: Lane, event: WebhookEvent): Promise<void> {
-    const { recordPosts, clock, logger } = this.#ports;
+    const { postEvent, recordPosts, clock, logger } = this.#ports;
     try {
       const startedAt = clock.now();
-      const result = await this.#post(lane, event, startedAt);
+      let result: PostResult;
+      try {
+        result = await postEvent.execute(event, startedAt);
+      } finally {
+        this.#lanes.answered(lane, clock.now());
+        this.#wake();
+      }
       await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt: clock.now() });
     } catch (error) {
       // Posted again at once it might be posted for ever.
@@ -183,14 +213,5 @@ export class DeliverWebhooks {
     }
     this.#lanes.recorded(lane, event.id);
     this.#wake();
-  }
-
-  async #post(lane: Lane, event: WebhookEvent, startedAt: number): Promise<PostResult> {
-    try {
-      return await this.#ports.postEvent.execute(event, startedAt);
-    } finally {
-      this.#lanes.answered(lane);
-      this.#wake();
-    }
   }
 }

@@ -22,12 +22,8 @@ export interface Look {
   readonly due: readonly WebhookEvent[];
 }
 
-/**
- * A lease has to last this much longer for a post to begin: longer than the transport may take, so that nobody
- * else posts the event meanwhile. An outcome that waits for a slow database until the lease has run out is void, and
- * the event is posted again.
- */
-export const LEASE_LEFT_MS = 22_000;
+/** A lease has to last this much longer for a post to begin, so that it is renewed before it runs out. */
+const LEASE_LEFT_MS = 6_000;
 
 /** Reads what is due in many lanes at once, and whether their endpoints may be posted to (specification 6.1). */
 export class LookForEvents {

@@ -6,6 +6,8 @@ import type { DueQuestion } from '../ports/stores.ts';
  * open.
  */
 export interface LaneLimits {
+  /** What the transport posts to an endpoint at once: more than that waits there, and counts for the endpoint only. */
+  readonly atOnce: number;
   readonly perEndpoint: number;
   readonly perProject: number;
   readonly total: number;
@@ -16,13 +18,14 @@ export interface LaneLimits {
 }
 
 /**
- * An endpoint gets more than the transport posts at once, so that no connection is idle while the next events are
- * looked for. One project, whatever endpoints it names, cannot use up what the transport has for one host, nor what
- * there is for all. What is not recorded would be posted again after a crash, and does not count for its endpoint's
- * health yet: more than a batch of it waits for nothing but a slow database.
+ * An endpoint gets more than is posted at once, so that no connection is idle while the next events are looked for.
+ * One project, whatever endpoints it names, cannot use up what the transport has for one host, nor what there is for
+ * all. What is not recorded would be posted again after a crash, and does not count for its endpoint's health yet: more
+ * than a batch of it waits for nothing but a slow database.
  */
 export const LANE_LIMITS: LaneLimits = {
-  perEndpoint: 100,
+  atOnce: 50,
+  perEndpoint: 300,
   perProject: 175,
   total: 3_000,
   unrecordedPerProject: 300,
@@ -31,8 +34,11 @@ export const LANE_LIMITS: LaneLimits = {
   lanesTotal: 10_000,
 };
 
-/** A lane that is known to have more goes on when so many fit at once, so that they share one look. */
-const REFILL = 50;
+/** How much more than is posted at once an endpoint gets that nothing is known of. */
+const AHEAD = 50;
+
+/** A fast endpoint gets as much more as it answered lately in this time, so that it is looked for less often. */
+const AHEAD_PERIOD_MS = 200;
 
 /** A lane that may have nothing is given no more room than this, so that many of them can look together. */
 const FIRST_LOOK = 10;
@@ -62,6 +68,11 @@ export interface Lane {
   readonly recorded: string[];
   /** How many were begun and not answered yet. */
   posting: number;
+  /** How many may be begun beyond those that are posted at once. */
+  ahead: number;
+  /** How many were answered since the instant beside it. */
+  answered: number;
+  answeredSince: number;
   isLooking: boolean;
   /** Up to here everything was found. */
   seen: DueQuestion['after'];
@@ -195,13 +206,19 @@ export class PostingLanes {
     lane.project.looking.add(lane);
   }
 
-  /** Every lane looks whether there is more by now. */
-  lookEverywhere(): void {
-    for (const lane of this.#lanes.values()) if (!lane.isLost && !lane.isLooking) this.look(lane);
+  /** The lanes whose jobs this process holds, as far as it knows. */
+  held(): readonly Lane[] {
+    return [...this.#lanes.values()].filter(({ isLost }) => !isLost);
   }
 
-  answered(lane: Lane): void {
+  /** Every lane looks whether there is more by now. */
+  lookEverywhere(): void {
+    for (const lane of this.held()) if (!lane.isLooking) this.look(lane);
+  }
+
+  answered(lane: Lane, now: number): void {
     this.#count(lane, -1);
+    noteAnswer(lane, now);
     lane.project.unrecorded += 1;
     this.#unrecorded += 1;
   }
@@ -240,9 +257,14 @@ export class PostingLanes {
   }
 
   #roomFor(lane: Lane, roomOfProject: number): number {
-    const room = Math.min(roomOfProject, this.#limits.perEndpoint - lane.endpoint.posting);
+    const { atOnce, perEndpoint } = this.#limits;
+    const most = Math.min(perEndpoint, atOnce + lane.ahead);
+    const roomOfEndpoint = most - lane.endpoint.posting;
+    // What waits in the transport takes nothing from other endpoints of the project.
+    const room =
+      roomOfProject < atOnce - lane.posting ? Math.min(roomOfProject, roomOfEndpoint) : roomOfEndpoint;
     if (!lane.hasMore) return Math.min(room, FIRST_LOOK);
-    return lane.posting === 0 || room >= REFILL ? room : 0;
+    return lane.posting === 0 || roomOfEndpoint >= most / 2 ? room : 0;
   }
 
   #endLook(lane: Lane, change: number): void {
@@ -264,10 +286,13 @@ export class PostingLanes {
   }
 
   #count(lane: Lane, change: number): void {
+    const { atOnce } = this.#limits;
+    const before = Math.min(lane.posting, atOnce);
     lane.posting += change;
     lane.endpoint.posting += change;
-    lane.project.posting += change;
-    this.#posting += change;
+    const changeAtOnce = Math.min(lane.posting, atOnce) - before;
+    lane.project.posting += changeAtOnce;
+    this.#posting += changeAtOnce;
   }
 }
 
@@ -281,9 +306,22 @@ function newLane(job: LeasedJob<WebhookWork>): Omit<Lane, 'project' | 'endpoint'
     underWay: new Set(),
     recorded: [],
     posting: 0,
+    ahead: AHEAD,
+    answered: 0,
+    answeredSince: 0,
     isLooking: false,
     seen: null,
     hasMore: false,
     isLost: false,
   };
+}
+
+function noteAnswer(lane: Lane, now: number): void {
+  lane.answered += 1;
+  const periodMs = now - lane.answeredSince;
+  if (periodMs < AHEAD_PERIOD_MS) return;
+  // After a pause the count says nothing about how fast the endpoint is.
+  lane.ahead = periodMs < 2 * AHEAD_PERIOD_MS ? Math.max(AHEAD, lane.answered) : AHEAD;
+  lane.answered = 0;
+  lane.answeredSince = now;
 }

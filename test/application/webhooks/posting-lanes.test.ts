@@ -11,6 +11,7 @@ import {
 import { NOW } from '../../support/builders.ts';
 
 const ROOMY: LaneLimits = {
+  atOnce: 50,
   perEndpoint: 100,
   perProject: 1_000,
   total: 10_000,
@@ -88,9 +89,9 @@ class World {
   }
 
   /** The first so many posts under way are answered; recorded as well unless it is left out. */
-  end(count: number, { records = true } = {}): void {
+  end(count: number, { records = true, at = NOW } = {}): void {
     for (const { turn, event } of this.begun.splice(0, count)) {
-      this.lanes.answered(turn.lane);
+      this.lanes.answered(turn.lane, at);
       if (records) this.record(turn, event);
     }
   }
@@ -138,6 +139,33 @@ describe('what may begin', () => {
     expect(world.look()).toEqual([]);
     world.end(1);
     expect(world.look()).toEqual(upTo(50).map((number) => `a.example/#0${number + 100}`));
+  });
+
+  it('is more for an endpoint that answers fast, and no more than before for one that does not', () => {
+    const perEndpoint = 200;
+    const answering = (perPeriod: number) => {
+      const world = new World({ perEndpoint });
+      world.open(aJob(), 1_000);
+      for (let at = NOW; at <= NOW + 600; at += 200 / perPeriod) {
+        world.lookUntilNothing();
+        world.end(1, { at });
+      }
+      world.end(1_000);
+      return world.lookUntilNothing().length;
+    };
+    expect([answering(100), answering(10)]).toEqual([150, 100]);
+  });
+
+  it('counts for the project only as far as it is posted at once', () => {
+    const world = new World({ perProject: 120 });
+    for (const number of upTo(4)) world.open(aJob(`a.example/${number}`), 300);
+    const ids = world.lookUntilNothing();
+    const perEndpoint = upTo(4).map(
+      (number) => ids.filter((id) => id.startsWith(`a.example/${number}#`)).length,
+    );
+    const atOnce = perEndpoint.reduce((sum, count) => sum + Math.min(count, 50), 0);
+    expect(atOnce).toBe(120);
+    expect(perEndpoint.filter((count) => count === 100)).not.toEqual([]);
   });
 
   it('asks for little first, so that many endpoints of a project can look together', () => {
