@@ -15,7 +15,7 @@ import { printTable } from './table.mjs';
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 20);
 /** No further round of a kind begins after this time; 20 starts of a broker take most of it. */
 const KIND_SECONDS_MAX = Number(process.env.FAULT_KIND_SECONDS ?? 260);
-/** A worker that stays frozen keeps its lease of 30 s: such a round takes three quarters of a minute. */
+/** A worker that stays frozen keeps its lease of 15 s: such a round takes half a minute. */
 const FREEZE_SECONDS_MAX = Number(process.env.FAULT_FREEZE_SECONDS ?? 1_000);
 /** The names of the kinds to run, all without. */
 const ONLY = process.env.FAULT_KINDS?.split(',');
@@ -30,9 +30,9 @@ const AWAY_MS = [100, 1_000];
 const DOCUMENTED_FAULT = '{"message":"Internal server error"}';
 const DATABASE_RECOVERY_MAX_MS = 5_000;
 const WORK_RECOVERY_MAX_MS = 15_000;
-const TAKE_OVER_MAX_MS = 45_000;
+const TAKE_OVER_MAX_MS = 30_000;
 /** Longer than a lease, so that the worker wakes up with jobs that are not its own any more. */
-const FROZEN_MS = 35_000;
+const FROZEN_MS = 20_000;
 const WORK_TIMEOUT_MS = 120_000;
 const QUIET_TIMEOUT_MS = 90_000;
 const POLL_MS = 10;

@@ -4,7 +4,7 @@ const POLL_MS = 200;
 const LEASE_MS = 15_000;
 
 /**
- * Looks at the leased jobs again and again, and knows the longest time any of them lay under one lease: what a
+ * Looks at the leased jobs again and again, and knows the longest time since any of them was leased or renewed: what a
  * process leaves behind that dies or freezes lies there until another takes it over.
  */
 export class LeaseWatch {
@@ -38,7 +38,7 @@ export class LeaseWatch {
     while (!this.#isStopping) {
       const now = this.#installation.now();
       const [{ earliest }] = await query(
-        'SELECT MIN(due_at) AS earliest FROM jobs WHERE fence > 0 AND due_at <= $1',
+        'SELECT MIN(due_at) AS earliest FROM jobs WHERE is_leased = 1 AND due_at <= $1',
         [now + LEASE_MS],
       );
       // A lease moves the due time of its job to its own end.

@@ -3,11 +3,15 @@ export type MessageWork =
   | { readonly kind: 'start-step'; readonly smsId: string; readonly step: number }
   | { readonly kind: 'step-deadline'; readonly smsId: string; readonly step: number };
 
-/** Post the events of one project that are due at one of its customers' endpoints. */
-export interface WebhookWork {
-  readonly kind: 'post-webhooks';
+/** The events of one project to one endpoint. */
+export interface WebhookLane {
   readonly projectId: string;
   readonly endpoint: string;
+}
+
+/** Post what is due in a lane. */
+export interface WebhookWork extends WebhookLane {
+  readonly kind: 'post-webhooks';
 }
 
 /** What is to be done. Jobs carry ids, never object graphs; a new kind breaks the build until it is handled. */
@@ -21,8 +25,8 @@ export interface Job {
 }
 
 /**
- * A job somebody works on. `fence` rises with every lease and every new due time: only the holder of the newest
- * may complete it, so a late worker changes nothing.
+ * A job somebody works on. `fence` rises with every lease, and when the job is added again: only the holder of the
+ * newest may complete it, so a late worker changes nothing.
  */
 export interface LeasedJob<Kind extends Work = Work> {
   readonly id: string;
@@ -32,6 +36,15 @@ export interface LeasedJob<Kind extends Work = Work> {
 
 /** A leased job that was neither completed nor renewed becomes due again after this time. */
 export const LEASE_MS = 15_000;
+
+/**
+ * How often leases are renewed whose work takes longer, such as posts to slow receivers. A process that dies is
+ * followed soon for all that. What is learned under a lease that somebody else has by then is void.
+ */
+export const RENEW_EVERY_MS = 4_000;
+
+/** A lease has to last this much longer for something to begin under it, so that it is renewed in time. */
+export const LEASE_LEFT_MS = 6_000;
 
 /** A job that failed this often, tried by itself, is set aside as dead. Leases that merely ran out do not count. */
 export const FAILURES_MAX = 5;
@@ -60,10 +73,7 @@ export function stepDeadlineJobId(smsId: string, step: number): string {
 }
 
 /** The job that posts what is due to an endpoint; there is one per project and endpoint, however many events wait. */
-export function postWebhooksJob(
-  { projectId, endpoint }: { readonly projectId: string; readonly endpoint: string },
-  dueAt: number,
-): Job {
+export function postWebhooksJob({ projectId, endpoint }: WebhookLane, dueAt: number): Job {
   const work = { kind: 'post-webhooks', projectId, endpoint } as const;
   return { id: `webhooks/${projectId}/${endpoint}`, dueAt, work };
 }

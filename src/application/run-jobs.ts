@@ -30,7 +30,8 @@ interface RunPorts {
 
 /**
  * Does leased jobs. The removal of a job and its effect are one transaction, and only the holder of the newest
- * lease removes it: whatever the queue delivers twice, or a slow worker finishes late, has no effect.
+ * lease removes it: whatever the queue delivers twice, or a slow worker finishes late, has no effect. Jobs of webhooks
+ * go to `DeliverWebhooks`, which keeps their leases while it posts.
  */
 export class RunJobs {
   readonly #ports: RunPorts;
@@ -40,7 +41,7 @@ export class RunJobs {
   }
 
   /**
-   * Resolves when every job is done or set aside; the calls to channels that follow from them go on in the
+   * Resolves when every job is done, set aside or handed on; the calls to channels that follow from them go on in the
    * background, so that a slow channel holds up nothing else. A job that fails stays leased and comes again.
    */
   async execute(jobs: readonly LeasedJob[]): Promise<void> {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import type { LeasedJob, WebhookWork } from '../../src/application/jobs.ts';
+import { LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
 import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
-import { aDeliveryReport, aMessage, NOW, SECOND_MS } from '../support/builders.ts';
+import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
@@ -32,7 +32,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
   async function postedEvent() {
     await storage.unitOfWork.run((stores) => statusChange(stores, sent));
     const [job] = await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW, until: NOW + 30 * SECOND_MS, limit: 10 }),
+      stores.jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 10 }),
     );
     const [event] = await storage.unitOfWork.run(eventsOf);
     if (job === undefined || event === undefined) throw new Error('The event is due at once');
@@ -44,7 +44,6 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     return new RecordPosts({
       clock,
       ids,
-      workSignal: { wake() {} },
       recordingPause: (over) => setImmediate(over),
       unitOfWork: {
         ...storage.unitOfWork,
@@ -99,15 +98,15 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     expect(
       await storage.unitOfWork.read((stores) => stores.webhookEvents.nextDueAt([{ projectId, endpoint }])),
     ).toEqual([NOW]);
-    expect(
-      await storage.unitOfWork.read((stores) => stores.jobs.held([posted.job], NOW + 30 * SECOND_MS)),
-    ).toEqual([posted.job]);
+    expect(await storage.unitOfWork.read((stores) => stores.jobs.held([posted.job], NOW + LEASE_MS))).toEqual(
+      [posted.job],
+    );
   });
 
   it('changes nothing for a lease that is not the newest', async () => {
     const posted = await postedEvent();
     await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW + 30 * SECOND_MS, until: NOW + 60 * SECOND_MS, limit: 10 }),
+      stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
     );
     await recorder().execute({
       ...posted,

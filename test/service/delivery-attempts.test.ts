@@ -62,7 +62,7 @@ async function leaseByHand(service: Harness, at: number, forMs: number): Promise
 async function theEvent(service: Harness) {
   const { container } = service.service;
   const ids = await container.get(adapters.database).knex('webhook_events').pluck('id');
-  const [event] = await container.get(ports.unitOfWork).read((stores) => stores.webhookEvents.byIds(ids));
+  const [event] = await container.get(ports.unitOfWork).run((stores) => stores.webhookEvents.lock(ids));
   return event;
 }
 

@@ -3,7 +3,7 @@ import type { DeadJob, JobStore } from '../../application/ports/stores.ts';
 import type { Insert, Removal, Row, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
-/** What a job is created with; every lease, and every new due time, raises it. */
+/** What a job is created with; every lease raises it, and adding the job again. */
 const FIRST_FENCE = 0;
 
 const INSERT = {
@@ -90,7 +90,7 @@ export class KnexJobStore implements JobStore {
     return jobs.filter((_, index) => removed[index]);
   }
 
-  async held<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]> {
+  async held<Held extends LeasedJob>(jobs: readonly Held[], until = 0): Promise<readonly Held[]> {
     const rows = await this.#session.query('SELECT id, fence FROM jobs WHERE id = ANY(?) AND due_at >= ?', [
       jobs.map(({ id }) => id),
       until,

@@ -21,6 +21,9 @@ const BEGIN: Readonly<Record<Durability, string>> = {
 const CONNECTION_LOST = /^(08...|57P0.|25P0[34])$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
+/** Texts are put in the order of their bytes, as in the keys of the tables, whatever the database's own order is. */
+const TYPES: Readonly<Record<string, string>> = { text: 'text COLLATE "C"' };
+
 /** The tie between a question of a lookup and what was found for it. */
 const ORDINAL = 'ordinal';
 
@@ -278,7 +281,7 @@ function inPostgres(sql: string): string {
 }
 
 function recordset(columns: Readonly<Record<string, string>>, alias = 'given'): string {
-  const typed = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
+  const typed = Object.entries(columns).map(([name, type]) => `${name} ${TYPES[type] ?? type}`);
   return `json_to_recordset(?) AS ${alias} (${typed.join(', ')})`;
 }
 

@@ -1,4 +1,5 @@
-import type { DueQuestion, WebhookEventStore, WebhookLane } from '../../application/ports/stores.ts';
+import type { WebhookLane } from '../../application/jobs.ts';
+import type { DueQuestion, WebhookEventStore } from '../../application/ports/stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../domain/webhooks/webhook-event.ts';
 import type { Change, Insert, Lookup, Row, RowOf } from './connection.ts';
 import type { Session } from './session.ts';
@@ -69,10 +70,6 @@ export class KnexWebhookEventStore implements WebhookEventStore {
       INSERT,
       events.map((event) => Object.assign(unchangingColumns(event), changingColumns(event))),
     );
-  }
-
-  byIds(ids: readonly string[]): Promise<readonly WebhookEvent[]> {
-    return this.#select('SELECT * FROM webhook_events WHERE id = ANY(?) ORDER BY id', ids);
   }
 
   lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]> {

@@ -1,11 +1,9 @@
 import type { Client } from 'undici';
 
-/**
- * The connections to each origin that nobody posts on. Who gives one back and takes one at once, takes the same: a
- * request that is in line when an answer ends goes out on that connection without a check whether it is still alive.
- */
+/** The connections to each origin. The one that was given back last is the first to be taken again. */
 export class Connections {
   readonly #open: (origin: string) => Client;
+  /** Those nobody posts on, by their origins. */
   readonly #idle = new Map<string, Client[]>();
   /** All that are not closed yet. */
   readonly #clients = new Set<Client>();

@@ -13,7 +13,7 @@ export const INTERIM_ANSWERS_MAX = 10;
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
-/** `isInOrder`: the connection carries nothing of the exchange any more and may be used again. */
+/** `isInOrder`: the connection carries nothing of the exchange any more and may be used again, else it has to be closed. */
 export type Settle = (answer: WebhookAnswer, isInOrder: boolean) => void;
 
 /**
@@ -24,7 +24,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: Settle;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | null = null;
   #isSettled = false;
   #status: number | null = null;
   #retryAfterMs: number | null = null;
@@ -33,14 +32,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(timeoutMs: number, settle: Settle) {
     this.#settle = settle;
-    this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs);
+    this.#timer = setTimeout(() => this.#finish('timeout'), timeoutMs);
   }
 
-  /** The request is about to be written. Never called when no connection came about. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#isSettled) controller.abort(new Error('The deadline passed before the connection stood'));
-  }
+  /** What tells undici which kind of handler this is. */
+  onRequestStart(): void {}
 
   onResponseStart(
     _controller: Dispatcher.DispatchController,
@@ -53,26 +49,24 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#interimAnswers += 1;
-    if (this.#interimAnswers > INTERIM_ANSWERS_MAX) this.#end('protocol');
+    if (this.#interimAnswers > INTERIM_ANSWERS_MAX) this.#finish('protocol');
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes >= ANSWER_BYTES_MAX) this.#end('protocol');
+    if (this.#bytes >= ANSWER_BYTES_MAX) this.#finish('protocol');
   }
 
+  /**
+   * A moment later undici treats the connection as one that was in use: before it writes the next request it makes sure
+   * that the other side has neither closed it nor said anything unasked for.
+   */
   onResponseEnd(): void {
-    this.#finish('protocol', true);
+    setImmediate(() => this.#finish('protocol', true));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#finish(reasonOf(error));
-  }
-
-  /** Settles and gives up the connection. */
-  #end(reason: FailureReason): void {
-    this.#finish(reason);
-    this.#controller?.abort(new Error(`Ended: ${reason}`));
   }
 
   #finish(reason: FailureReason, isInOrder = false): void {

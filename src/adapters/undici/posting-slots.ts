@@ -8,7 +8,7 @@ interface Waiting {
 }
 
 /** The posts under way to one key, and those that wait for one of them to end. */
-interface Lane {
+interface Line {
   taken: number;
   /** In the order they came, which is that of their `until`; so many at the front are served already. */
   readonly waiting: Waiting[];
@@ -27,7 +27,7 @@ const SERVED_MAX = 1_000;
 export class PostingSlots {
   readonly #slotsPerKey: number;
   readonly #waitMsMax: number;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lines = new Map<string, Line>();
 
   constructor(slotsPerKey: number, waitMsMax: number) {
     this.#slotsPerKey = slotsPerKey;
@@ -36,59 +36,60 @@ export class PostingSlots {
 
   /** Proceeds at once when a slot is free, else first come first served. */
   take(key: string, proceed: Proceed): void {
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      this.#lanes.set(key, { taken: 1, waiting: [], served: 0, timer: null });
+    const line = this.#lines.get(key);
+    if (line === undefined) {
+      this.#lines.set(key, { taken: 1, waiting: [], served: 0, timer: null });
       proceed(true);
-    } else if (lane.taken < this.#slotsPerKey) {
-      lane.taken += 1;
+    } else if (line.taken < this.#slotsPerKey) {
+      line.taken += 1;
       proceed(true);
     } else {
-      this.#wait(lane, proceed);
+      this.#wait(line, proceed);
     }
   }
 
   /** Gives a taken slot to the next in line, or back. */
   give(key: string): void {
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) return;
-    const next = serveNext(lane);
-    if (next !== null) {
-      next.proceed(true);
-      return;
+    const line = this.#lines.get(key);
+    if (line === undefined) return;
+    const now = performance.now();
+    for (let next = serveNext(line); next !== null; next = serveNext(line)) {
+      const isInTime = next.until > now;
+      next.proceed(isInTime);
+      if (isInTime) return;
     }
-    lane.taken -= 1;
-    if (lane.taken > 0) return;
-    this.#lanes.delete(key);
-    if (lane.timer !== null) clearTimeout(lane.timer);
+    line.taken -= 1;
+    if (line.taken > 0) return;
+    this.#lines.delete(key);
+    if (line.timer !== null) clearTimeout(line.timer);
   }
 
-  #wait(lane: Lane, proceed: Proceed): void {
-    lane.waiting.push({ proceed, until: performance.now() + this.#waitMsMax });
-    lane.timer ??= setTimeout(() => this.#giveUp(lane), this.#waitMsMax);
+  #wait(line: Line, proceed: Proceed): void {
+    line.waiting.push({ proceed, until: performance.now() + this.#waitMsMax });
+    line.timer ??= setTimeout(() => this.#giveUp(line), this.#waitMsMax);
   }
 
-  #giveUp(lane: Lane): void {
+  #giveUp(line: Line): void {
     const now = performance.now();
     const over: Waiting[] = [];
-    let first = lane.waiting[lane.served];
+    let first = line.waiting[line.served];
     while (first !== undefined && first.until <= now) {
       over.push(first);
-      lane.served += 1;
-      first = lane.waiting[lane.served];
+      line.served += 1;
+      first = line.waiting[line.served];
     }
-    lane.timer =
-      first === undefined ? null : setTimeout(() => this.#giveUp(lane), Math.ceil(first.until - now));
+    line.timer =
+      first === undefined ? null : setTimeout(() => this.#giveUp(line), Math.ceil(first.until - now));
     for (const { proceed } of over) proceed(false);
   }
 }
 
-function serveNext(lane: Lane): Waiting | null {
-  const next = lane.waiting[lane.served];
-  if (next !== undefined) lane.served += 1;
-  if (next === undefined || lane.served > SERVED_MAX) {
-    lane.waiting.splice(0, lane.served);
-    lane.served = 0;
+function serveNext(line: Line): Waiting | null {
+  const next = line.waiting[line.served];
+  if (next !== undefined) line.served += 1;
+  if (next === undefined || line.served > SERVED_MAX) {
+    line.waiting.splice(0, line.served);
+    line.served = 0;
   }
   return next ?? null;
 }

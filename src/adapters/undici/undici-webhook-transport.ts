@@ -43,7 +43,7 @@ const BUSY: WebhookAnswer = { kind: 'failed', reason: 'busy', durationMs: 0 };
 export const POSTS_PER_ENDPOINT_MAX = 50;
 /** A host that serves many customers gets more, and one of their paths cannot use it up. */
 export const POSTS_PER_ORIGIN_MAX = 200;
-/** With the deadline of the post itself this stays below a job's lease. */
+/** A post that waited so long did not take place, and is tried again a little later. */
 export const QUEUE_MS_MAX = 10_000;
 export const ANSWER_HEADER_BYTES_MAX = 16_384;
 

@@ -17,6 +17,7 @@ export type LogEvent =
   | 'request_failed'
   | 'webhook_look_failed'
   | 'webhook_record_failed'
+  | 'webhook_release_failed'
   | 'webhook_renewal_failed'
   | 'work_loop_failed'
   | 'work_loop_recovered'

@@ -10,7 +10,7 @@ import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { EndpointHealth } from '../../domain/webhooks/endpoint-health.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import type { Job, LeasedJob, Work } from '../jobs.ts';
+import type { Job, LeasedJob, WebhookLane, Work } from '../jobs.ts';
 
 /**
  * Everything that can be read and written in one transaction. Every method is plural: one call per batch. Calls take
@@ -153,9 +153,10 @@ export interface JobStore {
   /** Removes the jobs that are still held under their fence, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
   /**
-   * Those of the jobs that are held under their fence until `until` at least, in the given order; without a lock.
+   * Those of the jobs that are held under their fence, until `until` at least when it is given, in the given order;
+   * without a lock.
    */
-  held<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]>;
+  held<Held extends LeasedJob>(jobs: readonly Held[], until?: number): Promise<readonly Held[]>;
   /** Those of the jobs that are held under their fence, in the given order; locked until the transaction ends. */
   lockHeld<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]>;
   /** Holds on to the jobs that are still held under their fence until `until`, and returns those. */
@@ -216,12 +217,6 @@ export interface IdempotencyStore {
   sweep(now: number, limit: number): Promise<number>;
 }
 
-/** The events of one project to one endpoint. */
-export interface WebhookLane {
-  readonly projectId: string;
-  readonly endpoint: string;
-}
-
 export interface DueQuestion extends WebhookLane {
   /** Milliseconds since 1970, inclusive. */
   readonly now: number;
@@ -233,8 +228,6 @@ export interface DueQuestion extends WebhookLane {
 export interface WebhookEventStore {
   /** Fails the unit on an id that exists. */
   insert(events: readonly WebhookEvent[]): Promise<void>;
-  /** The events that exist, without a lock, in the order of their ids. */
-  byIds(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
   /** For each question, the events of the lane that are due, the longest due first, without a lock. */
   due(questions: readonly DueQuestion[]): Promise<readonly (readonly WebhookEvent[])[]>;
   /** For each lane, the instant its next event is due, or null when none is. */

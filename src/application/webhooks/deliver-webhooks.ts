@@ -1,15 +1,15 @@
 import type { PostResult } from '../../domain/webhooks/post-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import { type Job, LEASE_MS, type LeasedJob, type WebhookWork } from '../jobs.ts';
+import { type Job, LEASE_MS, type LeasedJob, RENEW_EVERY_MS, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Pause } from '../ports/pause.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
-import type { Look, LookForEvents } from './look-for-events.ts';
+import type { Finding, LookForEvents } from './look-for-events.ts';
 import type { PostEvent } from './post-event.ts';
-import { type Lane, PostingLanes, type Turn } from './posting-lanes.ts';
+import { type Lane, type Look, PostingLanes } from './posting-lanes.ts';
 import type { RecordPosts } from './record-posts.ts';
 
 interface DeliverPorts {
@@ -31,18 +31,13 @@ interface Release {
   readonly notBefore: number;
 }
 
-/**
- * How often leases are renewed while posts are on their way: a process that dies is followed soon, and one that only
- * waits for slow receivers is not. What a process that was out of touch for longer learns is void, and posted again.
- */
-const RENEW_EVERY_MS = 4_000;
-
-/** Endpoints beyond what one process serves at a time come back after this. */
-const COME_BACK_MS = 1_000;
+/** A job for which no lane is free is due again after this. */
+const NO_LANE_FREE_MS = 2_000;
 
 /**
  * Specification 6.1 and 6.2: posts events to customers. The job of an endpoint stays leased while its events are
  * posted, and is given back when nothing more is due; that and the search for what is due next are one transaction.
+ * Whatever fails leaves the job leased, and it comes again when the lease runs out.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
@@ -67,7 +62,7 @@ export class DeliverWebhooks {
       background.start(1, () => this.#run());
     }
     this.#wake();
-    const notBefore = clock.now() + (this.#isStopping ? 0 : COME_BACK_MS);
+    const notBefore = clock.now() + (this.#isStopping ? 0 : NO_LANE_FREE_MS);
     await this.#release(beyond.map((job) => ({ job, notBefore })));
   }
 
@@ -84,8 +79,8 @@ export class DeliverWebhooks {
         // Whatever ends in this turn of the event loop makes room for one look.
         await new Promise((resolve) => setImmediate(resolve));
         await this.#renewInTime();
-        const turns = this.#lanes.take();
-        if (turns.length > 0) await this.#serve(turns);
+        const looks = this.#lanes.take();
+        if (looks.length > 0) await this.#serve(looks);
         else if (!this.#lanes.isEmpty) await this.#change();
       }
     } finally {
@@ -108,52 +103,49 @@ export class DeliverWebhooks {
     });
   }
 
-  /** What fails leaves the jobs leased, and they come again when their leases run out. */
-  async #serve(turns: readonly Turn[]): Promise<void> {
-    const { lookForEvents, logger } = this.#ports;
-    const left = new Set(turns);
+  async #serve(looks: readonly Look[]): Promise<void> {
+    const left = new Set(looks);
     try {
-      const looks = await lookForEvents.execute(turns);
+      const findings = await this.#ports.lookForEvents.execute(looks);
       const releases: Release[] = [];
-      for (const look of looks.filter(({ isHeld }) => isHeld)) {
-        const { lane } = look.turn;
-        left.delete(look.turn);
-        this.#begin(look);
+      for (const finding of findings) {
+        if (finding.heldUntil <= this.#ports.clock.now()) continue;
+        this.#begin(finding);
+        left.delete(finding.look);
+        const { lane } = finding.look;
         if (!this.#lanes.isIdle(lane)) continue;
         this.#lanes.close(lane);
-        const { decision } = look;
+        const { decision } = finding;
         releases.push({ job: lane.job, notBefore: decision.kind === 'wait' ? decision.until : 0 });
       }
       await this.#renew([...left].map(({ lane }) => lane));
-      for (const turn of left) {
-        left.delete(turn);
-        this.#lanes.skip(turn);
-        if (!turn.lane.isLost) this.#lanes.look(turn.lane);
-      }
       await this.#release(releases);
     } catch (error) {
-      logger.error('webhook_look_failed', error);
-      for (const turn of left) this.#lanes.skip(turn);
+      this.#ports.logger.error('webhook_look_failed', error);
       for (const { lane } of left) this.#lanes.lose(lane);
     }
+    for (const look of left) this.#lanes.skip(look);
+    for (const { lane } of left) if (!lane.isLost) this.#lanes.want(lane);
   }
 
-  #begin({ turn, decision, due }: Look): void {
-    const { lane } = turn;
+  #begin({ look, decision, due, at }: Finding): void {
+    const { lane } = look;
     if (this.#isStopping || lane.isLost || decision.kind === 'wait') {
-      this.#lanes.skip(turn);
+      this.#lanes.skip(look);
       return;
     }
     const found = decision.kind === 'probe' ? due.slice(0, 1) : due;
-    const begun = this.#lanes.begin(turn, found, this.#ports.clock.now());
+    const begun = this.#lanes.begin(look, found, at);
     for (const event of begun) void this.#postAndRecord(lane, event);
   }
 
+  /** Now and then everything is looked at again as well. */
   async #renewInTime(): Promise<void> {
     const { clock, logger } = this.#ports;
     const now = clock.now();
     if (now < this.#renewAt) return;
     this.#renewAt = now + RENEW_EVERY_MS;
+    this.#lanes.lookAtEverything();
     try {
       await this.#renew(this.#lanes.held());
     } catch (error) {
@@ -170,28 +162,32 @@ export class DeliverWebhooks {
     const renewed = new Set(await unitOfWork.run((stores) => stores.jobs.renew(jobs, until), 'eventual'));
     for (const [index, lane] of lanes.entries()) {
       const job = jobs[index];
+      // A newer lease may have come meanwhile.
       if (job !== undefined && lane.job === job && !renewed.has(job)) this.#lanes.lose(lane);
     }
   }
 
-  /** Whoever adds events locks their job as well: what is not found here brings it forward after this. */
+  /** Never rejects. Whoever adds events locks their job too: what is not found here brings it forward after this. */
   async #release(releases: readonly Release[]): Promise<void> {
     if (releases.length === 0) return;
-    const { unitOfWork, clock, workSignal } = this.#ports;
+    const { unitOfWork, clock, logger, workSignal } = this.#ports;
     const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
-    const again = await unitOfWork.run(async (stores) => {
-      const held = await stores.jobs.lockHeld(releases.map(({ job }) => job));
-      const next = await stores.webhookEvents.nextDueAt(held.map(({ work }) => work));
-      const isOver = (_: unknown, index: number) => (next[index] ?? null) === null;
-      const due = held.flatMap(({ id, work }, index): Job[] => {
-        const dueAt = next[index] ?? null;
-        return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
-      });
-      await stores.jobs.complete(held.filter(isOver));
-      await stores.jobs.add(due);
-      return due;
-    }, 'eventual');
-    if (again.some(({ dueAt }) => dueAt <= clock.now())) workSignal.wake();
+    try {
+      const again = await unitOfWork.run(async (stores) => {
+        const held = await stores.jobs.lockHeld(releases.map(({ job }) => job));
+        const next = await stores.webhookEvents.nextDueAt(held.map(({ work }) => work));
+        const due = held.flatMap(({ id, work }, index): Job[] => {
+          const dueAt = next[index] ?? null;
+          return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
+        });
+        await stores.jobs.complete(held.filter((_, index) => (next[index] ?? null) === null));
+        await stores.jobs.add(due);
+        return due;
+      }, 'eventual');
+      if (again.some(({ dueAt }) => dueAt <= clock.now())) workSignal.wake();
+    } catch (error) {
+      logger.error('webhook_release_failed', error);
+    }
   }
 
   async #postAndRecord(lane: Lane, event: WebhookEvent): Promise<void> {

@@ -6,24 +6,24 @@ import {
   type PostDecision,
 } from '../../domain/webhooks/endpoint-health.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { LEASE_LEFT_MS } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { Turn } from './posting-lanes.ts';
+import type { Look } from './posting-lanes.ts';
 
-/** What a lane may do now. */
-export interface Look {
-  readonly turn: Turn;
-  /** Whether its lease lasts long enough for a post to begin; without that nothing else counts. */
-  readonly isHeld: boolean;
+/** What a look into a lane found. */
+export interface Finding {
+  readonly look: Look;
+  /** The instant of the look. */
+  readonly at: number;
+  /** Nothing may be begun at this instant or later: the lane's lease may be over. 0 when it is too short already. */
+  readonly heldUntil: number;
   /** A `probe` is written down already, and for one lane of an endpoint only. */
   readonly decision: PostDecision;
   /** The longest due first. */
   readonly due: readonly WebhookEvent[];
 }
-
-/** A lease has to last this much longer for a post to begin, so that it is renewed before it runs out. */
-const LEASE_LEFT_MS = 6_000;
 
 /** Reads what is due in many lanes at once, and whether their endpoints may be posted to (specification 6.1). */
 export class LookForEvents {
@@ -33,55 +33,53 @@ export class LookForEvents {
     this.#ports = ports;
   }
 
-  /** In the order of the turns. */
-  async execute(turns: readonly Turn[]): Promise<readonly Look[]> {
-    const looks = await this.#ports.unitOfWork.read((stores) => this.#look(stores, turns));
-    const probes = looks.filter(
-      ({ isHeld, decision, due }) => isHeld && decision.kind === 'probe' && due.length > 0,
+  /** In the order of the looks. */
+  async execute(looks: readonly Look[]): Promise<readonly Finding[]> {
+    const findings = await this.#ports.unitOfWork.read((stores) => this.#read(stores, looks));
+    const probes = findings.filter(
+      ({ heldUntil, decision, due }) => heldUntil > 0 && decision.kind === 'probe' && due.length > 0,
     );
-    if (probes.length === 0) return looks;
+    if (probes.length === 0) return findings;
     const decisions = await this.#beginProbes(probes);
-    return looks.map((look) => ({ ...look, decision: decisions.get(look) ?? look.decision }));
+    return findings.map((finding) => ({ ...finding, decision: decisions.get(finding) ?? finding.decision }));
   }
 
-  async #look(stores: Stores, turns: readonly Turn[]): Promise<readonly Look[]> {
+  async #read(stores: Stores, looks: readonly Look[]): Promise<readonly Finding[]> {
     const now = this.#ports.clock.now();
-    const jobs = turns.map(({ lane }) => lane.job);
+    const jobs = looks.map(({ lane }) => lane.job);
     const held = new Set(await stores.jobs.held(jobs, now + LEASE_LEFT_MS));
-    const health = await stores.webhookEndpoints.read([...new Set(turns.map(endpointOf))]);
+    const endpoints = [...new Set(jobs.map(({ work }) => work.endpoint))];
+    const health = await stores.webhookEndpoints.read(endpoints);
     const due = await stores.webhookEvents.due(
-      turns.map(({ lane, limit }) => ({ ...lane.job.work, now, after: lane.seen, limit })),
+      looks.map(({ lane, limit }) => ({ ...lane.job.work, now, after: lane.seen, limit })),
     );
-    return turns.map((turn, index) => ({
-      turn,
-      isHeld: held.has(turn.lane.job),
-      decision: decidePost(health.get(endpointOf(turn)) ?? HEALTHY, now),
+    return looks.map((look, index) => ({
+      look,
+      at: now,
+      heldUntil: held.has(look.lane.job) ? now + LEASE_LEFT_MS : 0,
+      decision: decidePost(health.get(look.lane.job.work.endpoint) ?? HEALTHY, now),
       due: due[index] ?? [],
     }));
   }
 
   /** Decides again with the endpoints locked: one of all who want to probe one does. */
-  #beginProbes(looks: readonly Look[]): Promise<ReadonlyMap<Look, PostDecision>> {
+  #beginProbes(findings: readonly Finding[]): Promise<ReadonlyMap<Finding, PostDecision>> {
     const { unitOfWork, clock } = this.#ports;
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
-      const endpoints = [...new Set(looks.map(({ turn }) => endpointOf(turn)))];
-      const health = new Map(await stores.webhookEndpoints.lock(endpoints, now));
+      const endpoints = [...new Set(findings.map(({ look }) => look.lane.job.work.endpoint))];
+      const health = await stores.webhookEndpoints.lock(endpoints, now);
       const probing = new Map<string, EndpointHealth>();
-      const decisions = new Map<Look, PostDecision>();
-      for (const look of looks) {
-        const endpoint = endpointOf(look.turn);
+      const decisions = new Map<Finding, PostDecision>();
+      for (const finding of findings) {
+        const { endpoint } = finding.look.lane.job.work;
         const state = probing.get(endpoint) ?? health.get(endpoint) ?? HEALTHY;
         const decision = decidePost(state, now);
-        decisions.set(look, decision);
+        decisions.set(finding, decision);
         if (decision.kind === 'probe') probing.set(endpoint, beginProbe(state, now));
       }
       await stores.webhookEndpoints.save(probing, now);
       return decisions;
     });
   }
-}
-
-function endpointOf({ lane }: Turn): string {
-  return lane.job.work.endpoint;
 }

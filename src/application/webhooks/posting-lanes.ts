@@ -6,9 +6,10 @@ import type { DueQuestion } from '../ports/stores.ts';
  * open.
  */
 export interface LaneLimits {
-  /** What the transport posts to an endpoint at once: more than that waits there, and counts for the endpoint only. */
+  /** What the transport posts to an endpoint at once: more than that waits there. */
   readonly atOnce: number;
   readonly perEndpoint: number;
+  /** Of each lane no more than `atOnce` counts for these two. */
   readonly perProject: number;
   readonly total: number;
   readonly unrecordedPerProject: number;
@@ -30,24 +31,25 @@ export const LANE_LIMITS: LaneLimits = {
   total: 3_000,
   unrecordedPerProject: 300,
   unrecordedTotal: 1_500,
-  lanesPerProject: 2_000,
+  lanesPerProject: 1_000,
   lanesTotal: 10_000,
 };
 
 /** How much more than is posted at once an endpoint gets that nothing is known of. */
 const AHEAD = 50;
 
-/** A fast endpoint gets as much more as it answered lately in this time, so that it is looked for less often. */
+/** A fast endpoint gets as much more as it answered in the last such period, so that it is looked for less often. */
 const AHEAD_PERIOD_MS = 200;
 
 /** A lane that may have nothing is given no more room than this, so that many of them can look together. */
 const FIRST_LOOK = 10;
 
-/** What was committed so long after the instant it was due at is still found while earlier posts are under way. */
+/** What was committed so long after the instant it was due at is found by the next look. */
 const COMMITTED_LATE_MS = 5_000;
 
 interface Project {
-  posting: number;
+  /** Of each lane no more than is posted at once. */
+  postingAtOnce: number;
   unrecorded: number;
   lanes: number;
   /** Those that want to look for events; the one that looked last is the last. */
@@ -55,8 +57,14 @@ interface Project {
 }
 
 interface Endpoint {
+  /** Begun and not answered yet, by whatever project. */
   posting: number;
   lanes: number;
+  /** How many may be begun beyond those that are posted at once. */
+  ahead: number;
+  /** How many were answered since the instant below. */
+  answered: number;
+  answeredSince: number;
 }
 
 /** The events of one project to one endpoint, while this process holds their job. */
@@ -68,11 +76,6 @@ export interface Lane {
   readonly recorded: string[];
   /** How many were begun and not answered yet. */
   posting: number;
-  /** How many may be begun beyond those that are posted at once. */
-  ahead: number;
-  /** How many were answered since the instant beside it. */
-  answered: number;
-  answeredSince: number;
   isLooking: boolean;
   /** Up to here everything was found. */
   seen: DueQuestion['after'];
@@ -85,7 +88,7 @@ export interface Lane {
 }
 
 /** A lane that looks for at most so many events, and may begin so many of them. */
-export interface Turn {
+export interface Look {
   readonly lane: Lane;
   readonly limit: number;
   readonly room: number;
@@ -97,16 +100,20 @@ interface Found {
 }
 
 /**
- * Says which endpoints are posted to next, and how much, so that a receiver that hangs holds up nobody but itself.
- * A lane looks for events while it has more; else when the last of its posts is recorded, or when it is told to. In
+ * Says which endpoints are posted to next, and how much, so that a receiver that hangs holds up nobody but itself. In
  * memory only: leases bring back what a crash loses.
+ *
+ * A lane wants to look (it is in `project.looking`) when it is opened, while it has more, when the last of its posts is
+ * recorded, and when it is told to. `take` lets it look as soon as there is room, until `begin` or `skip`. With nothing
+ * under way and nothing to look for it is idle, and whoever gives its job back closes it. A lane that is lost looks no
+ * more, and closes with its last post.
  */
 export class PostingLanes {
   readonly #limits: LaneLimits;
   readonly #lanes = new Map<string, Lane>();
   readonly #projects = new Map<string, Project>();
   readonly #endpoints = new Map<string, Endpoint>();
-  #posting = 0;
+  #postingAtOnce = 0;
   #unrecorded = 0;
 
   constructor(limits: LaneLimits = LANE_LIMITS) {
@@ -131,7 +138,7 @@ export class PostingLanes {
     const project = this.#projects.get(projectId) ?? newProject();
     const { lanesPerProject, lanesTotal } = this.#limits;
     if (project.lanes >= lanesPerProject || this.#lanes.size >= lanesTotal) return false;
-    const endpoint = this.#endpoints.get(name) ?? { posting: 0, lanes: 0 };
+    const endpoint = this.#endpoints.get(name) ?? newEndpoint();
     const lane = { ...newLane(job), project, endpoint };
     project.lanes += 1;
     endpoint.lanes += 1;
@@ -143,12 +150,12 @@ export class PostingLanes {
   }
 
   /** The lanes that may look now: each look ends with `begin` or `skip`. */
-  take(): readonly Turn[] {
-    const turns: Turn[] = [];
+  take(): readonly Look[] {
+    const looks: Look[] = [];
     const served: [string, Project][] = [];
     for (const entry of this.#projects) {
       const [, project] = entry;
-      const before = turns.length;
+      const before = looks.length;
       for (const lane of project.looking) {
         const roomOfProject = this.#roomOf(project);
         if (roomOfProject <= 0) break;
@@ -158,24 +165,28 @@ export class PostingLanes {
         lane.isLooking = true;
         this.#count(lane, room);
         // What is found once more must not be in the way of what is new.
-        turns.push({ lane, room, limit: lane.hasMore ? room : room + lane.underWay.size });
+        looks.push({
+          lane,
+          room,
+          limit: lane.hasMore && lane.seen !== null ? room : room + lane.underWay.size,
+        });
       }
-      if (turns.length > before) served.push(entry);
+      if (looks.length > before) served.push(entry);
     }
     // Whoever was served is asked last the next time.
     for (const [projectId, project] of served) {
       this.#projects.delete(projectId);
       this.#projects.set(projectId, project);
     }
-    return turns;
+    return looks;
   }
 
   /**
    * The events to begin, of those a look found at `now`, in their order: they count as posting until `answered`, and
    * as under way until `recorded`.
    */
-  begin<Event extends Found>(turn: Turn, found: readonly Event[], now: number): readonly Event[] {
-    const { lane, room, limit } = turn;
+  begin<Event extends Found>(look: Look, found: readonly Event[], now: number): readonly Event[] {
+    const { lane, room, limit } = look;
     const fresh = found.filter(({ id }) => !lane.underWay.has(id));
     const begun = fresh.slice(0, room);
     const last = fresh.length > room ? begun.at(-1) : found.at(-1);
@@ -191,7 +202,7 @@ export class PostingLanes {
   }
 
   /** Nothing is begun this time. The lane looks again when told to, or when its last post is recorded. */
-  skip({ lane, room }: Turn): void {
+  skip({ lane, room }: Look): void {
     lane.hasMore = false;
     this.#endLook(lane, -room);
   }
@@ -202,7 +213,7 @@ export class PostingLanes {
   }
 
   /** The lane looks as soon as it may. */
-  look(lane: Lane): void {
+  want(lane: Lane): void {
     lane.project.looking.add(lane);
   }
 
@@ -213,12 +224,18 @@ export class PostingLanes {
 
   /** Every lane looks whether there is more by now. */
   lookEverywhere(): void {
-    for (const lane of this.held()) if (!lane.isLooking) this.look(lane);
+    for (const lane of this.held()) if (!lane.isLooking) this.want(lane);
+  }
+
+  /** Every lane forgets what it has seen, for what was added late or came back, and looks. */
+  lookAtEverything(): void {
+    for (const lane of this.held()) lane.seen = null;
+    this.lookEverywhere();
   }
 
   answered(lane: Lane, now: number): void {
     this.#count(lane, -1);
-    noteAnswer(lane, now);
+    noteAnswer(lane.endpoint, now);
     lane.project.unrecorded += 1;
     this.#unrecorded += 1;
   }
@@ -233,6 +250,7 @@ export class PostingLanes {
 
   /** Nothing more is begun; the lane is closed when its last post is over. */
   lose(lane: Lane): void {
+    if (lane.isLost) return;
     lane.isLost = true;
     lane.project.looking.delete(lane);
     this.#forget(lane, []);
@@ -241,6 +259,7 @@ export class PostingLanes {
   /** Nothing is under way, and nothing will be before the job is leased again. */
   close(lane: Lane): void {
     const { job, project, endpoint } = lane;
+    if (this.#lanes.get(job.id) !== lane) return;
     const { projectId, endpoint: name } = job.work;
     this.#lanes.delete(job.id);
     project.looking.delete(lane);
@@ -250,15 +269,15 @@ export class PostingLanes {
     if (endpoint.lanes === 0) this.#endpoints.delete(name);
   }
 
-  #roomOf({ posting, unrecorded }: Project): number {
+  #roomOf({ postingAtOnce, unrecorded }: Project): number {
     const { perProject, total, unrecordedPerProject, unrecordedTotal } = this.#limits;
     if (unrecorded >= unrecordedPerProject || this.#unrecorded >= unrecordedTotal) return 0;
-    return Math.min(perProject - posting, total - this.#posting);
+    return Math.min(perProject - postingAtOnce, total - this.#postingAtOnce);
   }
 
   #roomFor(lane: Lane, roomOfProject: number): number {
     const { atOnce, perEndpoint } = this.#limits;
-    const most = Math.min(perEndpoint, atOnce + lane.ahead);
+    const most = Math.min(perEndpoint, atOnce + lane.endpoint.ahead);
     const roomOfEndpoint = most - lane.endpoint.posting;
     // What waits in the transport takes nothing from other endpoints of the project.
     const room =
@@ -291,13 +310,17 @@ export class PostingLanes {
     lane.posting += change;
     lane.endpoint.posting += change;
     const changeAtOnce = Math.min(lane.posting, atOnce) - before;
-    lane.project.posting += changeAtOnce;
-    this.#posting += changeAtOnce;
+    lane.project.postingAtOnce += changeAtOnce;
+    this.#postingAtOnce += changeAtOnce;
   }
 }
 
+function newEndpoint(): Endpoint {
+  return { posting: 0, lanes: 0, ahead: AHEAD, answered: 0, answeredSince: 0 };
+}
+
 function newProject(): Project {
-  return { posting: 0, unrecorded: 0, lanes: 0, looking: new Set() };
+  return { postingAtOnce: 0, unrecorded: 0, lanes: 0, looking: new Set() };
 }
 
 function newLane(job: LeasedJob<WebhookWork>): Omit<Lane, 'project' | 'endpoint'> {
@@ -306,9 +329,6 @@ function newLane(job: LeasedJob<WebhookWork>): Omit<Lane, 'project' | 'endpoint'
     underWay: new Set(),
     recorded: [],
     posting: 0,
-    ahead: AHEAD,
-    answered: 0,
-    answeredSince: 0,
     isLooking: false,
     seen: null,
     hasMore: false,
@@ -316,12 +336,12 @@ function newLane(job: LeasedJob<WebhookWork>): Omit<Lane, 'project' | 'endpoint'
   };
 }
 
-function noteAnswer(lane: Lane, now: number): void {
-  lane.answered += 1;
-  const periodMs = now - lane.answeredSince;
+function noteAnswer(endpoint: Endpoint, now: number): void {
+  endpoint.answered += 1;
+  const periodMs = now - endpoint.answeredSince;
   if (periodMs < AHEAD_PERIOD_MS) return;
   // After a pause the count says nothing about how fast the endpoint is.
-  lane.ahead = periodMs < 2 * AHEAD_PERIOD_MS ? Math.max(AHEAD, lane.answered) : AHEAD;
-  lane.answered = 0;
-  lane.answeredSince = now;
+  endpoint.ahead = periodMs < 2 * AHEAD_PERIOD_MS ? Math.max(AHEAD, endpoint.answered) : AHEAD;
+  endpoint.answered = 0;
+  endpoint.answeredSince = now;
 }

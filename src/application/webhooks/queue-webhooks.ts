@@ -71,6 +71,7 @@ export class QueueWebhooks {
     await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
+    // A job that somebody holds stays as it is: its holder finds the events by itself.
     await stores.jobs.bringForward(jobs);
   }
 }

@@ -8,7 +8,6 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Pause } from '../ports/pause.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WorkSignal } from '../ports/work-signal.ts';
 import { moveLine } from './queue-webhooks.ts';
 
 interface RecordPorts {
@@ -17,7 +16,6 @@ interface RecordPorts {
   readonly recordingPause: Pause;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly workSignal: WorkSignal;
 }
 
 /** A post that came to an end, begun under a job. Instants are milliseconds since 1970. */
@@ -51,16 +49,15 @@ export class RecordPosts {
   }
 
   async #recordAll(ended: readonly EndedPost[]): Promise<readonly null[]> {
-    const { unitOfWork, workSignal } = this.#ports;
+    const { unitOfWork } = this.#ports;
     // Undone by a dying machine, an outcome means that the event is posted again, as specification 6.1 allows.
     await unitOfWork.run((stores) => this.#record(stores, ended), 'eventual');
-    workSignal.wake();
     return ended.map(() => null);
   }
 
   async #record(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
     const jobs = [...new Set(ended.map(({ job }) => job))];
-    const held = new Set(await stores.jobs.held(jobs, 0));
+    const held = new Set(await stores.jobs.held(jobs));
     const mine = ended.filter(({ job }) => held.has(job));
     const tried = mine.map(({ event, result, startedAt, endedAt }) =>
       afterAttempt(event, { result, startedAt, endedAt, jitter: this.#ports.ids.fraction() }),

@@ -30,7 +30,7 @@ import { wire } from '../wire.ts';
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordingPause, lookAgainPause } = ports;
 
-/** Messages and webhooks of one process that may be on their way at one time, or answered and not recorded yet. */
+/** Messages of one process that may be on their way to a channel at one time; webhooks have limits of their own. */
 export const BACKGROUND_ITEMS_MAX = 5_000;
 
 /** Every use case, one line each. */
@@ -58,7 +58,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
     [logger],
   );
-  wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource, workSignal });
+  wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource });
   wire(bind, LookForEvents, { unitOfWork, clock });
   wire(bind, PostEvent, { webhookTransport, secretBox, hmac });
   wire(bind, DeliverWebhooks, {

@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { POSTS_PER_ORIGIN_MAX } from '../../../src/adapters/undici/undici-webhook-transport.ts';
+import {
+  POSTS_PER_ENDPOINT_MAX,
+  POSTS_PER_ORIGIN_MAX,
+} from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
-import type { LeasedJob, WebhookWork } from '../../../src/application/jobs.ts';
+import {
+  LEASE_LEFT_MS,
+  LEASE_MS,
+  type LeasedJob,
+  RENEW_EVERY_MS,
+  type WebhookWork,
+} from '../../../src/application/jobs.ts';
 import {
   LANE_LIMITS,
   type LaneLimits,
+  type Look,
   PostingLanes,
-  type Turn,
 } from '../../../src/application/webhooks/posting-lanes.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -32,13 +41,15 @@ const aJob = (endpoint = 'a.example/', projectId = 'a', fence = 1): LeasedJob<We
   work: { kind: 'post-webhooks', projectId, endpoint },
 });
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
-const endpointsOf = (turns: readonly Turn[]) => turns.map(({ lane }) => lane.job.work.endpoint);
+const endpointsOf = (looks: readonly Look[]) => looks.map(({ lane }) => lane.job.work.endpoint);
 
 /** Lanes over a store that is a list of due events per job, and posts that end when they are told to. */
 class World {
   readonly lanes: PostingLanes;
   readonly #due = new Map<string, Due[]>();
-  readonly begun: { readonly turn: Turn; readonly event: Due }[] = [];
+  /** How many posts ended, by project. */
+  readonly ended = new Map<string, number>();
+  readonly begun: { readonly look: Look; readonly event: Due }[] = [];
 
   constructor(limits: Partial<LaneLimits> = {}) {
     this.lanes = new PostingLanes({ ...ROOMY, ...limits });
@@ -61,7 +72,7 @@ class World {
     this.#due.set(job.id, due);
   }
 
-  find({ lane, limit }: Turn): readonly Due[] {
+  find({ lane, limit }: Look): readonly Due[] {
     const { seen } = lane;
     const due = this.#due.get(lane.job.id) ?? [];
     const isBehind = ({ nextAttemptAt, id }: Due) =>
@@ -73,12 +84,12 @@ class World {
 
   /** One round of looks; the ids that were begun. */
   look(): readonly string[] {
-    return this.lanes.take().flatMap((turn) => this.begin(turn, this.find(turn)));
+    return this.lanes.take().flatMap((look) => this.begin(look, this.find(look)));
   }
 
-  begin(turn: Turn, found: readonly Due[]): readonly string[] {
-    const begun = this.lanes.begin(turn, found, NOW);
-    this.begun.push(...begun.map((event) => ({ turn, event })));
+  begin(look: Look, found: readonly Due[]): readonly string[] {
+    const begun = this.lanes.begin(look, found, NOW);
+    this.begun.push(...begun.map((event) => ({ look, event })));
     return begun.map(({ id }) => id);
   }
 
@@ -90,13 +101,15 @@ class World {
 
   /** The first so many posts under way are answered; recorded as well unless it is left out. */
   end(count: number, { records = true, at = NOW } = {}): void {
-    for (const { turn, event } of this.begun.splice(0, count)) {
-      this.lanes.answered(turn.lane, at);
-      if (records) this.record(turn, event);
+    for (const { look, event } of this.begun.splice(0, count)) {
+      this.lanes.answered(look.lane, at);
+      const { projectId } = look.lane.job.work;
+      this.ended.set(projectId, (this.ended.get(projectId) ?? 0) + 1);
+      if (records) this.record(look, event);
     }
   }
 
-  record({ lane }: Turn, { id }: Due): void {
+  record({ lane }: Look, { id }: Due): void {
     this.#due.set(
       lane.job.id,
       (this.#due.get(lane.job.id) ?? []).filter((due) => due.id !== id),
@@ -129,6 +142,25 @@ describe('what may begin', () => {
     const begun = world.lookUntilNothing().length;
     expect(begun).toBeGreaterThan(80);
     expect(begun).toBeLessThanOrEqual(100);
+  });
+
+  it('leaves room for another project at an endpoint that answers fast', () => {
+    const world = new World({ perEndpoint: 300 });
+    world.open(aJob('shared.example/', 'big'), 20_000);
+    world.lookUntilNothing();
+    // A thousand answers in a second, five together.
+    const serve = (from: number) => {
+      for (let at = from; at < from + 1_000; at += 5) {
+        world.end(5, { at });
+        world.lookUntilNothing();
+      }
+    };
+    serve(NOW);
+    world.open(aJob('shared.example/', 'small'), 40);
+    serve(NOW + 1_000);
+    const small = world.begun.filter(({ look }) => look.lane.job.work.projectId === 'small').length;
+    expect(world.ended.get('small') ?? 0).toBe(40 - small);
+    expect(world.ended.get('small')).toBeGreaterThan(30);
   });
 
   it('goes on where it stopped once so many fit that a look is worth it', () => {
@@ -211,7 +243,7 @@ describe('what may begin', () => {
     world.end(1, { records: false });
     world.open(aJob('c.example/', 'c'), 1);
     expect(world.look()).toEqual([]);
-    for (const { turn, event } of posts.slice(0, 1)) world.record(turn, event);
+    for (const { look, event } of posts.slice(0, 1)) world.record(look, event);
     expect([...world.look()].sort()).toEqual(['a.example/more#0000', 'c.example/#0000']);
   });
 
@@ -220,7 +252,13 @@ describe('what may begin', () => {
   });
 
   it('keeps one project from taking all the connections to one host', () => {
+    expect(LANE_LIMITS.atOnce).toBe(POSTS_PER_ENDPOINT_MAX);
     expect(LANE_LIMITS.perProject).toBeLessThan(POSTS_PER_ORIGIN_MAX);
+  });
+
+  it('is not kept waiting by leases: each is renewed long before it is too short', () => {
+    expect(RENEW_EVERY_MS).toBeLessThan(LEASE_LEFT_MS);
+    expect(LEASE_LEFT_MS).toBeLessThan(LEASE_MS - RENEW_EVERY_MS);
   });
 });
 
@@ -234,6 +272,75 @@ describe('a lane', () => {
     expect(world.open(aJob('a.example/1'), 1)).toBe(true);
   });
 
+  it('makes room for another when it is closed', () => {
+    const world = new World({ lanesPerProject: 1, lanesTotal: 1 });
+    for (const path of ['1', '2', '3']) {
+      expect(world.open(aJob(`a.example/${path}`), 0)).toBe(true);
+      expect(world.look()).toEqual([]);
+      const [lane] = world.lanes.held();
+      if (lane === undefined) throw new Error('The lane is open');
+      expect(world.lanes.isIdle(lane)).toBe(true);
+      world.lanes.close(lane);
+    }
+    expect(world.lanes.isEmpty).toBe(true);
+  });
+
+  it('is closed once, however often it is lost', () => {
+    const world = new World();
+    world.open(aJob('a.example/1'), 1);
+    world.open(aJob('a.example/2'), 25);
+    const [look] = world.lanes.take();
+    if (look === undefined) throw new Error('The lane looks');
+    world.lanes.lose(look.lane);
+    world.lanes.lose(look.lane);
+    world.lanes.skip(look);
+    world.lanes.lose(look.lane);
+    expect(world.lanes.held()).toHaveLength(1);
+    world.lanes.lookEverywhere();
+    expect(world.lanes.take().map(({ lane }) => lane.job.id)).toEqual([]);
+    const [other] = world.lanes.held();
+    if (other === undefined) throw new Error('The other lane is open');
+    world.lanes.skip({ lane: other, limit: 10, room: 10 });
+    world.lanes.want(other);
+    expect(world.lookUntilNothing()).toHaveLength(25);
+  });
+
+  it('finds one new event behind many that are under way', () => {
+    const world = new World();
+    const job = aJob();
+    world.open(job, 9);
+    expect(world.look()).toHaveLength(9);
+    for (let number = 0; number < 12; number += 1) {
+      const id = `z${String(number).padStart(2, '0')}`;
+      world.add(job, { id, nextAttemptAt: NOW });
+      world.lanes.lookEverywhere();
+      expect(world.look()).toEqual([id]);
+    }
+  });
+
+  it('looks for little again after a look that came to nothing', () => {
+    const world = new World();
+    world.open(aJob(), 200);
+    world.look();
+    const [look] = world.lanes.take();
+    if (look === undefined) throw new Error('The lane looks');
+    expect(look.room).toBe(90);
+    world.lanes.skip(look);
+    expect(world.look()).toEqual([]);
+    world.lanes.want(look.lane);
+    expect(world.look()).toHaveLength(10);
+  });
+
+  it('does not look twice at the same time', () => {
+    const world = new World();
+    world.open(aJob(), 1);
+    const [look] = world.lanes.take();
+    world.lanes.lookEverywhere();
+    expect(world.lanes.take()).toEqual([]);
+    if (look === undefined) throw new Error('The lane looks');
+    expect(world.begin(look, world.find(look))).toHaveLength(1);
+  });
+
   it('begins nothing twice: neither what is under way, nor what was recorded while it looked', () => {
     const world = new World();
     const job = aJob();
@@ -242,16 +349,16 @@ describe('a lane', () => {
     world.lanes.lookEverywhere();
     expect(world.look()).toEqual([]);
     world.lanes.lookEverywhere();
-    const [turn] = world.lanes.take();
-    if (turn === undefined) throw new Error('The lane looks');
-    turn.lane.seen = null;
-    const found = world.find(turn);
+    const [look] = world.lanes.take();
+    if (look === undefined) throw new Error('The lane looks');
+    look.lane.seen = null;
+    const found = world.find(look);
     expect(found).toHaveLength(3);
     world.end(3);
-    expect(world.begin(turn, found)).toEqual([]);
-    expect(world.lanes.isIdle(turn.lane)).toBe(false);
+    expect(world.begin(look, found)).toEqual([]);
+    expect(world.lanes.isIdle(look.lane)).toBe(false);
     expect(world.look()).toEqual([]);
-    expect(world.lanes.isIdle(turn.lane)).toBe(true);
+    expect(world.lanes.isIdle(look.lane)).toBe(true);
   });
 
   it('finds what comes meanwhile when it is told to look, also what was due a little earlier', () => {
@@ -266,6 +373,29 @@ describe('a lane', () => {
     expect(world.look()).toEqual(['late', 'next']);
   });
 
+  it('finds what came back or was added very late when it is told to look at everything', () => {
+    const world = new World();
+    const job = aJob();
+    world.open(job, 3);
+    world.look();
+    world.add(job, { id: 'very late', nextAttemptAt: NOW - 60_000 });
+    world.lanes.lookEverywhere();
+    expect(world.look()).toEqual([]);
+    world.lanes.lookAtEverything();
+    expect(world.look()).toEqual(['very late']);
+  });
+
+  it('finds that beside a long backlog as well', () => {
+    const world = new World();
+    const job = aJob();
+    world.open(job, 500);
+    world.lookUntilNothing();
+    world.add(job, { id: 'very late', nextAttemptAt: NOW - 60_000 });
+    world.lanes.lookAtEverything();
+    world.end(60);
+    expect(world.look()).toContain('very late');
+  });
+
   it('looks at everything once more when its last post is recorded, and is idle when that finds nothing', () => {
     const world = new World();
     const job = aJob();
@@ -277,11 +407,11 @@ describe('a lane', () => {
     world.end(1);
     expect(world.look()).toEqual(['very late']);
     world.end(1);
-    const [turn] = world.lanes.take();
-    if (turn === undefined) throw new Error('The lane looks');
-    expect(world.begin(turn, [])).toEqual([]);
-    expect(world.lanes.isIdle(turn.lane)).toBe(true);
-    world.lanes.close(turn.lane);
+    const [look] = world.lanes.take();
+    if (look === undefined) throw new Error('The lane looks');
+    expect(world.begin(look, [])).toEqual([]);
+    expect(world.lanes.isIdle(look.lane)).toBe(true);
+    world.lanes.close(look.lane);
     expect(world.lanes.isEmpty).toBe(true);
   });
 
@@ -289,7 +419,7 @@ describe('a lane', () => {
     const world = new World();
     world.open(aJob(), 30);
     world.look();
-    const lane = world.begun[0]?.turn.lane;
+    const lane = world.begun[0]?.look.lane;
     if (lane === undefined) throw new Error('Something was begun');
     world.lanes.lose(lane);
     world.lanes.lookEverywhere();
@@ -304,7 +434,7 @@ describe('a lane', () => {
     const world = new World();
     world.open(aJob('a.example/', 'a', 5), 1);
     world.look();
-    const lane = world.begun[0]?.turn.lane;
+    const lane = world.begun[0]?.look.lane;
     if (lane === undefined) throw new Error('Something was begun');
     world.lanes.lose(lane);
     world.lanes.open(aJob('a.example/', 'a', 4));
@@ -317,11 +447,11 @@ describe('a lane', () => {
   it('gives the room back that a look did not use', () => {
     const world = new World({ total: 10 });
     world.open(aJob(), 0);
-    const [turn] = world.lanes.take();
-    if (turn === undefined) throw new Error('The lane looks');
+    const [look] = world.lanes.take();
+    if (look === undefined) throw new Error('The lane looks');
     world.open(aJob('b.example/', 'b'), 10);
     expect(world.look()).toEqual([]);
-    world.lanes.skip(turn);
+    world.lanes.skip(look);
     expect(world.look()).toHaveLength(10);
   });
 });

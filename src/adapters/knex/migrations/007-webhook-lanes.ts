@@ -7,6 +7,8 @@ const ROWS_PER_INSERT = 100;
 
 /** One job for all events of a project to an endpoint, where every event had a job of its own. */
 export async function up(knex: Knex, { clustered }: TableWords): Promise<void> {
+  // In the order in which the service locks them.
+  if (clustered === '') await knex.raw('LOCK TABLE webhook_events, jobs IN ACCESS EXCLUSIVE MODE');
   await knex.raw('ALTER TABLE jobs ADD COLUMN is_leased bigint NOT NULL DEFAULT 0');
   await knex.raw('ALTER TABLE webhook_events RENAME COLUMN turn TO version');
   if (clustered !== '') await uncluster(knex, 'webhook_events');

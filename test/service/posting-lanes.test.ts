@@ -1,0 +1,176 @@
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { ContainerModule } from 'inversify';
+import { describe, expect, it } from 'vitest';
+import { BackgroundWork } from '../../src/application/background-work.ts';
+import { LEASE_MS, type LeasedJob, postWebhooksJob, type WebhookWork } from '../../src/application/jobs.ts';
+import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
+import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
+import type { Harness } from '../../src/bootstrap/harness.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith, verification } from '../support/seeds.ts';
+
+const SECOND = 1_000;
+const START = Date.UTC(2030, 0, 1);
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+/** A clock of our own, and lanes that look again as soon as they have nothing to do. */
+async function start() {
+  const clock = { at: START, now: () => clock.at };
+  const pauses = new EventEmitter();
+  const byHand = new ContainerModule(({ rebind }) => {
+    rebind(ports.clock).toConstantValue(clock);
+    rebind(ports.lookAgainPause).toConstantValue((over) => {
+      pauses.emit('begun');
+      setImmediate(over);
+    });
+  });
+  const receiver = await HttpsReceiver.open();
+  const service = await startService({
+    egress: receiver.egress,
+    now: START,
+    seed: seedWith({ credit: 100_000, rateLimit: null }),
+    overrides: [byHand],
+  });
+  const held: ServerResponse[] = [];
+  receiver.answer((_, response) => held.push(response));
+  const send = async (number: number) => {
+    await service.request('/sms', {
+      // Fails at once, so that its only event is due at once.
+      body: verification(`999${String(number).padStart(6, '0')}0006`, {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'final' },
+      }),
+    });
+  };
+  /** Resolves when lanes have looked for more so often from now on. */
+  const looked = async (times: number) => {
+    for (let time = 0; time < times; time += 1) await once(pauses, 'begun');
+  };
+  const events = () => service.service.container.get(adapters.database).knex('webhook_events');
+  return { clock, receiver, service, held, send, looked, events };
+}
+
+async function jobsOf(service: Harness) {
+  const rows = await service.service.container
+    .get(adapters.database)
+    .knex('jobs')
+    .select('id', 'work', 'due_at', 'is_leased', 'fence');
+  return rows.map(({ id, work, due_at, is_leased, fence }) => ({
+    job: { id, work: JSON.parse(work), fence: Number(fence) } as LeasedJob<WebhookWork>,
+    dueAt: Number(due_at),
+    isLeased: Number(is_leased) === 1,
+  }));
+}
+
+withReceiver(named('an endpoint whose posts hang'), () => {
+  it('stays in the hands of who posts to it, and what comes meanwhile is found', async () => {
+    const { clock, receiver, service, held, send } = await start();
+    await send(1);
+    await receiver.arrived(1);
+    expect(await jobsOf(service)).toMatchObject([{ dueAt: START + LEASE_MS, isLeased: true }]);
+    clock.at = START + 4 * SECOND;
+    await send(2);
+    await receiver.arrived(2);
+    expect(await jobsOf(service)).toMatchObject([{ dueAt: START + 4 * SECOND + LEASE_MS, isLeased: true }]);
+    for (const response of held) response.writeHead(200).end();
+    await service.service.container.get(BackgroundWork).idle();
+    expect(await jobsOf(service)).toEqual([]);
+  });
+
+  it('is lost when somebody else holds its job, and nothing more is begun for it', async () => {
+    const { clock, receiver, service, held, send, looked, events } = await start();
+    await send(1);
+    await receiver.arrived(1);
+    const [leased] = await jobsOf(service);
+    if (leased === undefined) throw new Error('The job is leased');
+    const { container } = service.service;
+    const [taken] = await container
+      .get(ports.unitOfWork)
+      .run(({ jobs }) => jobs.lease({ now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1 }));
+    expect(taken).toEqual({ ...leased.job, fence: leased.job.fence + 1 });
+    clock.at = START + LEASE_MS;
+    await send(2);
+    while ((await events()).length < 2) await looked(1);
+    await looked(2);
+    expect(receiver.posts).toHaveLength(1);
+    for (const response of held) response.writeHead(200).end();
+    await container.get(BackgroundWork).idle();
+    expect(await jobsOf(service)).toMatchObject([{ job: taken, isLeased: true }]);
+    expect(await events().where({ is_open: 1 })).toHaveLength(2);
+  });
+
+  it('is given back by a service that stops, once its posts are over', async () => {
+    const { receiver, service, held, send, events } = await start();
+    const { atOnce } = LANE_LIMITS;
+    const count = 4 * atOnce;
+    for (let number = 0; number < count; number += 1) await send(number);
+    await receiver.arrived(atOnce);
+    const { container } = service.service;
+    container.get(DeliverWebhooks).stop();
+    receiver.answer(answerWith(200));
+    for (const response of held) response.writeHead(200).end();
+    await container.get(BackgroundWork).idle();
+    // What was begun waits in the transport for a connection, and is posted.
+    expect(receiver.posts.length).toBeLessThanOrEqual(2 * atOnce);
+    const [job] = await jobsOf(service);
+    expect(job).toMatchObject({ dueAt: START, isLeased: false });
+    const open = await events().where({ is_open: 1 });
+    expect(open.length + receiver.posts.length).toBe((await events()).length);
+  });
+});
+
+withReceiver(named('more endpoints than one process serves at a time'), () => {
+  it('come back a little later', async () => {
+    const { clock, receiver, service, held, send } = await start();
+    await send(1);
+    await receiver.arrived(1);
+    const { container } = service.service;
+    const [posting] = await jobsOf(service);
+    if (posting === undefined) throw new Error('The job is leased');
+    const { projectId } = posting.job.work;
+    // Of endpoints nobody has events for, so that their jobs are gone when they are looked for.
+    const others = Array.from({ length: LANE_LIMITS.lanesPerProject }, (_, index) => {
+      const { id, work } = postWebhooksJob({ projectId, endpoint: `other.example/${index}` }, START);
+      return { id, fence: 1, work } as LeasedJob<WebhookWork>;
+    });
+    const last = postWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
+    const [job] = await container.get(ports.unitOfWork).run(async ({ jobs }) => {
+      await jobs.add([last]);
+      return jobs.lease({ now: START, until: START + LEASE_MS, limit: 10 });
+    });
+    if (job === undefined) throw new Error('The job is due');
+    await container.get(ports.unitOfWork).run(({ webhookEvents }) =>
+      webhookEvents.insert([
+        {
+          id: 'f'.repeat(24),
+          kind: 'delivery',
+          projectId,
+          subject: 'f'.repeat(24),
+          phoneNumberId: null,
+          url: 'https://last.example/',
+          endpoint: 'last.example/',
+          secret: null,
+          body: '{}',
+          state: 'pending',
+          attempts: 0,
+          firstAttemptAt: null,
+          nextAttemptAt: START,
+          lastError: null,
+          createdAt: START,
+          version: 0,
+        },
+      ]),
+    );
+    await container.get(DeliverWebhooks).execute([...others, job as LeasedJob<WebhookWork>]);
+    const back = (await jobsOf(service)).find(({ job: { id } }) => id === last.id);
+    expect(back).toMatchObject({ dueAt: clock.at + 2 * SECOND, isLeased: false });
+    for (const response of held) response.writeHead(200).end();
+    await container.get(BackgroundWork).idle();
+  });
+});

@@ -1,0 +1,131 @@
+import type { ServerResponse } from 'node:http';
+import { ContainerModule } from 'inversify';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { BackgroundWork } from '../../src/application/background-work.ts';
+import { LEASE_MS } from '../../src/application/jobs.ts';
+import type { Stores } from '../../src/application/ports/stores.ts';
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith, verification } from '../support/seeds.ts';
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+/** Which calls to the stores fail. */
+interface Faults {
+  /** Looks for due events. */
+  looks: boolean;
+  /** Saves of what came of posts. */
+  records: boolean;
+  /** Jobs that are given back. */
+  releases: boolean;
+}
+
+function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
+  const fail = async (): Promise<never> => {
+    throw new Error('Planted');
+  };
+  const planted = (stores: Stores): Stores => ({
+    ...stores,
+    webhookEvents: new Proxy(stores.webhookEvents, {
+      get: (target, name) => {
+        if (name === 'due' && faults.looks) return fail;
+        if (name === 'save' && faults.records) return fail;
+        return Reflect.get(target, name).bind(target);
+      },
+    }),
+    jobs: new Proxy(stores.jobs, {
+      get: (target, name) =>
+        name === 'lockHeld' && faults.releases ? fail : Reflect.get(target, name).bind(target),
+    }),
+  });
+  return {
+    run: (work, durability) => unitOfWork.run((stores) => work(planted(stores)), durability),
+    read: (work) => unitOfWork.read((stores) => work(planted(stores))),
+    ping: () => unitOfWork.ping(),
+  };
+}
+
+async function start(paths: readonly string[]) {
+  const faults: Faults = { looks: false, records: false, releases: false };
+  const planted = new ContainerModule(({ rebind }) => {
+    rebind(ports.unitOfWork).toResolvedValue(
+      (database: Database) => faulty(new KnexUnitOfWork(database), faults),
+      [adapters.database],
+    );
+    rebind(ports.lookAgainPause).toConstantValue((over) => {
+      setImmediate(over);
+    });
+  });
+  const receiver = await HttpsReceiver.open();
+  const service = await startService({
+    egress: receiver.egress,
+    seed: seedWith({ credit: 100_000, rateLimit: null }),
+    overrides: [planted],
+  });
+  const held: ServerResponse[] = [];
+  receiver.answer((_, response) => held.push(response));
+  for (const [index, path] of paths.entries()) {
+    await service.request('/sms', {
+      // Fails at once, so that its only event is due at once.
+      body: verification(`99900000${index}0006`, {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url(path), deliveryReportType: 'final' },
+      }),
+    });
+  }
+  await receiver.arrived(paths.length);
+  const background = service.service.container.get(BackgroundWork);
+  const release = (status: number) => {
+    for (const response of held) response.writeHead(status).end();
+  };
+  return { faults, receiver, service, background, release };
+}
+
+/** The paths that were posted to, from that post on. */
+const pathsFrom = (receiver: HttpsReceiver, from: number) =>
+  receiver.posts
+    .slice(from)
+    .map(({ path }) => path)
+    .sort();
+
+withReceiver(named('webhooks whose outcome cannot be stored'), () => {
+  it.each([
+    ['alone', { records: true }],
+    ['while their endpoints cannot be looked at', { records: true, looks: true }],
+  ])('are posted again when their lease is over, and not before, %s', async (_, planted) => {
+    const paths = ['/1', '/2', '/3'];
+    const { faults, receiver, service, background, release } = await start(paths);
+    Object.assign(faults, planted);
+    release(200);
+    await background.idle();
+    expect(receiver.posts).toHaveLength(3);
+    Object.assign(faults, { records: false, looks: false });
+    receiver.answer(answerWith(200));
+    await service.advance(LEASE_MS - 1);
+    expect(receiver.posts).toHaveLength(3);
+    await service.advance(1);
+    expect(pathsFrom(receiver, 3)).toEqual(paths);
+    const ids = receiver.posts.map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(3);
+    await service.assertQuiet();
+  });
+});
+
+withReceiver(named('endpoints that cannot be given back'), () => {
+  it('come back when their lease is over, with nothing left to post', async () => {
+    const { faults, receiver, service, background, release } = await start(['/1', '/2']);
+    faults.releases = true;
+    release(200);
+    await background.idle();
+    faults.releases = false;
+    await service.advance(LEASE_MS);
+    expect(receiver.posts).toHaveLength(2);
+    await service.assertQuiet();
+  });
+});
