@@ -55,10 +55,15 @@ const receiver = await startChild('servers/receiver.mjs', {
   RECEIVER_LOG: receiverLog,
 });
 const webhookUrl = `https://localhost:${receiver.port}/hook`;
-const start = () =>
-  startChild(
+/** Each service begins when the leases of the one before are over, so that it posts from its first moment on. */
+const LEASE_MS = 15_000;
+let starts = 0;
+const start = () => {
+  starts += 1;
+  return startChild(
     'servers/service.mjs',
     {
+      BENCH_CLOCK_AHEAD_MS: String(starts * LEASE_MS),
       BENCH_BUILD: BUILD,
       DATABASE_URL: `sqlite:${filename}`,
       QUEUE_URL: '',
@@ -69,6 +74,7 @@ const start = () =>
     },
     { output },
   );
+};
 
 console.log(`kill-webhooks: commit ${commit()}, seed ${SEED}, ${ROUNDS} rounds, ${CONNECTIONS} connections`);
 let service = await start();
