@@ -148,7 +148,7 @@ export class Service {
 
   /**
    * In order: no new requests, the running ones end, no new jobs are leased, those at hand end, then the
-   * connections go. Nothing is left leased while the database answers. May be called twice.
+   * connections go. Nothing is left leased but what could not be stored. May be called twice.
    */
   async stop(): Promise<void> {
     const { container } = this;

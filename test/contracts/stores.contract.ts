@@ -204,13 +204,19 @@ export function storesContract(open: () => Promise<Storage>): void {
       await bringForward(job('a', NOW + 10), job('b', NOW + 10));
       await bringForward(job('a', NOW + 5), job('b', NOW + 15));
       expect(await lease(NOW + 4)).toEqual([]);
-      expect(await lease(NOW + 5)).toEqual([leased('a', 1)]);
-      expect(await lease(NOW + 10)).toEqual([leased('b', 1)]);
+      const [a] = await lease(NOW + 5);
+      expect(a).toMatchObject({ id: 'a' });
+      expect(await lease(NOW + 10)).toMatchObject([{ id: 'b' }]);
       await bringForward(job('a', NOW));
       expect(await lease(NOW + 10)).toEqual([]);
-      expect(await run((stores) => stores.jobs.complete([leased('a', 1)]))).toEqual([leased('a', 1)]);
-      await bringForward(job('a', NOW));
-      expect(await lease(NOW + 10)).toEqual([leased('a', 1)]);
+      const held = a === undefined ? [] : [a];
+      expect(await run((stores) => stores.jobs.complete(held))).toEqual(held);
+      await bringForward(job('a', NOW + 11));
+      const [again] = await lease(NOW + 11);
+      expect(again).toMatchObject({ id: 'a' });
+      // Whoever held it before it was completed holds nothing of what came after.
+      expect(again?.fence).not.toBe(a?.fence);
+      expect(await read((stores) => stores.jobs.held(held))).toEqual([]);
     });
 
     it('brings forward what was given back or has failed', async () => {

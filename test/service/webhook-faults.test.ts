@@ -129,3 +129,24 @@ withReceiver(named('endpoints that cannot be given back'), () => {
     await service.assertQuiet();
   });
 });
+
+withReceiver(named('endpoints that cannot be looked at'), () => {
+  it('are posted to as soon as they can be again', async () => {
+    const { faults, receiver, service, background, release } = await start(['/1']);
+    faults.looks = true;
+    release(200);
+    receiver.answer(answerWith(200));
+    await service.request('/sms', {
+      body: verification('9990000090006', {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url('/1'), deliveryReportType: 'final' },
+      }),
+    });
+    expect(receiver.posts).toHaveLength(1);
+    faults.looks = false;
+    await background.idle();
+    await service.settle();
+    expect(receiver.posts).toHaveLength(2);
+    await service.assertQuiet();
+  });
+});

@@ -3,7 +3,7 @@ import type { DeadJob, JobStore } from '../../application/ports/stores.ts';
 import type { Insert, Removal, Row, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
-/** What a job is created with; every lease raises it, and adding the job again. */
+/** What `add` creates a job with; every lease raises it, and adding the job again. */
 const FIRST_FENCE = 0;
 
 const INSERT = {
@@ -49,11 +49,18 @@ export class KnexJobStore implements JobStore {
   }
 
   async add(jobs: readonly Job[]): Promise<void> {
-    await this.#session.insert(INSERT, rowsOf(jobs));
+    await this.#session.insert(
+      INSERT,
+      rowsOf(jobs, () => FIRST_FENCE),
+    );
   }
 
   async bringForward(jobs: readonly Job[]): Promise<void> {
-    await this.#session.insert(BRING_FORWARD, rowsOf(jobs));
+    // A job of this id may have come and gone before: its fences do not come again.
+    await this.#session.insert(
+      BRING_FORWARD,
+      rowsOf(jobs, ({ dueAt }) => dueAt),
+    );
   }
 
   async lease({
@@ -185,13 +192,13 @@ export class KnexJobStore implements JobStore {
 }
 
 /** Of equal ids the last. */
-function rowsOf(jobs: readonly Job[]) {
+function rowsOf(jobs: readonly Job[], firstFence: (job: Job) => number) {
   const latest = new Map(jobs.map((job) => [job.id, job]));
-  return [...latest.values()].map(({ id, work, dueAt }) => ({
-    id,
-    work: JSON.stringify(work),
-    due_at: dueAt,
-    fence: FIRST_FENCE,
+  return [...latest.values()].map((job) => ({
+    id: job.id,
+    work: JSON.stringify(job.work),
+    due_at: job.dueAt,
+    fence: firstFence(job),
     failures: 0,
   }));
 }

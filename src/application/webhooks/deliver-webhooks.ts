@@ -37,7 +37,7 @@ const NO_LANE_FREE_MS = 2_000;
 /**
  * Specification 6.1 and 6.2: posts events to customers. The job of an endpoint stays leased while its events are
  * posted, and is given back when nothing more is due; that and the search for what is due next are one transaction.
- * Whatever fails leaves the job leased, and it comes again when the lease runs out.
+ * What cannot be recorded or given back stays leased, and comes again when the lease runs out.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
@@ -45,6 +45,7 @@ export class DeliverWebhooks {
   #isRunning = false;
   #isStopping = false;
   #isPausing = false;
+  #isFailing = false;
   #renewAt = 0;
   #wake: () => void = () => {};
 
@@ -118,14 +119,17 @@ export class DeliverWebhooks {
         const { decision } = finding;
         releases.push({ job: lane.job, notBefore: decision.kind === 'wait' ? decision.until : 0 });
       }
-      await this.#renew([...left].map(({ lane }) => lane));
       await this.#release(releases);
+      await this.#renew([...left].map(({ lane }) => lane));
+      for (const { lane } of left) if (!lane.isLost) this.#lanes.want(lane);
+      this.#isFailing = false;
     } catch (error) {
-      this.#ports.logger.error('webhook_look_failed', error);
-      for (const { lane } of left) this.#lanes.lose(lane);
+      // Once per outage: they look again many times a second.
+      if (!this.#isFailing) this.#ports.logger.error('webhook_look_failed', error);
+      this.#isFailing = true;
+      if (this.#isStopping) for (const { lane } of left) this.#lanes.lose(lane);
     }
     for (const look of left) this.#lanes.skip(look);
-    for (const { lane } of left) if (!lane.isLost) this.#lanes.want(lane);
   }
 
   #begin({ look, decision, due, at }: Finding): void {
@@ -143,7 +147,8 @@ export class DeliverWebhooks {
   async #renewInTime(): Promise<void> {
     const { clock, logger } = this.#ports;
     const now = clock.now();
-    if (now < this.#renewAt) return;
+    // A clock that was put back must not keep leases from being renewed.
+    if (now < this.#renewAt && now >= this.#renewAt - RENEW_EVERY_MS) return;
     this.#renewAt = now + RENEW_EVERY_MS;
     this.#lanes.lookAtEverything();
     try {

@@ -131,6 +131,7 @@ export class PostingLanes {
       if (job.fence <= known.job.fence) return true;
       known.job = job;
       known.isLost = false;
+      known.seen = null;
       known.project.looking.add(known);
       return true;
     }
