@@ -251,7 +251,6 @@ export class PostingLanes {
 
   /** Nothing more is begun; the lane is closed when its last post is over. */
   lose(lane: Lane): void {
-    if (lane.isLost) return;
     lane.isLost = true;
     lane.project.looking.delete(lane);
     this.#forget(lane, []);
@@ -260,6 +259,7 @@ export class PostingLanes {
   /** Nothing is under way, and nothing will be before the job is leased again. */
   close(lane: Lane): void {
     const { job, project, endpoint } = lane;
+    // What was lost may be lost again.
     if (this.#lanes.get(job.id) !== lane) return;
     const { projectId, endpoint: name } = job.work;
     this.#lanes.delete(job.id);

@@ -45,6 +45,19 @@ it('tells those who waited too long, once, and passes them over', () => {
   expect(told.lines.slice(3)).toEqual(['next true']);
 });
 
+it('passes over those whose time is over although no timer said so yet, as after a pause of the process', () => {
+  const slots = new PostingSlots(1, 1_000);
+  const told = new Told();
+  slots.take('a', told.as('first'));
+  slots.take('a', told.as('second'));
+  const later = performance.now() + 1_000;
+  vi.spyOn(performance, 'now').mockReturnValue(later);
+  slots.take('a', told.as('third'));
+  slots.give('a');
+  expect(told.lines).toEqual(['first true', 'second false', 'third true']);
+  vi.restoreAllMocks();
+});
+
 it('serves a line that is never empty in order, however long it was', () => {
   const slots = new PostingSlots(1, 1_000);
   const told = new Told();

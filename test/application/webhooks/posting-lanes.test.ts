@@ -189,14 +189,14 @@ describe('what may begin', () => {
   });
 
   it('counts for the project only as far as it is posted at once', () => {
-    const world = new World({ perProject: 120 });
+    const world = new World({ perProject: 110 });
     for (const number of upTo(4)) world.open(aJob(`a.example/${number}`), 300);
     const ids = world.lookUntilNothing();
     const perEndpoint = upTo(4).map(
       (number) => ids.filter((id) => id.startsWith(`a.example/${number}#`)).length,
     );
     const atOnce = perEndpoint.reduce((sum, count) => sum + Math.min(count, 50), 0);
-    expect(atOnce).toBe(120);
+    expect(atOnce).toBe(110);
     expect(perEndpoint.filter((count) => count === 100)).not.toEqual([]);
   });
 
