@@ -2,20 +2,20 @@ import type { Client } from 'undici';
 
 /** The connections to each origin. The one that was given back last is the first to be taken again. */
 export class Connections {
-  readonly #open: (origin: string) => Client;
+  readonly #make: (origin: string) => Client;
   /** Those nobody posts on, by their origins. */
   readonly #idle = new Map<string, Client[]>();
   /** All that are not closed yet. */
   readonly #clients = new Set<Client>();
 
-  constructor(open: (origin: string) => Client) {
-    this.#open = open;
+  constructor(make: (origin: string) => Client) {
+    this.#make = make;
   }
 
-  /** A connection for one exchange; to be given back by `give`, or by `drop`. */
-  take(origin: string): Client {
+  /** One that was in use before, or null; to be given back by `give`, or by `drop`. */
+  takeUsed(origin: string): Client | null {
     const idle = this.#idle.get(origin);
-    const client = idle?.pop() ?? this.#opened(origin);
+    const client = idle?.pop() ?? null;
     if (idle?.length === 0) this.#idle.delete(origin);
     return client;
   }
@@ -37,8 +37,9 @@ export class Connections {
     await Promise.all([...this.#clients].map((client) => client.destroy()));
   }
 
-  #opened(origin: string): Client {
-    const client = this.#open(origin);
+  /** A new one; to be given back likewise. */
+  open(origin: string): Client {
+    const client = this.#make(origin);
     this.#clients.add(client);
     client.on('disconnect', () => this.#forgetIdle(origin, client));
     return client;

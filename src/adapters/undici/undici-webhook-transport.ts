@@ -147,9 +147,26 @@ export class UndiciWebhookTransport implements WebhookTransport {
     });
   }
 
-  #exchange({ origin, path }: Target, post: WebhookPost, settle: Settle): void {
-    const client = this.#connections.take(origin);
-    const exchange = new Exchange(this.#timeoutMs, (answer, isInOrder) => {
+  /**
+   * A receiver may close a connection it has answered on in the moment in which it is used again. It says nothing then,
+   * and gets the post once more on a new connection, within the same deadline.
+   */
+  #exchange(target: Target, post: WebhookPost, settle: Settle): void {
+    const used = this.#connections.takeUsed(target.origin);
+    if (used === null) {
+      this.#exchangeOn(this.#connections.open(target.origin), target, post, this.#timeoutMs, settle);
+      return;
+    }
+    this.#exchangeOn(used, target, post, this.#timeoutMs, (answer) => {
+      const timeLeftMs = this.#timeoutMs - answer.durationMs;
+      if (answer.kind === 'answered' || answer.reason !== 'connection' || timeLeftMs <= 0) settle(answer);
+      else this.#exchangeOn(this.#connections.open(target.origin), target, post, timeLeftMs, settle);
+    });
+  }
+
+  #exchangeOn(client: Client, target: Target, post: WebhookPost, timeoutMs: number, settle: Settle): void {
+    const { origin, path } = target;
+    const exchange = new Exchange(timeoutMs, (answer, isInOrder) => {
       if (isInOrder) this.#connections.give(origin, client);
       else this.#connections.drop(client);
       settle(answer);

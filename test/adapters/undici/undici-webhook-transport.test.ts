@@ -89,6 +89,33 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect(receiver.requests).toEqual([]);
   });
 
+  it('posts once more when a connection that was in use is closed without a word', async () => {
+    const served = new Map<unknown, number>();
+    let requests = 0;
+    const receiver = await receive((socket) => {
+      requests += 1;
+      const count = (served.get(socket) ?? 0) + 1;
+      served.set(socket, count);
+      if (count === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const transport = transportTo(receiver.port);
+    for (let number = 1; number <= 3; number += 1) {
+      expect(await transport.post(postOf(receiver.port))).toMatchObject({ kind: 'answered', status: 200 });
+    }
+    expect([served.size, requests]).toEqual([3, 5]);
+  });
+
+  it('posts no more than once on a connection of its own that fails', async () => {
+    let requests = 0;
+    const receiver = await receive((socket) => {
+      requests += 1;
+      socket.destroy();
+    });
+    const answer = await transportTo(receiver.port).post(postOf(receiver.port));
+    expect([answer, requests]).toMatchObject([{ kind: 'failed', reason: 'connection' }, 1]);
+  });
+
   it('ends posts in flight before it closes, and takes none after', async () => {
     let answer = (): void => undefined;
     const receiver = await receive((socket) => {
