@@ -47,38 +47,29 @@ export class RunJobs {
   async execute(jobs: readonly LeasedJob[]): Promise<void> {
     const messages = jobs.filter(isMessageJob);
     const webhooks = jobs.filter(isWebhookJob);
-    await Promise.all([
-      this.#oneByOneOnFailure(messages, (group) => this.#advance(group)),
-      this.#oneByOneOnFailure(webhooks, (group) => this.#ports.deliverWebhooks.execute(group)),
-    ]);
+    await Promise.all([this.#advanceAll(messages), this.#ports.deliverWebhooks.execute(webhooks)]);
     this.#ports.workSignal.wake();
   }
 
   /** A job that cannot be done must not keep its batch from being done. */
-  async #oneByOneOnFailure<Job extends LeasedJob>(
-    jobs: readonly Job[],
-    run: (group: readonly Job[]) => Promise<void>,
-  ): Promise<void> {
+  async #advanceAll(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
     if (jobs.length === 0) return;
     const { clock } = this.#ports;
     const end = clock.now() + REPEATS_END_MS;
     try {
-      await run(jobs);
+      await this.#advance(jobs);
     } catch (error) {
       if (error instanceof StorageUnavailable) return this.#logFailure(jobs, error);
       for (const [index, job] of jobs.entries()) {
         if (clock.now() > end) return this.#logFailure(jobs.slice(index), error);
-        await this.#runAlone(job, run);
+        await this.#advanceAlone(job);
       }
     }
   }
 
-  async #runAlone<Job extends LeasedJob>(
-    job: Job,
-    run: (group: readonly Job[]) => Promise<void>,
-  ): Promise<void> {
+  async #advanceAlone(job: LeasedJob<MessageWork>): Promise<void> {
     try {
-      await run([job]);
+      await this.#advance([job]);
     } catch (error) {
       await this.#noteFailure(job, error).catch((own: unknown) => this.#logFailure([job], own));
     }

@@ -14,7 +14,7 @@ const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INV
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
 /** `isInOrder`: the connection carries nothing of the exchange any more and may be used again, else it has to be closed. */
-export type Settle = (answer: WebhookAnswer, isInOrder: boolean) => void;
+type Settle = (answer: WebhookAnswer, isInOrder: boolean) => void;
 
 /**
  * One request and its answer under one deadline. Decided by the status line: whatever happens to the body

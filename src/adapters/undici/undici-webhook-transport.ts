@@ -159,8 +159,13 @@ export class UndiciWebhookTransport implements WebhookTransport {
     }
     this.#exchangeOn(used, target, post, this.#timeoutMs, (answer) => {
       const timeLeftMs = this.#timeoutMs - answer.durationMs;
-      if (answer.kind === 'answered' || answer.reason !== 'connection' || timeLeftMs <= 0) settle(answer);
-      else this.#exchangeOn(this.#connections.open(target.origin), target, post, timeLeftMs, settle);
+      if (answer.kind === 'answered' || answer.reason !== 'connection' || timeLeftMs <= 0) {
+        settle(answer);
+        return;
+      }
+      this.#exchangeOn(this.#connections.open(target.origin), target, post, timeLeftMs, (second) =>
+        settle({ ...second, durationMs: answer.durationMs + second.durationMs }),
+      );
     });
   }
 

@@ -7,9 +7,10 @@ import type { Logger } from '../ports/logger.ts';
 import type { Pause } from '../ports/pause.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
+import type { Lane } from './lane.ts';
 import type { Finding, LookForEvents } from './look-for-events.ts';
 import type { PostEvent } from './post-event.ts';
-import { type Lane, type Look, PostingLanes } from './posting-lanes.ts';
+import { type Look, PostingLanes } from './posting-lanes.ts';
 import type { RecordPosts } from './record-posts.ts';
 
 interface DeliverPorts {
@@ -53,7 +54,7 @@ export class DeliverWebhooks {
     this.#ports = ports;
   }
 
-  /** Resolves when every job is in hand or given back; the posts go on in the background. */
+  /** Resolves when every job is in hand or given back; the posts go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
     const { background, clock } = this.#ports;
     const beyond = jobs.filter((job) => this.#isStopping || !this.#lanes.open(job));

@@ -1,5 +1,13 @@
 import type { LeasedJob, WebhookWork } from '../jobs.ts';
-import type { DueQuestion } from '../ports/stores.ts';
+import {
+  type Lane,
+  newEndpoint,
+  newLane,
+  newProject,
+  noteAnswer,
+  type PostedEndpoint,
+  type PostingProject,
+} from './lane.ts';
 
 /**
  * How many may be posted and not answered yet, how many answered and not recorded yet, and how many lanes may be
@@ -35,57 +43,11 @@ export const LANE_LIMITS: LaneLimits = {
   lanesTotal: 10_000,
 };
 
-/** How much more than is posted at once an endpoint gets that nothing is known of. */
-const AHEAD = 50;
-
-/** A fast endpoint gets as much more as it answered in the last such period, so that it is looked for less often. */
-const AHEAD_PERIOD_MS = 200;
-
 /** A lane that may have nothing is given no more room than this, so that many of them can look together. */
 const FIRST_LOOK = 10;
 
 /** What was committed so long after the instant it was due at is found by the next look. */
 const COMMITTED_LATE_MS = 5_000;
-
-interface Project {
-  /** Of each lane no more than is posted at once. */
-  postingAtOnce: number;
-  unrecorded: number;
-  lanes: number;
-  /** Those that want to look for events; the one that looked last is the last. */
-  readonly looking: Set<Lane>;
-}
-
-interface Endpoint {
-  /** Begun and not answered yet, by whatever project. */
-  posting: number;
-  lanes: number;
-  /** How many may be begun beyond those that are posted at once. */
-  ahead: number;
-  /** How many were answered since the instant below. */
-  answered: number;
-  answeredSince: number;
-}
-
-/** The events of one project to one endpoint, while this process holds their job. */
-export interface Lane {
-  job: LeasedJob<WebhookWork>;
-  /** The events that were begun and not recorded yet. */
-  readonly underWay: Set<string>;
-  /** Those that were recorded during a look, which may have found them unrecorded. */
-  readonly recorded: string[];
-  /** How many were begun and not answered yet. */
-  posting: number;
-  isLooking: boolean;
-  /** Up to here everything was found. */
-  seen: DueQuestion['after'];
-  /** Whether the last look may have left something. */
-  hasMore: boolean;
-  /** Nothing more is begun: somebody else holds the job, or will. */
-  isLost: boolean;
-  readonly project: Project;
-  readonly endpoint: Endpoint;
-}
 
 /** A lane that looks for at most so many events, and may begin so many of them. */
 export interface Look {
@@ -111,8 +73,8 @@ interface Found {
 export class PostingLanes {
   readonly #limits: LaneLimits;
   readonly #lanes = new Map<string, Lane>();
-  readonly #projects = new Map<string, Project>();
-  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #projects = new Map<string, PostingProject>();
+  readonly #endpoints = new Map<string, PostedEndpoint>();
   #postingAtOnce = 0;
   #unrecorded = 0;
 
@@ -140,7 +102,7 @@ export class PostingLanes {
     const { lanesPerProject, lanesTotal } = this.#limits;
     if (project.lanes >= lanesPerProject || this.#lanes.size >= lanesTotal) return false;
     const endpoint = this.#endpoints.get(name) ?? newEndpoint();
-    const lane = { ...newLane(job), project, endpoint };
+    const lane = newLane(job, project, endpoint);
     project.lanes += 1;
     endpoint.lanes += 1;
     project.looking.add(lane);
@@ -153,7 +115,7 @@ export class PostingLanes {
   /** The lanes that may look now: each look ends with `begin` or `skip`. */
   take(): readonly Look[] {
     const looks: Look[] = [];
-    const served: [string, Project][] = [];
+    const served: [string, PostingProject][] = [];
     for (const entry of this.#projects) {
       const [, project] = entry;
       const before = looks.length;
@@ -270,7 +232,7 @@ export class PostingLanes {
     if (endpoint.lanes === 0) this.#endpoints.delete(name);
   }
 
-  #roomOf({ postingAtOnce, unrecorded }: Project): number {
+  #roomOf({ postingAtOnce, unrecorded }: PostingProject): number {
     const { perProject, total, unrecordedPerProject, unrecordedTotal } = this.#limits;
     if (unrecorded >= unrecordedPerProject || this.#unrecorded >= unrecordedTotal) return 0;
     return Math.min(perProject - postingAtOnce, total - this.#postingAtOnce);
@@ -314,35 +276,4 @@ export class PostingLanes {
     lane.project.postingAtOnce += changeAtOnce;
     this.#postingAtOnce += changeAtOnce;
   }
-}
-
-function newEndpoint(): Endpoint {
-  return { posting: 0, lanes: 0, ahead: AHEAD, answered: 0, answeredSince: 0 };
-}
-
-function newProject(): Project {
-  return { postingAtOnce: 0, unrecorded: 0, lanes: 0, looking: new Set() };
-}
-
-function newLane(job: LeasedJob<WebhookWork>): Omit<Lane, 'project' | 'endpoint'> {
-  return {
-    job,
-    underWay: new Set(),
-    recorded: [],
-    posting: 0,
-    isLooking: false,
-    seen: null,
-    hasMore: false,
-    isLost: false,
-  };
-}
-
-function noteAnswer(endpoint: Endpoint, now: number): void {
-  endpoint.answered += 1;
-  const periodMs = now - endpoint.answeredSince;
-  if (periodMs < AHEAD_PERIOD_MS) return;
-  // After a pause the count says nothing about how fast the endpoint is.
-  endpoint.ahead = periodMs < 2 * AHEAD_PERIOD_MS ? Math.max(AHEAD, endpoint.answered) : AHEAD;
-  endpoint.answered = 0;
-  endpoint.answeredSince = now;
 }

@@ -1,13 +1,7 @@
 import type { Message } from '../../domain/messages/message.ts';
 import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import {
-  isOpen,
-  scheduled,
-  statusEvent,
-  supersede,
-  type WebhookEvent,
-} from '../../domain/webhooks/webhook-event.ts';
+import { scheduled, statusEvent, supersede, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { type Job, postWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -74,17 +68,4 @@ export class QueueWebhooks {
     // A job that somebody holds stays as it is: its holder finds the events by itself.
     await stores.jobs.bringForward(jobs);
   }
-}
-
-/** The line of one subject once its head was attempted: who is next, and who gave way. */
-export function moveLine(
-  head: WebhookEvent,
-  waiting: readonly WebhookEvent[],
-  now: number,
-): { readonly head: WebhookEvent; readonly next: WebhookEvent | null } {
-  const follower = waiting.find(
-    (event) => event.id !== head.id && isOpen(event) && event.nextAttemptAt === null,
-  );
-  if (follower === undefined || head.attempts === 0) return { head, next: null };
-  return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
 }

@@ -1,6 +1,6 @@
 import { HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
 import { isAboutEndpoint, isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
-import { afterAttempt, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { afterAttempt, moveLine, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import type { LeasedJob, WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -8,7 +8,6 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Pause } from '../ports/pause.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { moveLine } from './queue-webhooks.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;

@@ -31,7 +31,7 @@ const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProvide
 const { webhookTransport, secretBox, hmac, recordingPause, lookAgainPause } = ports;
 
 /** Messages of one process that may be on their way to a channel at one time; webhooks have limits of their own. */
-export const BACKGROUND_ITEMS_MAX = 5_000;
+const BACKGROUND_ITEMS_MAX = 5_000;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {

@@ -95,6 +95,19 @@ export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookE
   return event.kind === 'inbound' ? afterInbound(event, ended) : afterDelivery(event, ended);
 }
 
+/** The line of one subject once its head was attempted: who is next, and who gave way. */
+export function moveLine(
+  head: WebhookEvent,
+  waiting: readonly WebhookEvent[],
+  now: number,
+): { readonly head: WebhookEvent; readonly next: WebhookEvent | null } {
+  const follower = waiting.find(
+    (event) => event.id !== head.id && isOpen(event) && event.nextAttemptAt === null,
+  );
+  if (follower === undefined || head.attempts === 0) return { head, next: null };
+  return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
+}
+
 function afterInbound(event: WebhookEvent, { result, startedAt }: EndedAttempt): WebhookEvent {
   if (event.state === 'superseded') return event;
   return { ...event, ...afterInboundAttempt({ ...event, state: event.state }, result, startedAt) };

@@ -3,6 +3,7 @@ import {
   afterAttempt,
   type EndedAttempt,
   isOpen,
+  moveLine,
   scheduled,
   statusEvent,
   supersede,
@@ -158,5 +159,30 @@ describe('an event that is not open any more', () => {
       expect(afterAttempt(event, answered(200))).toBe(event);
       expect(afterAttempt(event, answered(500))).toBe(event);
     }
+  });
+});
+
+describe('the line of one subject', () => {
+  const waiting = delivery({ id: 'f'.repeat(24), nextAttemptAt: null });
+
+  it('moves on once its head is delivered', () => {
+    const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
+    expect(moveLine(head, [waiting], NOW)).toEqual({ head, next: { ...waiting, nextAttemptAt: NOW } });
+  });
+
+  it('passes over a head that failed, which gives way', () => {
+    const head = delivery({ attempts: 1, nextAttemptAt: NOW + SECOND_MS });
+    expect(moveLine(head, [head, waiting], NOW)).toEqual({
+      head: supersede(head),
+      next: { ...waiting, nextAttemptAt: NOW },
+    });
+  });
+
+  test.each([
+    ['was not tried', delivery({ attempts: 0 }), [waiting]],
+    ['is followed by nothing', delivery({ attempts: 1 }), []],
+    ['is followed by what is over', delivery({ attempts: 1 }), [delivery({ id: 'f', state: 'delivered' })]],
+  ])('stands still while its head %s', (_, head, followers) => {
+    expect(moveLine(head, followers, NOW)).toEqual({ head, next: null });
   });
 });

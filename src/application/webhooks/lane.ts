@@ -1,0 +1,88 @@
+import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import type { DueQuestion } from '../ports/stores.ts';
+
+/** How much more than is posted at once an endpoint gets that nothing is known of. */
+const AHEAD = 50;
+
+/** A fast endpoint gets as much more as it answered in the last such period, so that it is looked for less often. */
+const AHEAD_PERIOD_MS = 200;
+
+/** What a project has on its way. */
+export interface PostingProject {
+  /** Of each lane no more than is posted at once. */
+  postingAtOnce: number;
+  unrecorded: number;
+  lanes: number;
+  /** Those that want to look for events; the one that looked last is the last. */
+  readonly looking: Set<Lane>;
+}
+
+/** What is on its way to an endpoint, and how fast it answers. */
+export interface PostedEndpoint {
+  /** Begun and not answered yet, by whatever project. */
+  posting: number;
+  lanes: number;
+  /** How many may be begun beyond those that are posted at once. */
+  ahead: number;
+  /** How many were answered since the instant below. */
+  answered: number;
+  answeredSince: number;
+}
+
+/** The events of one project to one endpoint, while this process holds their job. */
+export interface Lane {
+  job: LeasedJob<WebhookWork>;
+  /** The events that were begun and not recorded yet. */
+  readonly underWay: Set<string>;
+  /** Those that were recorded during a look, which may have found them unrecorded. */
+  readonly recorded: string[];
+  /** How many were begun and not answered yet. */
+  posting: number;
+  isLooking: boolean;
+  /** Up to here everything was found. */
+  seen: DueQuestion['after'];
+  /** Whether the last look may have left something. */
+  hasMore: boolean;
+  /** Nothing more is begun: somebody else holds the job, or will. */
+  isLost: boolean;
+  readonly project: PostingProject;
+  readonly endpoint: PostedEndpoint;
+}
+
+export function newEndpoint(): PostedEndpoint {
+  return { posting: 0, lanes: 0, ahead: AHEAD, answered: 0, answeredSince: 0 };
+}
+
+export function newProject(): PostingProject {
+  return { postingAtOnce: 0, unrecorded: 0, lanes: 0, looking: new Set() };
+}
+
+export function newLane(
+  job: LeasedJob<WebhookWork>,
+  project: PostingProject,
+  endpoint: PostedEndpoint,
+): Lane {
+  return {
+    job,
+    underWay: new Set(),
+    recorded: [],
+    posting: 0,
+    isLooking: false,
+    seen: null,
+    hasMore: false,
+    isLost: false,
+    project,
+    endpoint,
+  };
+}
+
+/** Counts an answer that came at `now`: how much may be begun ahead follows from how fast they come. */
+export function noteAnswer(endpoint: PostedEndpoint, now: number): void {
+  endpoint.answered += 1;
+  const periodMs = now - endpoint.answeredSince;
+  if (periodMs < AHEAD_PERIOD_MS) return;
+  // After a pause the count says nothing about how fast the endpoint is.
+  endpoint.ahead = periodMs < 2 * AHEAD_PERIOD_MS ? Math.max(AHEAD, endpoint.answered) : AHEAD;
+  endpoint.answered = 0;
+  endpoint.answeredSince = now;
+}
