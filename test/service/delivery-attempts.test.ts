@@ -10,13 +10,14 @@ import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
-import { verification } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** Fails at once, so that its only event with the type `final` is due at once. */
 const FAILING = '9990000000006';
+const TWIN_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
 
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
@@ -24,8 +25,9 @@ const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPE
 async function start(options: HarnessOptions = {}) {
   const receiver = await HttpsReceiver.open();
   const service = await startService({ egress: receiver.egress, ...options });
-  const send = async (phoneNumber: string) => {
+  const send = async (phoneNumber: string, apiKey = service.apiKey) => {
     const { status, body } = await service.request('/sms', {
+      apiKey,
       body: verification(phoneNumber, {
         provider: 'sms',
         deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'final' },
@@ -160,6 +162,36 @@ withReceiver(named('an endpoint that rests'), () => {
     expect(delivered).toHaveLength(ids.length);
     expect(new Set(delivered.map(({ smsId }) => smsId))).toEqual(new Set(ids));
     await service.assertQuiet();
+  });
+});
+
+withReceiver(named('an endpoint two projects name'), () => {
+  it('gets one probe after its window, and not one of each', async () => {
+    const [project, ...others] = seedWith({}).projects;
+    if (project === undefined) throw new Error('The seed has a project');
+    const twin = {
+      ...project,
+      slug: 'twin',
+      apiKeys: [TWIN_KEY],
+      whatsapp: { businesses: [] },
+      inboundWebhooks: [],
+    };
+    const { receiver, service, send } = await start({
+      seed: { ...seedWith({}), projects: [project, twin, ...others] },
+    });
+    receiver.answer(answerWith(500));
+    for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
+    await send('9990000900006', TWIN_KEY);
+    await service.settle();
+    const before = receiver.posts.length;
+    const held: ServerResponse[] = [];
+    receiver.answer((_, response) => held.push(response));
+    const throughWindow = service.advance(MINUTE);
+    await receiver.arrived(before + 1);
+    receiver.answer(answerWith(500));
+    held[0]?.writeHead(500).end();
+    await throughWindow;
+    expect(receiver.posts).toHaveLength(before + 1);
   });
 });
 

@@ -34,7 +34,7 @@ export interface Update<Key extends string, Changed extends string> {
 }
 
 /** Changes the rows that have all the given values of the key, in its order, and adds one to their version. */
-export interface Change<Key extends string, Changed extends string> {
+export interface VersionedUpdate<Key extends string, Changed extends string> {
   readonly table: string;
   /** With the version a row was read with. */
   readonly key: Columns<Key>;
@@ -79,8 +79,8 @@ export interface Connection {
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<void>;
   /** For each row of values whether it was there under its version and was changed. */
-  change<Key extends string, Changed extends string>(
-    statement: Change<Key, Changed>,
+  updateVersioned<Key extends string, Changed extends string>(
+    statement: VersionedUpdate<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<readonly boolean[]>;
   /** For each row of values whether it was there and was removed; of equal ones only the first. */

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type {
-  Change,
   Connection,
   Insert,
   Lookup,
@@ -10,6 +9,7 @@ import type {
   Row,
   RowOf,
   Update,
+  VersionedUpdate,
 } from './connection.ts';
 
 const BEGIN: Readonly<Record<Durability, string>> = {
@@ -136,15 +136,15 @@ export class PostgresConnection implements Connection {
     unwatched(this.#change(sql, rows));
   }
 
-  async change<Key extends string, Changed extends string>(
-    change: Change<Key, Changed>,
+  async updateVersioned<Key extends string, Changed extends string>(
+    update: VersionedUpdate<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<readonly boolean[]> {
-    const key = Object.keys(change.key) as Key[];
-    const sql = this.#bulk(change, () => {
-      const { table, version } = change;
-      const changes = Object.keys(change.columns).map((name) => `${name} = given.${name}`);
-      return `WITH ${givenAndLocked(table, change.key, change.columns)}
+    const key = Object.keys(update.key) as Key[];
+    const sql = this.#bulk(update, () => {
+      const { table, version } = update;
+      const changes = Object.keys(update.columns).map((name) => `${name} = given.${name}`);
+      return `WITH ${givenAndLocked(table, update.key, update.columns)}
         UPDATE ${table} SET ${changes.join(', ')}, ${version} = ${table}.${version} + 1
         FROM given JOIN locked USING (${key.join(', ')}) WHERE ${equalities(table, key, 'given')}
         RETURNING ${key.map((name) => `given.${name}`).join(', ')}`;

@@ -1,6 +1,5 @@
 import { invariant } from '../../domain/shared/invariant.ts';
 import type {
-  Change,
   Connection,
   Insert,
   Lookup,
@@ -9,6 +8,7 @@ import type {
   Row,
   RowOf,
   Update,
+  VersionedUpdate,
 } from './connection.ts';
 
 /**
@@ -55,11 +55,11 @@ export class Session {
     if (rows.length > 0) await this.#change(() => this.#connection.update(statement, rows));
   }
 
-  async change<Key extends string, Changed extends string>(
-    statement: Change<Key, Changed>,
+  async updateVersioned<Key extends string, Changed extends string>(
+    statement: VersionedUpdate<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<readonly boolean[]> {
-    return rows.length === 0 ? [] : this.#change(() => this.#connection.change(statement, rows));
+    return rows.length === 0 ? [] : this.#change(() => this.#connection.updateVersioned(statement, rows));
   }
 
   async remove<Key extends string>(

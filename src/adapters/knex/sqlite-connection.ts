@@ -1,7 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type {
-  Change,
   Connection,
   Insert,
   Lookup,
@@ -11,6 +10,7 @@ import type {
   RowOf,
   Update,
   Value,
+  VersionedUpdate,
 } from './connection.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
@@ -98,14 +98,14 @@ export class SqliteConnection implements Connection {
     for (const row of rows) runBulk(bulk, row);
   }
 
-  async change<Key extends string, Changed extends string>(
-    change: Change<Key, Changed>,
+  async updateVersioned<Key extends string, Changed extends string>(
+    update: VersionedUpdate<Key, Changed>,
     rows: readonly RowOf<Key | Changed>[],
   ): Promise<readonly boolean[]> {
-    const bulk = this.#bulk(change, () => {
-      const { table, version } = change;
-      const key = Object.keys(change.key);
-      const changed = Object.keys(change.columns);
+    const bulk = this.#bulk(update, () => {
+      const { table, version } = update;
+      const key = Object.keys(update.key);
+      const changed = Object.keys(update.columns);
       const changes = [...changed.map((name) => `${name} = ?`), `${version} = ${version} + 1`];
       const sql = `UPDATE ${table} SET ${changes.join(', ')} WHERE ${equalities(key)}`;
       return { sql, names: [...changed, ...key] };

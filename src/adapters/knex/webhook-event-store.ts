@@ -1,7 +1,7 @@
 import type { WebhookLane } from '../../application/jobs.ts';
 import type { DueQuestion, WebhookEventStore } from '../../application/ports/stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../domain/webhooks/webhook-event.ts';
-import type { Change, Insert, Lookup, Row, RowOf } from './connection.ts';
+import type { Insert, Lookup, Row, RowOf, VersionedUpdate } from './connection.ts';
 import type { Session } from './session.ts';
 
 const CHANGING_COLUMNS = {
@@ -37,7 +37,7 @@ const SAVE = {
   key: { id: 'text', version: 'bigint' },
   version: 'version',
   columns: CHANGING_COLUMNS,
-} as const satisfies Change<string, string>;
+} as const satisfies VersionedUpdate<string, string>;
 
 const LANE_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
 
@@ -107,7 +107,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
   }
 
   async save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]> {
-    const changed = await this.#session.change(SAVE, events.map(changingColumns));
+    const changed = await this.#session.updateVersioned(SAVE, events.map(changingColumns));
     return events
       .filter((_, index) => changed[index])
       .map((event) => ({ ...event, version: event.version + 1 }));
