@@ -41,10 +41,13 @@ const SAVE = {
 
 const LANE_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
 
+/** Without those the question itself says. */
 const DUE = {
   columns: { ...LANE_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
   select: `
-    SELECT * FROM webhook_events
+    SELECT id, kind, subject, phone_number_id, url, secret, body, state, attempts, first_attempt_at,
+      next_attempt_at, last_error, created_at, version
+    FROM webhook_events
     WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
       AND next_attempt_at <= :now AND (next_attempt_at, id) > (:after_at, :after_id)
     ORDER BY next_attempt_at, id LIMIT :most`,
@@ -95,7 +98,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
         most: limit,
       })),
     );
-    return found.map((rows) => rows.map(fromRow));
+    return questions.map((lane, index) => (found[index] ?? []).map((row) => fromRow(row, lane)));
   }
 
   async nextDueAt(lanes: readonly WebhookLane[]): Promise<readonly (number | null)[]> {
@@ -119,7 +122,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
        ORDER BY created_at DESC, id DESC LIMIT ?`,
       [phoneNumberId, since, limit],
     );
-    return rows.map(fromRow);
+    return rows.map((row) => fromRow(row, laneOf(row)));
   }
 
   async sweep(before: number, limit: number): Promise<number> {
@@ -134,7 +137,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
   async #select(sql: string, values: readonly string[]): Promise<readonly WebhookEvent[]> {
     if (values.length === 0) return [];
     const rows = await this.#session.query(sql, [values]);
-    return rows.map(fromRow);
+    return rows.map((row) => fromRow(row, laneOf(row)));
   }
 }
 
@@ -167,15 +170,19 @@ function changingColumns(event: WebhookEvent): RowOf<keyof typeof CHANGING_COLUM
   };
 }
 
-function fromRow(row: Row): WebhookEvent {
+function laneOf(row: Row): WebhookLane {
+  return { projectId: row.project_id as string, endpoint: row.endpoint as string };
+}
+
+function fromRow(row: Row, { projectId, endpoint }: WebhookLane): WebhookEvent {
   return {
     id: row.id as string,
     kind: row.kind as WebhookEvent['kind'],
-    projectId: row.project_id as string,
+    projectId,
     subject: row.subject as string,
     phoneNumberId: row.phone_number_id as string | null,
     url: row.url as string,
-    endpoint: row.endpoint as string,
+    endpoint,
     secret: row.secret as string | null,
     body: row.body as string,
     state: row.state as WebhookState,

@@ -13,15 +13,21 @@ export const INTERIM_ANSWERS_MAX = 10;
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
-/** `isInOrder`: the connection carries nothing of the exchange any more and may be used again, else it has to be closed. */
-type Settle = (answer: WebhookAnswer, isInOrder: boolean) => void;
+/** Whoever began an exchange. */
+export interface Exchanging {
+  /**
+   * Called exactly once. `isInOrder`: the connection carries nothing of the exchange any more and may be used again,
+   * else it has to be closed.
+   */
+  exchanged(answer: WebhookAnswer, isInOrder: boolean): void;
+}
 
 /**
  * One request and its answer under one deadline. Decided by the status line: whatever happens to the body
- * after it, a status that came is the answer. `settle` is called exactly once.
+ * after it, a status that came is the answer.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #settle: Settle;
+  readonly #owner: Exchanging;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
   #isSettled = false;
@@ -30,8 +36,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #interimAnswers = 0;
 
-  constructor(timeoutMs: number, settle: Settle) {
-    this.#settle = settle;
+  constructor(timeoutMs: number, owner: Exchanging) {
+    this.#owner = owner;
     this.#timer = setTimeout(() => this.#finish('timeout'), timeoutMs);
   }
 
@@ -45,7 +51,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status >= 200) {
       this.#status = status;
-      this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
+      const retryAfter = headers['retry-after'];
+      if (retryAfter !== undefined) this.#retryAfterMs = parseRetryAfter(retryAfter, Date.now());
       return;
     }
     this.#interimAnswers += 1;
@@ -71,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     clearTimeout(this.#timer);
     const durationMs = performance.now() - this.#startedAt;
-    this.#settle(
+    this.#owner.exchanged(
       this.#status === null
         ? { kind: 'failed', reason, durationMs }
         : { kind: 'answered', status: this.#status, retryAfterMs: this.#retryAfterMs, durationMs },

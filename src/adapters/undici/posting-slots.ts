@@ -1,8 +1,11 @@
-/** Told once whether a slot was taken; false when none came free in time. */
-type Proceed = (isTaken: boolean) => void;
+/** Whoever wants a slot. */
+export interface InLine {
+  /** Called exactly once for each `take`: whether a slot was taken; false when none came free in time. */
+  proceed(isTaken: boolean): void;
+}
 
 interface Waiting {
-  readonly proceed: Proceed;
+  readonly inLine: InLine;
   /** By `performance.now()`. */
   readonly until: number;
 }
@@ -35,16 +38,16 @@ export class PostingSlots {
   }
 
   /** Proceeds at once when a slot is free, else first come first served. */
-  take(key: string, proceed: Proceed): void {
+  take(key: string, inLine: InLine): void {
     const line = this.#lines.get(key);
     if (line === undefined) {
       this.#lines.set(key, { taken: 1, waiting: [], served: 0, timer: null });
-      proceed(true);
+      inLine.proceed(true);
     } else if (line.taken < this.#slotsPerKey) {
       line.taken += 1;
-      proceed(true);
+      inLine.proceed(true);
     } else {
-      this.#wait(line, proceed);
+      this.#wait(line, inLine);
     }
   }
 
@@ -55,7 +58,7 @@ export class PostingSlots {
     const now = performance.now();
     for (let next = serveNext(line); next !== null; next = serveNext(line)) {
       const isInTime = next.until > now;
-      next.proceed(isInTime);
+      next.inLine.proceed(isInTime);
       if (isInTime) return;
     }
     line.taken -= 1;
@@ -64,8 +67,8 @@ export class PostingSlots {
     if (line.timer !== null) clearTimeout(line.timer);
   }
 
-  #wait(line: Line, proceed: Proceed): void {
-    line.waiting.push({ proceed, until: performance.now() + this.#waitMsMax });
+  #wait(line: Line, inLine: InLine): void {
+    line.waiting.push({ inLine, until: performance.now() + this.#waitMsMax });
     line.timer ??= setTimeout(() => this.#giveUp(line), this.#waitMsMax);
   }
 
@@ -80,7 +83,7 @@ export class PostingSlots {
     }
     line.timer =
       first === undefined ? null : setTimeout(() => this.#giveUp(line), Math.ceil(first.until - now));
-    for (const { proceed } of over) proceed(false);
+    for (const { inLine } of over) inLine.proceed(false);
   }
 }
 

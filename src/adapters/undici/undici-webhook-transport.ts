@@ -9,7 +9,7 @@ import {
 import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
-import { Exchange } from './exchange.ts';
+import { BUSY, Posting, type PostingMeans, type Target } from './posting.ts';
 import { PostingSlots } from './posting-slots.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
@@ -27,18 +27,6 @@ export interface UndiciWebhookTransportOptions {
   readonly lookup?: LookupAll;
 }
 
-/** A url as it is posted to. */
-interface Target {
-  readonly origin: string;
-  readonly path: string;
-  /** What posts are counted by: host and path. */
-  readonly endpoint: string;
-}
-
-type Settle = (answer: WebhookAnswer) => void;
-
-const BUSY: WebhookAnswer = { kind: 'failed', reason: 'busy', durationMs: 0 };
-
 /** Enough for the throughput of a fast receiver, and all that a hanging one can hold. */
 export const POSTS_PER_ENDPOINT_MAX = 50;
 /** A host that serves many customers gets more, and one of their paths cannot use it up. */
@@ -52,16 +40,12 @@ const TARGETS_KEPT_MAX = 1_000;
 const KEEP_ALIVE_MS = 4_000;
 /** A receiver may offer more; a new connection now and then finds out that its address has changed. */
 const KEEP_ALIVE_MS_MAX = 60_000;
-const USER_AGENT = 'Barid-Webhooks/1.0';
 
 /** Posts webhooks over pooled keep-alive connections that all went through the egress guard. */
 export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
-  readonly #timeoutMs: number;
-  readonly #connections: Connections;
-  readonly #endpointSlots: PostingSlots;
-  readonly #originSlots: PostingSlots;
+  readonly #means: PostingMeans;
   readonly #targets = new Map<string, Target | null>();
   readonly #whenIdle: (() => void)[] = [];
   #postsInFlight = 0;
@@ -72,10 +56,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
     const timeoutMs = options.timeoutMs ?? WEBHOOK_TIMEOUT_MS;
-    this.#timeoutMs = timeoutMs;
     const queueMs = options.queueMs ?? QUEUE_MS_MAX;
-    this.#endpointSlots = new PostingSlots(POSTS_PER_ENDPOINT_MAX, queueMs);
-    this.#originSlots = new PostingSlots(POSTS_PER_ORIGIN_MAX, queueMs);
     const clientOptions = {
       connect: guardedConnector({
         rules: this.#rules,
@@ -83,7 +64,8 @@ export class UndiciWebhookTransport implements WebhookTransport {
         timeoutMs,
         ca: options.ca ?? null,
       }),
-      pipelining: 1,
+      // What is not idempotent is never sent behind another request; but above 1 the next one is sent at once.
+      pipelining: 2,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
       maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
@@ -91,7 +73,12 @@ export class UndiciWebhookTransport implements WebhookTransport {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    this.#connections = new Connections((origin) => new Client(origin, clientOptions));
+    this.#means = {
+      endpointSlots: new PostingSlots(POSTS_PER_ENDPOINT_MAX, queueMs),
+      originSlots: new PostingSlots(POSTS_PER_ORIGIN_MAX, queueMs),
+      connections: new Connections((origin) => new Client(origin, clientOptions)),
+      timeoutMs,
+    };
   }
 
   post(post: WebhookPost): Promise<WebhookAnswer> {
@@ -100,11 +87,11 @@ export class UndiciWebhookTransport implements WebhookTransport {
       if (target === null) return resolve({ kind: 'failed', reason: 'address-refused', durationMs: 0 });
       if (this.#isClosed) return resolve(BUSY);
       this.#postsInFlight += 1;
-      this.#postInTurn(target, post, (answer) => {
+      new Posting(this.#means, target, post, (answer) => {
         resolve(answer);
         this.#postsInFlight -= 1;
         if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
-      });
+      }).begin();
     });
   }
 
@@ -126,62 +113,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#postsInFlight > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await this.#connections.destroy();
-  }
-
-  #postInTurn(target: Target, post: WebhookPost, settle: Settle): void {
-    const { endpoint, origin } = target;
-    this.#endpointSlots.take(endpoint, (isTaken) => {
-      if (!isTaken) return settle(BUSY);
-      const settleEndpoint: Settle = (answer) => {
-        this.#endpointSlots.give(endpoint);
-        settle(answer);
-      };
-      this.#originSlots.take(origin, (isTakenToo) => {
-        if (!isTakenToo) return settleEndpoint(BUSY);
-        this.#exchange(target, post, (answer) => {
-          this.#originSlots.give(origin);
-          settleEndpoint(answer);
-        });
-      });
-    });
-  }
-
-  /**
-   * A receiver may close a connection it has answered on in the moment in which it is used again. It says nothing then,
-   * and gets the post once more on a new connection, within the same deadline.
-   */
-  #exchange(target: Target, post: WebhookPost, settle: Settle): void {
-    const used = this.#connections.takeUsed(target.origin);
-    if (used === null) {
-      this.#exchangeOn(this.#connections.open(target.origin), target, post, this.#timeoutMs, settle);
-      return;
-    }
-    this.#exchangeOn(used, target, post, this.#timeoutMs, (answer) => {
-      const timeLeftMs = this.#timeoutMs - answer.durationMs;
-      if (answer.kind === 'answered' || answer.reason !== 'connection' || timeLeftMs <= 0) {
-        settle(answer);
-        return;
-      }
-      this.#exchangeOn(this.#connections.open(target.origin), target, post, timeLeftMs, (second) =>
-        settle({ ...second, durationMs: answer.durationMs + second.durationMs }),
-      );
-    });
-  }
-
-  #exchangeOn(client: Client, target: Target, post: WebhookPost, timeoutMs: number, settle: Settle): void {
-    const { origin, path } = target;
-    const exchange = new Exchange(timeoutMs, (answer, isInOrder) => {
-      if (isInOrder) this.#connections.give(origin, client);
-      else this.#connections.drop(client);
-      settle(answer);
-    });
-    try {
-      const headers = { 'User-Agent': USER_AGENT, ...post.headers };
-      client.dispatch({ origin, path, method: 'POST', headers, body: post.body }, exchange);
-    } catch (error) {
-      exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
-    }
+    await this.#means.connections.destroy();
   }
 }
 

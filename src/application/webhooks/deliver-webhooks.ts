@@ -48,7 +48,8 @@ export class DeliverWebhooks {
   #isPausing = false;
   #isFailing = false;
   #renewAt = 0;
-  #wake: () => void = () => {};
+  /** While nothing may be begun: lets the loop look again. */
+  #goOn: (() => void) | null = null;
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
@@ -101,8 +102,16 @@ export class DeliverWebhooks {
       });
     }
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      this.#goOn = resolve;
     });
+  }
+
+  /** Called for every post: a promise that is resolved again costs much more than one that is not. */
+  #wake(): void {
+    const goOn = this.#goOn;
+    if (goOn === null) return;
+    this.#goOn = null;
+    goOn();
   }
 
   async #serve(looks: readonly Look[]): Promise<void> {
@@ -201,13 +210,15 @@ export class DeliverWebhooks {
     try {
       const startedAt = clock.now();
       let result: PostResult;
+      let endedAt = startedAt;
       try {
         result = await postEvent.execute(event, startedAt);
       } finally {
-        this.#lanes.answered(lane, clock.now());
+        endedAt = clock.now();
+        this.#lanes.answered(lane, endedAt);
         this.#wake();
       }
-      await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt: clock.now() });
+      await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt });
     } catch (error) {
       // Posted again at once it might be posted for ever.
       logger.error('webhook_record_failed', error, { eventId: event.id });

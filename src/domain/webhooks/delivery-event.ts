@@ -69,24 +69,18 @@ export function deliveryPayload(
 
 /** The headers of one attempt: the caller's secret as it was given, and the Standard Webhooks signature beside it. */
 export function deliveryHeaders(hmac: Hmac, attempt: DeliveryAttempt): Readonly<Record<string, string>> {
-  const timestamp = String(Math.floor(attempt.now / MS_PER_SECOND));
-  return {
+  const { eventId, now, body, webhookSecret, signingSecret } = attempt;
+  const timestamp = String(Math.floor(now / MS_PER_SECOND));
+  const headers: Record<string, string> = {
     'Content-Type': 'application/json',
-    'webhook-id': attempt.eventId,
+    'webhook-id': eventId,
     'webhook-timestamp': timestamp,
-    ...(attempt.signingSecret === null
-      ? {}
-      : {
-          'webhook-signature': signStandard(
-            hmac,
-            attempt.signingSecret,
-            attempt.eventId,
-            timestamp,
-            attempt.body,
-          ),
-        }),
-    ...(attempt.webhookSecret === null ? {} : { 'X-SVC-Webhook-Secret': attempt.webhookSecret }),
   };
+  if (signingSecret !== null) {
+    headers['webhook-signature'] = signStandard(hmac, signingSecret, eventId, timestamp, body);
+  }
+  if (webhookSecret !== null) headers['X-SVC-Webhook-Secret'] = webhookSecret;
+  return headers;
 }
 
 /** Specification 6.1: any 2xx is success; 410 and a refused address stop the event; all else is tried again. */

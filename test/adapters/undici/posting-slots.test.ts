@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { PostingSlots } from '../../../src/adapters/undici/posting-slots.ts';
+import { type InLine, PostingSlots } from '../../../src/adapters/undici/posting-slots.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,9 +11,11 @@ afterEach(() => {
 /** Says in one line what everybody was told, in the order they were. */
 class Told {
   readonly lines: string[] = [];
-  readonly as = (name: string) => (isTaken: boolean) => {
-    this.lines.push(`${name} ${isTaken}`);
-  };
+  readonly as = (name: string): InLine => ({
+    proceed: (isTaken) => {
+      this.lines.push(`${name} ${isTaken}`);
+    },
+  });
 }
 
 it('has so many slots for each key, and hands them on first come first served', () => {
@@ -62,7 +64,7 @@ it('serves a line that is never empty in order, however long it was', () => {
   const slots = new PostingSlots(1, 1_000);
   const told = new Told();
   const count = 5_000;
-  slots.take('a', () => {});
+  slots.take('a', { proceed: () => {} });
   slots.take('a', told.as('0'));
   for (let at = 1; at < count; at += 1) {
     slots.take('a', told.as(String(at)));

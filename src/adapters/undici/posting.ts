@@ -1,0 +1,126 @@
+import type { Client } from 'undici';
+import type { WebhookAnswer, WebhookPost } from '../../application/ports/webhook-transport.ts';
+import type { Connections } from './connections.ts';
+import { Exchange, type Exchanging } from './exchange.ts';
+import type { InLine, PostingSlots } from './posting-slots.ts';
+
+/** A url as it is posted to. */
+export interface Target {
+  readonly origin: string;
+  readonly path: string;
+  /** What posts are counted by: host and path. */
+  readonly endpoint: string;
+}
+
+/** What all posts share. */
+export interface PostingMeans {
+  readonly endpointSlots: PostingSlots;
+  readonly originSlots: PostingSlots;
+  readonly connections: Connections;
+  /** The deadline of one post, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Nothing was sent. */
+export const BUSY: WebhookAnswer = { kind: 'failed', reason: 'busy', durationMs: 0 };
+
+const USER_AGENT = 'Barid-Webhooks/1.0';
+
+/**
+ * One post: in line for its endpoint, then for its origin, then on a connection. A receiver may close a connection it
+ * has answered on in the moment in which it is used again. It says nothing then, and gets the post once more on a new
+ * connection, within the same deadline. One object for all of it, and no functions made for each post: thousands of
+ * them a second.
+ */
+export class Posting implements InLine, Exchanging {
+  readonly #means: PostingMeans;
+  readonly #target: Target;
+  readonly #post: WebhookPost;
+  readonly #settle: (answer: WebhookAnswer) => void;
+  #hasEndpointSlot = false;
+  #client: Client | null = null;
+  #isRepeatable = false;
+  /** Of the exchange before this one. */
+  #spentMs = 0;
+
+  /** `settle` is called exactly once, when all that was taken is given back. */
+  constructor(
+    means: PostingMeans,
+    target: Target,
+    post: WebhookPost,
+    settle: (answer: WebhookAnswer) => void,
+  ) {
+    this.#means = means;
+    this.#target = target;
+    this.#post = post;
+    this.#settle = settle;
+  }
+
+  begin(): void {
+    this.#means.endpointSlots.take(this.#target.endpoint, this);
+  }
+
+  proceed(isTaken: boolean): void {
+    const { originSlots, connections } = this.#means;
+    const { origin } = this.#target;
+    if (!isTaken) {
+      this.#end(BUSY);
+    } else if (!this.#hasEndpointSlot) {
+      this.#hasEndpointSlot = true;
+      originSlots.take(origin, this);
+    } else {
+      const used = connections.takeUsed(origin);
+      this.#isRepeatable = used !== null;
+      this.#exchangeOn(used ?? connections.open(origin));
+    }
+  }
+
+  exchanged(answer: WebhookAnswer, isInOrder: boolean): void {
+    const { connections, timeoutMs } = this.#means;
+    const { origin } = this.#target;
+    if (this.#client !== null) {
+      if (isInOrder) connections.give(origin, this.#client);
+      else connections.drop(this.#client);
+    }
+    const durationMs = this.#spentMs + answer.durationMs;
+    const isUnspoken = answer.kind === 'failed' && answer.reason === 'connection';
+    if (this.#isRepeatable && isUnspoken && durationMs < timeoutMs) {
+      this.#isRepeatable = false;
+      this.#spentMs = durationMs;
+      this.#exchangeOn(connections.open(origin));
+    } else {
+      this.#end(this.#spentMs === 0 ? answer : { ...answer, durationMs });
+    }
+  }
+
+  #exchangeOn(client: Client): void {
+    this.#client = client;
+    const { origin, path } = this.#target;
+    const exchange = new Exchange(this.#means.timeoutMs - this.#spentMs, this);
+    try {
+      client.dispatch(
+        { origin, path, method: 'POST', headers: this.#headers(), body: this.#post.body, blocking: false },
+        exchange,
+      );
+    } catch (error) {
+      exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Names and values in turn, as undici takes them fastest. */
+  #headers(): string[] {
+    const list = ['User-Agent', USER_AGENT];
+    const { headers } = this.#post;
+    for (const name in headers) list.push(name, headers[name] as string);
+    return list;
+  }
+
+  /** What waits is begun here, while the connection that was given back is still warm. */
+  #end(answer: WebhookAnswer): void {
+    const { endpointSlots, originSlots } = this.#means;
+    const { endpoint, origin } = this.#target;
+    if (this.#client !== null) originSlots.give(origin);
+    if (this.#hasEndpointSlot) endpointSlots.give(endpoint);
+    this.#settle(answer);
+  }
+}
