@@ -27,6 +27,11 @@ export interface UndiciWebhookTransportOptions {
   readonly lookup?: LookupAll;
 }
 
+interface Answered {
+  readonly answer: WebhookAnswer;
+  readonly resolve: (answer: WebhookAnswer) => void;
+}
+
 /** Enough for the throughput of a fast receiver, and all that a hanging one can hold. */
 export const POSTS_PER_ENDPOINT_MAX = 50;
 /** A host that serves many customers gets more, and one of their paths cannot use it up. */
@@ -47,6 +52,8 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #ports: ReadonlySet<number>;
   readonly #means: PostingMeans;
   readonly #targets = new Map<string, Target | null>();
+  /** Those of this turn of the event loop. */
+  readonly #answered: Answered[] = [];
   readonly #whenIdle: (() => void)[] = [];
   #postsInFlight = 0;
   #isClosed = false;
@@ -64,8 +71,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
         timeoutMs,
         ca: options.ca ?? null,
       }),
-      // What is not idempotent is never sent behind another request; but above 1 the next one is sent at once.
-      pipelining: 2,
+      pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
       maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
@@ -87,11 +93,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       if (target === null) return resolve({ kind: 'failed', reason: 'address-refused', durationMs: 0 });
       if (this.#isClosed) return resolve(BUSY);
       this.#postsInFlight += 1;
-      new Posting(this.#means, target, post, (answer) => {
-        resolve(answer);
-        this.#postsInFlight -= 1;
-        if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
-      }).begin();
+      new Posting(this.#means, target, post, (answer) => this.#handOver({ resolve, answer })).begin();
     });
   }
 
@@ -108,6 +110,17 @@ export class UndiciWebhookTransport implements WebhookTransport {
       this.#targets.set(text, target);
     }
     return target;
+  }
+
+  /** At the end of the turn, all together: what is done with each would be in the way of the posts. */
+  #handOver(answered: Answered): void {
+    if (this.#answered.push(answered) > 1) return;
+    setImmediate(() => {
+      const all = this.#answered.splice(0);
+      for (const { resolve, answer } of all) resolve(answer);
+      this.#postsInFlight -= all.length;
+      if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
+    });
   }
 
   async close(): Promise<void> {
