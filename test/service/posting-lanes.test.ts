@@ -19,15 +19,15 @@ const START = Date.UTC(2030, 0, 1);
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
 
-/** A clock of our own, and lanes that look again as soon as they have nothing to do. */
-async function start() {
+/** A clock of our own, and lanes that look again as soon as they have nothing to do, or not of themselves. */
+async function start({ looksAgain = true } = {}) {
   const clock = { at: START, now: () => clock.at };
   const pauses = new EventEmitter();
   const byHand = new ContainerModule(({ rebind }) => {
     rebind(ports.clock).toConstantValue(clock);
     rebind(ports.lookAgainPause).toConstantValue((over) => {
       pauses.emit('begun');
-      setImmediate(over);
+      if (looksAgain) setImmediate(over);
     });
   });
   const receiver = await HttpsReceiver.open();
@@ -39,12 +39,12 @@ async function start() {
   });
   const held: ServerResponse[] = [];
   receiver.answer((_, response) => held.push(response));
-  const send = async (number: number) => {
+  const send = async (number: number, path = '/hook') => {
     await service.request('/sms', {
       // Fails at once, so that its only event is due at once.
       body: verification(`999${String(number).padStart(6, '0')}0006`, {
         provider: 'sms',
-        deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'final' },
+        deliveryReport: { webhookUrl: receiver.url(path), deliveryReportType: 'final' },
       }),
     });
   };
@@ -67,6 +67,29 @@ async function jobsOf(service: Harness) {
     isLeased: Number(is_leased) === 1,
   }));
 }
+
+withReceiver(named('what is due'), () => {
+  it('is looked for when the last post is recorded', async () => {
+    const { receiver, service, send } = await start({ looksAgain: false });
+    receiver.answer(answerWith(200));
+    const count = LANE_LIMITS.atOnce * 3;
+    for (let number = 1; number <= count; number += 1) await send(number);
+    await receiver.arrived(count);
+    await service.service.container.get(BackgroundWork).idle();
+    expect(await jobsOf(service)).toEqual([]);
+  });
+
+  it('is posted at once beside an endpoint whose posts hang', async () => {
+    const { receiver, service, held, send } = await start({ looksAgain: false });
+    await send(1);
+    await receiver.arrived(1);
+    await send(2, '/other');
+    await receiver.arrived(2);
+    for (const response of held) response.writeHead(200).end();
+    await service.service.container.get(BackgroundWork).idle();
+    expect(await jobsOf(service)).toEqual([]);
+  });
+});
 
 withReceiver(named('an endpoint whose posts hang'), () => {
   it('stays in the hands of who posts to it, and what comes meanwhile is found', async () => {

@@ -41,7 +41,7 @@ const SAVE = {
 
 const LANE_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
 
-/** Without those the question itself says. */
+/** What `fromRow` reads, but for what the question itself says. */
 const DUE = {
   columns: { ...LANE_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
   select: `
@@ -98,7 +98,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
         most: limit,
       })),
     );
-    return questions.map((lane, index) => (found[index] ?? []).map((row) => fromRow(row, lane)));
+    return questions.map((question, index) => (found[index] ?? []).map((row) => fromRow(row, question)));
   }
 
   async nextDueAt(lanes: readonly WebhookLane[]): Promise<readonly (number | null)[]> {

@@ -1,4 +1,4 @@
-import { type Dispatcher, errors } from 'undici';
+import { type Client, type Dispatcher, errors } from 'undici';
 import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
 import { ConnectTimeout, EgressRefused, HandshakeFailed } from './egress-guard.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -19,7 +19,7 @@ export interface Exchanging {
    * Called exactly once. `isInOrder`: the connection carries nothing of the exchange any more and may be used again,
    * else it has to be closed.
    */
-  exchanged(answer: WebhookAnswer, isInOrder: boolean): void;
+  exchanged(client: Client, answer: WebhookAnswer, isInOrder: boolean): void;
 }
 
 /**
@@ -27,6 +27,7 @@ export interface Exchanging {
  * after it, a status that came is the answer.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #client: Client;
   readonly #owner: Exchanging;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
@@ -36,9 +37,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #interimAnswers = 0;
 
-  constructor(timeoutMs: number, owner: Exchanging) {
+  constructor(client: Client, timeoutMs: number, owner: Exchanging) {
+    this.#client = client;
     this.#owner = owner;
     this.#timer = setTimeout(() => this.#finish('timeout'), timeoutMs);
+  }
+
+  /** Whatever is wrong with the request comes as an answer too. */
+  begin(request: Dispatcher.DispatchOptions): void {
+    this.#client.dispatch(request, this);
   }
 
   /** What tells undici which kind of handler this is. */
@@ -51,8 +58,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status >= 200) {
       this.#status = status;
-      const retryAfter = headers['retry-after'];
-      if (retryAfter !== undefined) this.#retryAfterMs = parseRetryAfter(retryAfter, Date.now());
+      this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
       return;
     }
     this.#interimAnswers += 1;
@@ -64,13 +70,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bytes >= ANSWER_BYTES_MAX) this.#finish('protocol');
   }
 
-  /** Who waits for the connection puts its request in line at once, so that it goes out without a pause. */
+  /** Who waits for the connection puts its request in line at once: the check of an idle connection would cost another turn. */
   onResponseEnd(): void {
     this.#finish('protocol', true);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#finish(reasonOf(error));
+    // Undici may fail before `begin` returns: thousands that wait and fail alike must not stand on one stack.
+    queueMicrotask(() => this.#finish(reasonOf(error)));
   }
 
   #finish(reason: FailureReason, isInOrder = false): void {
@@ -79,6 +86,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     const durationMs = performance.now() - this.#startedAt;
     this.#owner.exchanged(
+      this.#client,
       this.#status === null
         ? { kind: 'failed', reason, durationMs }
         : { kind: 'answered', status: this.#status, retryAfterMs: this.#retryAfterMs, durationMs },

@@ -28,17 +28,17 @@ const USER_AGENT = 'Barid-Webhooks/1.0';
 
 /**
  * One post: in line for its endpoint, then for its origin, then on a connection. A receiver may close a connection it
- * has answered on in the moment in which it is used again. It says nothing then, and gets the post once more on a new
- * connection, within the same deadline. One object for all of it, and no functions made for each post: thousands of
- * them a second.
+ * has answered on in the moment in which it is used again. So a post that failed on one that was in use is made once
+ * more on a new one, within the same deadline. One object for all of it, and no functions made for each post:
+ * thousands of them a second.
  */
 export class Posting implements InLine, Exchanging {
   readonly #means: PostingMeans;
   readonly #target: Target;
   readonly #post: WebhookPost;
   readonly #settle: (answer: WebhookAnswer) => void;
-  #hasEndpointSlot = false;
-  #client: Client | null = null;
+  /** First that of the endpoint, then that of the origin. */
+  #slotsTaken = 0;
   #isRepeatable = false;
   /** Of the exchange before this one. */
   #spentMs = 0;
@@ -65,26 +65,26 @@ export class Posting implements InLine, Exchanging {
     const { origin } = this.#target;
     if (!isTaken) {
       this.#end(BUSY);
-    } else if (!this.#hasEndpointSlot) {
-      this.#hasEndpointSlot = true;
-      originSlots.take(origin, this);
-    } else {
-      const used = connections.takeUsed(origin);
-      this.#isRepeatable = used !== null;
-      this.#exchangeOn(used ?? connections.open(origin));
+      return;
     }
+    this.#slotsTaken += 1;
+    if (this.#slotsTaken === 1) {
+      originSlots.take(origin, this);
+      return;
+    }
+    const used = connections.takeUsed(origin);
+    this.#isRepeatable = used !== null;
+    this.#exchangeOn(used ?? connections.open(origin));
   }
 
-  exchanged(answer: WebhookAnswer, isInOrder: boolean): void {
+  exchanged(client: Client, answer: WebhookAnswer, isInOrder: boolean): void {
     const { connections, timeoutMs } = this.#means;
     const { origin } = this.#target;
-    if (this.#client !== null) {
-      if (isInOrder) connections.give(origin, this.#client);
-      else connections.drop(this.#client);
-    }
+    if (isInOrder) connections.give(origin, client);
+    else connections.drop(client);
     const durationMs = this.#spentMs + answer.durationMs;
-    const isUnspoken = answer.kind === 'failed' && answer.reason === 'connection';
-    if (this.#isRepeatable && isUnspoken && durationMs < timeoutMs) {
+    const isBroken = answer.kind === 'failed' && answer.reason === 'connection';
+    if (this.#isRepeatable && isBroken && durationMs < timeoutMs) {
       this.#isRepeatable = false;
       this.#spentMs = durationMs;
       this.#exchangeOn(connections.open(origin));
@@ -94,17 +94,18 @@ export class Posting implements InLine, Exchanging {
   }
 
   #exchangeOn(client: Client): void {
-    this.#client = client;
     const { origin, path } = this.#target;
-    const exchange = new Exchange(this.#means.timeoutMs - this.#spentMs, this);
-    try {
-      client.dispatch(
-        { origin, path, method: 'POST', headers: this.#headers(), body: this.#post.body, blocking: false },
-        exchange,
-      );
-    } catch (error) {
-      exchange.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
-    }
+    const { body } = this.#post;
+    // Blocking, undici would look for the next request at the head of every answer.
+    const request = {
+      origin,
+      path,
+      method: 'POST',
+      headers: this.#headers(),
+      body,
+      blocking: false,
+    } as const;
+    new Exchange(client, this.#means.timeoutMs - this.#spentMs, this).begin(request);
   }
 
   /** Names and values in turn, as undici takes them fastest. */
@@ -119,8 +120,8 @@ export class Posting implements InLine, Exchanging {
   #end(answer: WebhookAnswer): void {
     const { endpointSlots, originSlots } = this.#means;
     const { endpoint, origin } = this.#target;
-    if (this.#client !== null) originSlots.give(origin);
-    if (this.#hasEndpointSlot) endpointSlots.give(endpoint);
+    if (this.#slotsTaken === 2) originSlots.give(origin);
+    if (this.#slotsTaken > 0) endpointSlots.give(endpoint);
     this.#settle(answer);
   }
 }

@@ -71,6 +71,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
         timeoutMs,
         ca: options.ca ?? null,
       }),
+      // Above 1 the next post is sent while what follows an answer is still unread, and may be taken for its answer.
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,

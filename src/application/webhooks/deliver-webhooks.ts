@@ -210,7 +210,7 @@ export class DeliverWebhooks {
     try {
       const startedAt = clock.now();
       let result: PostResult;
-      let endedAt = startedAt;
+      let endedAt: number;
       try {
         result = await postEvent.execute(event, startedAt);
       } finally {

@@ -47,6 +47,24 @@ it('tells those who waited too long, once, and passes them over', () => {
   expect(told.lines.slice(3)).toEqual(['next true']);
 });
 
+it('tells everybody in line in their own time, and leaves no timer behind', () => {
+  const slots = new PostingSlots(1, 1_000);
+  const told = new Told();
+  slots.take('a', told.as('first'));
+  slots.take('a', told.as('early'));
+  vi.advanceTimersByTime(600);
+  slots.take('a', told.as('late'));
+  vi.advanceTimersByTime(999);
+  expect(told.lines).toEqual(['first true', 'early false']);
+  vi.advanceTimersByTime(1);
+  expect(told.lines).toEqual(['first true', 'early false', 'late false']);
+  slots.take('a', told.as('last'));
+  slots.give('a');
+  slots.give('a');
+  expect(told.lines.slice(3)).toEqual(['last true']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it('passes over those whose time is over although no timer said so yet, as after a pause of the process', () => {
   const slots = new PostingSlots(1, 1_000);
   const told = new Told();

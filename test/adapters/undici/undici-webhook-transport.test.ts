@@ -1,3 +1,4 @@
+import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WebhookAnswer } from '../../../src/application/ports/webhook-transport.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
@@ -106,6 +107,139 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect([served.size, requests]).toEqual([3, 5]);
   });
 
+  it('posts it once more on a connection that is new, and not on another that was in use', async () => {
+    const inUse = new Set<unknown>();
+    const first: (() => void)[] = [];
+    const receiver = await receive((socket) => {
+      if (inUse.has(socket)) {
+        socket.destroy();
+        return;
+      }
+      inUse.add(socket);
+      if (first.length > 1) socket.write(OK);
+      else first.push(() => socket.write(OK));
+      if (first.length === 2) for (const answer of first) answer();
+    });
+    const transport = transportTo(receiver.port);
+    await Promise.all([transport.post(postOf(receiver.port)), transport.post(postOf(receiver.port))]);
+    expect(receiver.connections).toBe(2);
+    expect(await transport.post(postOf(receiver.port))).toMatchObject({ kind: 'answered', status: 200 });
+    expect(receiver.connections).toBe(3);
+  });
+
+  it('posts no more than twice, whatever becomes of the second time', async () => {
+    let requests = 0;
+    const receiver = await receive((socket) => {
+      requests += 1;
+      if (requests === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const transport = transportTo(receiver.port);
+    await transport.post(postOf(receiver.port));
+    expect(await transport.post(postOf(receiver.port))).toMatchObject({ reason: 'connection' });
+    expect(requests).toBe(3);
+  });
+
+  it('posts but once when a connection that was in use answers what is no answer', async () => {
+    let requests = 0;
+    const receiver = await receive((socket) => {
+      requests += 1;
+      socket.write(requests === 1 ? OK : 'no answer at all\r\n\r\n');
+    });
+    const transport = transportTo(receiver.port);
+    await transport.post(postOf(receiver.port));
+    expect(await transport.post(postOf(receiver.port))).toMatchObject({ reason: 'protocol' });
+    expect(requests).toBe(2);
+  });
+
+  it('has one deadline for both times, and says how long both took', async () => {
+    const held: TLSSocket[] = [];
+    const receiver = await receive((socket) => held.push(socket));
+    const transport = openTransport(reaching(receiver.port));
+    let arrived = receiver.nextRequest();
+    const first = transport.post(postOf(receiver.port));
+    await arrived;
+    held[0]?.write(OK);
+    await first;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    arrived = receiver.nextRequest();
+    const posted = transport.post(postOf(receiver.port));
+    await arrived;
+    await vi.advanceTimersByTimeAsync(7_000);
+    arrived = receiver.nextRequest();
+    held[1]?.destroy();
+    await arrived;
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(await posted).toEqual({ kind: 'failed', reason: 'timeout', durationMs: 10_000 });
+  });
+
+  it('does not use a connection again on which an answer is still owed', async () => {
+    let requests = 0;
+    const receiver = await receive((socket) => {
+      requests += 1;
+      if (requests > 1) socket.write(OK);
+    });
+    const transport = transportTo(receiver.port, { timeoutMs: DEADLINE_MS });
+    expect(await transport.post(postOf(receiver.port))).toMatchObject({ reason: 'timeout' });
+    expect(await transport.post(postOf(receiver.port))).toMatchObject({ kind: 'answered', status: 200 });
+    expect(receiver.connections).toBe(2);
+  });
+
+  it("takes a second answer in the same breath for nobody's", async () => {
+    let requests = 0;
+    const receiver = await receive((socket) => {
+      requests += 1;
+      socket.write(requests === 1 ? `${OK}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n` : OK);
+    });
+    const transport = transportTo(receiver.port);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => transport.post(postOf(receiver.port))),
+    );
+    expect(answers.map((answer) => answer.kind === 'answered' && answer.status)).toEqual(Array(60).fill(200));
+  });
+
+  it('tells everybody of a long line that cannot be posted', async () => {
+    const held: TLSSocket[] = [];
+    const receiver = await receive((socket) => held.push(socket));
+    const transport = transportTo(receiver.port, { timeoutMs: 60_000, queueMs: 60_000 });
+    const good = Array.from({ length: 50 }, () => transport.post(postOf(receiver.port)));
+    while (held.length < 50) await receiver.nextRequest();
+    const bad = Array.from({ length: 3_000 }, () =>
+      transport.post({ ...postOf(receiver.port), headers: { 'bad name': 'x' } }),
+    );
+    for (const socket of held) socket.write(OK);
+    expect((await Promise.all(good)).map(({ kind }) => kind)).toEqual(Array(50).fill('answered'));
+    expect((await Promise.all(bad)).map((answer) => answer.kind === 'failed' && answer.reason)).toEqual(
+      Array(3_000).fill('protocol'),
+    );
+  });
+
+  it('leaves no timer and no connection behind', async () => {
+    let closed = (): void => undefined;
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const receiver = await receive((socket) => {
+      socket.once('close', closed);
+      socket.write(OK);
+    });
+    const transport = transportTo(receiver.port);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await transport.post(postOf(receiver.port));
+    await transport.close();
+    expect(vi.getTimerCount()).toBe(0);
+    await isClosed;
+  });
+
+  it('is closed once all answers are handed over', async () => {
+    const transport = transportTo(443);
+    const order: string[] = [];
+    const posted = transport.post({ ...postOf(443), headers: { 'bad name': 'x' } });
+    void posted.then(() => order.push('answered'));
+    await transport.close().then(() => order.push('closed'));
+    expect(order).toEqual(['answered', 'closed']);
+  });
+
   it('posts no more than once on a connection of its own that fails', async () => {
     let requests = 0;
     const receiver = await receive((socket) => {
@@ -151,11 +285,31 @@ describe.skipIf(!hasOpenssl)(`a receiver that hangs (skipped when ${OPENSSL_MISS
     expect((await Promise.all(others)).map((answer) => answer.kind)).toEqual(Array(40).fill('answered'));
     const waited = await Promise.all(stuck.slice(100));
     expect(waited).toEqual(Array(20).fill({ kind: 'failed', reason: 'busy', durationMs: 0 }));
+    expect(await transport.post(postOf(hanging.port))).toMatchObject({ reason: 'busy' });
     await Promise.all([hanging.close(), quick.close()]);
     const held = await Promise.all(stuck.slice(0, 100));
     expect(held.map((answer) => answer.kind === 'failed' && answer.reason)).toEqual(
       Array(100).fill('connection'),
     );
+  });
+});
+
+describe.skipIf(!hasOpenssl)(`an origin that hangs on many paths (skipped when ${OPENSSL_MISSING})`, () => {
+  it('gets no more than its own slots, however often others gave up waiting for one', async () => {
+    const hanging = await receive(() => undefined);
+    const transport = transportTo(hanging.port, { timeoutMs: 60_000, queueMs: 100 });
+    const postTo = (path: number, count: number) =>
+      Array.from({ length: count }, () => transport.post(postOf(hanging.port, `/${path}`)));
+    const held = [1, 2, 3, 4].flatMap((path) => postTo(path, 50));
+    while (hanging.requests.length < 200) await hanging.nextRequest();
+    for (const path of [4, 5, 5, 4]) {
+      expect(await Promise.all(postTo(path, 2))).toEqual(
+        Array(2).fill({ kind: 'failed', reason: 'busy', durationMs: 0 }),
+      );
+    }
+    await hanging.close();
+    await Promise.all(held);
+    expect(hanging.requests).toHaveLength(200);
   });
 });
 
