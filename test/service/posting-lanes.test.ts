@@ -92,6 +92,19 @@ withReceiver(named('what is due'), () => {
 });
 
 withReceiver(named('an endpoint whose posts hang'), () => {
+  it('is posted to again so long after the attempt ended, not after it began', async () => {
+    const { clock, receiver, service, held, send, events } = await start({ looksAgain: false });
+    await send(1);
+    await receiver.arrived(1);
+    clock.at = START + 5 * SECOND;
+    held[0]?.writeHead(500).end();
+    await service.service.container.get(BackgroundWork).idle();
+    const [nextAttemptAt] = await events().pluck('next_attempt_at');
+    // Five seconds, and a fifth of that more or less.
+    expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(START + 9 * SECOND);
+    expect(Number(nextAttemptAt)).toBeLessThanOrEqual(START + 11 * SECOND);
+  });
+
   it('stays in the hands of who posts to it, and what comes meanwhile is found', async () => {
     const { clock, receiver, service, held, send } = await start();
     await send(1);
