@@ -6,6 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { makeCertificate } from './certificate.mjs';
 import { chance, commit, seedFrom } from './chance.mjs';
 import { startChild } from './child.mjs';
+import { LEASE_MS } from './lease-watch.mjs';
 import { postTo } from './load.mjs';
 import { BENCH_API_KEY } from './seed.mjs';
 import { SteadyLoad } from './steady-load.mjs';
@@ -56,7 +57,6 @@ const receiver = await startChild('servers/receiver.mjs', {
 });
 const webhookUrl = `https://localhost:${receiver.port}/hook`;
 /** Each service begins when the leases of the one before are over, so that it posts from its first moment on. */
-const LEASE_MS = 15_000;
 let starts = 0;
 const start = () => {
   starts += 1;

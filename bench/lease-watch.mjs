@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 200;
-const LEASE_MS = 15_000;
+/** How long the service leases a job for. */
+export const LEASE_MS = 15_000;
 
 /**
  * Looks at the leased jobs again and again, and knows the longest time since any of them was leased or renewed: what a

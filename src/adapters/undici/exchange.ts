@@ -70,7 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bytes >= ANSWER_BYTES_MAX) this.#finish('protocol');
   }
 
-  /** Who waits for the connection puts its request in line at once: the check of an idle connection would cost another turn. */
+  /** Who waits puts its request on the connection at once: undici's check of an idle one would cost a turn more. */
   onResponseEnd(): void {
     this.#finish('protocol', true);
   }

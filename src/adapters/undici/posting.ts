@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /** What all posts share. */
-export interface PostingMeans {
+export interface PostingResources {
   readonly endpointSlots: PostingSlots;
   readonly originSlots: PostingSlots;
   readonly connections: Connections;
@@ -33,7 +33,7 @@ const USER_AGENT = 'Barid-Webhooks/1.0';
  * thousands of them a second.
  */
 export class Posting implements InLine, Exchanging {
-  readonly #means: PostingMeans;
+  readonly #resources: PostingResources;
   readonly #target: Target;
   readonly #post: WebhookPost;
   readonly #settle: (answer: WebhookAnswer) => void;
@@ -45,23 +45,23 @@ export class Posting implements InLine, Exchanging {
 
   /** `settle` is called exactly once, when all that was taken is given back. */
   constructor(
-    means: PostingMeans,
+    resources: PostingResources,
     target: Target,
     post: WebhookPost,
     settle: (answer: WebhookAnswer) => void,
   ) {
-    this.#means = means;
+    this.#resources = resources;
     this.#target = target;
     this.#post = post;
     this.#settle = settle;
   }
 
   begin(): void {
-    this.#means.endpointSlots.take(this.#target.endpoint, this);
+    this.#resources.endpointSlots.take(this.#target.endpoint, this);
   }
 
   proceed(isTaken: boolean): void {
-    const { originSlots, connections } = this.#means;
+    const { originSlots, connections } = this.#resources;
     const { origin } = this.#target;
     if (!isTaken) {
       this.#end(BUSY);
@@ -78,7 +78,7 @@ export class Posting implements InLine, Exchanging {
   }
 
   exchanged(client: Client, answer: WebhookAnswer, isInOrder: boolean): void {
-    const { connections, timeoutMs } = this.#means;
+    const { connections, timeoutMs } = this.#resources;
     const { origin } = this.#target;
     if (isInOrder) connections.give(origin, client);
     else connections.drop(client);
@@ -105,7 +105,7 @@ export class Posting implements InLine, Exchanging {
       body,
       blocking: false,
     } as const;
-    new Exchange(client, this.#means.timeoutMs - this.#spentMs, this).begin(request);
+    new Exchange(client, this.#resources.timeoutMs - this.#spentMs, this).begin(request);
   }
 
   /** Names and values in turn, as undici takes them fastest. */
@@ -118,7 +118,7 @@ export class Posting implements InLine, Exchanging {
 
   /** What waits is begun here, while the connection that was given back is still warm. */
   #end(answer: WebhookAnswer): void {
-    const { endpointSlots, originSlots } = this.#means;
+    const { endpointSlots, originSlots } = this.#resources;
     const { endpoint, origin } = this.#target;
     if (this.#slotsTaken === 2) originSlots.give(origin);
     if (this.#slotsTaken > 0) endpointSlots.give(endpoint);

@@ -9,7 +9,7 @@ import {
 import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
-import { BUSY, Posting, type PostingMeans, type Target } from './posting.ts';
+import { BUSY, Posting, type PostingResources, type Target } from './posting.ts';
 import { PostingSlots } from './posting-slots.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
@@ -50,7 +50,7 @@ const KEEP_ALIVE_MS_MAX = 60_000;
 export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
-  readonly #means: PostingMeans;
+  readonly #resources: PostingResources;
   readonly #targets = new Map<string, Target | null>();
   /** Those of this turn of the event loop. */
   readonly #answered: Answered[] = [];
@@ -80,7 +80,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    this.#means = {
+    this.#resources = {
       endpointSlots: new PostingSlots(POSTS_PER_ENDPOINT_MAX, queueMs),
       originSlots: new PostingSlots(POSTS_PER_ORIGIN_MAX, queueMs),
       connections: new Connections((origin) => new Client(origin, clientOptions)),
@@ -94,7 +94,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       if (target === null) return resolve({ kind: 'failed', reason: 'address-refused', durationMs: 0 });
       if (this.#isClosed) return resolve(BUSY);
       this.#postsInFlight += 1;
-      new Posting(this.#means, target, post, (answer) => this.#handOver({ resolve, answer })).begin();
+      new Posting(this.#resources, target, post, (answer) => this.#handOver({ resolve, answer })).begin();
     });
   }
 
@@ -127,7 +127,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#postsInFlight > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await this.#means.connections.destroy();
+    await this.#resources.connections.destroy();
   }
 }
 

@@ -187,34 +187,6 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.end();
     });
 
-    it('puts texts in the order of their bytes in a database whose own order is another', async () => {
-      const name = `barid_locale_${process.pid}`;
-      await operator.query(
-        `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`,
-      );
-      const elsewhere = new URL(url);
-      elsewhere.pathname = name;
-      const sorted = openDatabase({
-        kind: 'postgres',
-        url: elsewhere.href,
-        poolSize: 1,
-        statementTimeoutMs: 2_000,
-      });
-      try {
-        await sorted.knex.raw('CREATE TABLE names (id text COLLATE "C" PRIMARY KEY, place serial)');
-        const insert = { table: 'names', columns: { id: 'text' }, orderBy: 'id' } as const;
-        await sorted.withConnection(async (connection) => {
-          await connection.begin('full');
-          await connection.insert(insert, [{ id: 'a/b' }, { id: 'a/B' }, { id: 'Z' }, { id: 'a' }]);
-          await connection.commit();
-        });
-        expect(await sorted.knex('names').orderBy('place').pluck('id')).toEqual(['Z', 'a', 'a/B', 'a/b']);
-      } finally {
-        await sorted.close();
-        await operator.query(`DROP DATABASE ${name}`);
-      }
-    });
-
     /** A database of its own that is reached through a network that can be cut. */
     async function behindProxy(poolSize: number) {
       const { hostname, port } = new URL(url);

@@ -18,6 +18,17 @@ class Told {
   });
 }
 
+/** The one slot is taken, one waits for 600 ms already, and one begins to wait; each waits for a second at most. */
+function lineOfThree() {
+  const slots = new PostingSlots(1, 1_000);
+  const told = new Told();
+  slots.take('a', told.as('first'));
+  slots.take('a', told.as('early'));
+  vi.advanceTimersByTime(600);
+  slots.take('a', told.as('late'));
+  return { slots, told };
+}
+
 it('has so many slots for each key, and hands them on first come first served', () => {
   const slots = new PostingSlots(2, 1_000);
   const told = new Told();
@@ -31,12 +42,7 @@ it('has so many slots for each key, and hands them on first come first served', 
 });
 
 it('tells those who waited too long, once, and passes them over', () => {
-  const slots = new PostingSlots(1, 1_000);
-  const told = new Told();
-  slots.take('a', told.as('first'));
-  slots.take('a', told.as('early'));
-  vi.advanceTimersByTime(600);
-  slots.take('a', told.as('late'));
+  const { slots, told } = lineOfThree();
   vi.advanceTimersByTime(400);
   expect(told.lines).toEqual(['first true', 'early false']);
   slots.give('a');
@@ -48,12 +54,7 @@ it('tells those who waited too long, once, and passes them over', () => {
 });
 
 it('tells everybody in line in their own time, and leaves no timer behind', () => {
-  const slots = new PostingSlots(1, 1_000);
-  const told = new Told();
-  slots.take('a', told.as('first'));
-  slots.take('a', told.as('early'));
-  vi.advanceTimersByTime(600);
-  slots.take('a', told.as('late'));
+  const { slots, told } = lineOfThree();
   vi.advanceTimersByTime(999);
   expect(told.lines).toEqual(['first true', 'early false']);
   vi.advanceTimersByTime(1);

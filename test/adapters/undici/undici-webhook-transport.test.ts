@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { WebhookAnswer } from '../../../src/application/ports/webhook-transport.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
+import type { Behaviour } from '../../support/tls-receiver.ts';
 import {
   closeAll,
   DEADLINE_MS,
@@ -20,6 +21,17 @@ afterEach(async () => {
   vi.useRealTimers();
   await closeAll();
 });
+
+/** Two posts one after the other, to a receiver that answers the first and behaves like this to all others. */
+async function postTwice(behave: Behaviour) {
+  const receiver = await receive((socket, request) => {
+    if (receiver.requests.length === 1) socket.write(OK);
+    else behave(socket, request);
+  });
+  const transport = transportTo(receiver.port);
+  await transport.post(postOf(receiver.port));
+  return { receiver, second: await transport.post(postOf(receiver.port)) };
+}
 
 describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => {
   it('sends one POST with the given headers and body, and asks for nothing else', async () => {
@@ -92,9 +104,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
 
   it('posts once more when a connection that was in use is closed without a word', async () => {
     const served = new Map<unknown, number>();
-    let requests = 0;
     const receiver = await receive((socket) => {
-      requests += 1;
       const count = (served.get(socket) ?? 0) + 1;
       served.set(socket, count);
       if (count === 1) socket.write(OK);
@@ -104,7 +114,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     for (let number = 1; number <= 3; number += 1) {
       expect(await transport.post(postOf(receiver.port))).toMatchObject({ kind: 'answered', status: 200 });
     }
-    expect([served.size, requests]).toEqual([3, 5]);
+    expect([served.size, receiver.requests.length]).toEqual([3, 5]);
   });
 
   it('posts it once more on a connection that is new, and not on another that was in use', async () => {
@@ -128,28 +138,15 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
   });
 
   it('posts no more than twice, whatever becomes of the second time', async () => {
-    let requests = 0;
-    const receiver = await receive((socket) => {
-      requests += 1;
-      if (requests === 1) socket.write(OK);
-      else socket.destroy();
-    });
-    const transport = transportTo(receiver.port);
-    await transport.post(postOf(receiver.port));
-    expect(await transport.post(postOf(receiver.port))).toMatchObject({ reason: 'connection' });
-    expect(requests).toBe(3);
+    const { receiver, second } = await postTwice((socket) => socket.destroy());
+    expect(second).toMatchObject({ kind: 'failed', reason: 'connection' });
+    expect(receiver.requests).toHaveLength(3);
   });
 
   it('posts but once when a connection that was in use answers what is no answer', async () => {
-    let requests = 0;
-    const receiver = await receive((socket) => {
-      requests += 1;
-      socket.write(requests === 1 ? OK : 'no answer at all\r\n\r\n');
-    });
-    const transport = transportTo(receiver.port);
-    await transport.post(postOf(receiver.port));
-    expect(await transport.post(postOf(receiver.port))).toMatchObject({ reason: 'protocol' });
-    expect(requests).toBe(2);
+    const { receiver, second } = await postTwice((socket) => socket.write('no answer at all\r\n\r\n'));
+    expect(second).toMatchObject({ kind: 'failed', reason: 'protocol' });
+    expect(receiver.requests).toHaveLength(2);
   });
 
   it('has one deadline for both times, and says how long both took', async () => {
@@ -174,10 +171,8 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
   });
 
   it('does not use a connection again on which an answer is still owed', async () => {
-    let requests = 0;
     const receiver = await receive((socket) => {
-      requests += 1;
-      if (requests > 1) socket.write(OK);
+      if (receiver.requests.length > 1) socket.write(OK);
     });
     const transport = transportTo(receiver.port, { timeoutMs: DEADLINE_MS });
     expect(await transport.post(postOf(receiver.port))).toMatchObject({ reason: 'timeout' });
@@ -186,10 +181,9 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
   });
 
   it("takes a second answer in the same breath for nobody's", async () => {
-    let requests = 0;
     const receiver = await receive((socket) => {
-      requests += 1;
-      socket.write(requests === 1 ? `${OK}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n` : OK);
+      const isFirst = receiver.requests.length === 1;
+      socket.write(isFirst ? `${OK}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n` : OK);
     });
     const transport = transportTo(receiver.port);
     const answers = await Promise.all(
@@ -243,13 +237,10 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
   });
 
   it('posts no more than once on a connection of its own that fails', async () => {
-    let requests = 0;
-    const receiver = await receive((socket) => {
-      requests += 1;
-      socket.destroy();
-    });
+    const receiver = await receive((socket) => socket.destroy());
     const answer = await transportTo(receiver.port).post(postOf(receiver.port));
-    expect([answer, requests]).toMatchObject([{ kind: 'failed', reason: 'connection' }, 1]);
+    expect(answer).toMatchObject({ kind: 'failed', reason: 'connection' });
+    expect(receiver.requests).toHaveLength(1);
   });
 
   it('ends posts in flight before it closes, and takes none after', async () => {
