@@ -57,7 +57,8 @@ export class Batcher<Item, Result> {
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
   #underWay = 0;
-  #isPausing = false;
+  /** The pause since the newest batch began; null when it is over. */
+  #pausing: object | null = null;
 
   constructor(
     work: BatchWork<Item, Result>,
@@ -79,7 +80,7 @@ export class Batcher<Item, Result> {
 
   #begin(): void {
     if (this.#isWorking || this.#underWay === BATCHES_MAX || this.#waiting.length === 0) return;
-    if (this.#isPausing && this.#waiting.length < this.#itemsMax) return;
+    if (this.#pausing !== null && this.#waiting.length < this.#itemsMax) return;
     this.#isWorking = true;
     this.#underWay += 1;
     this.#startPause();
@@ -102,10 +103,13 @@ export class Batcher<Item, Result> {
   }
 
   #startPause(): void {
-    if (this.#pause === null || this.#isPausing) return;
-    this.#isPausing = true;
+    if (this.#pause === null) return;
+    const pausing = {};
+    this.#pausing = pausing;
     this.#pause(() => {
-      this.#isPausing = false;
+      // A full batch began meanwhile, and a pause of its own with it.
+      if (this.#pausing !== pausing) return;
+      this.#pausing = null;
       this.#begin();
     });
   }

@@ -9,6 +9,7 @@ const PHONE_NUMBER_ID = '664def000000000000000003';
 const OTHER_PHONE_NUMBER_ID = '664def000000000000000004';
 const ENDPOINT = 'customer.example/status';
 const OTHER_ENDPOINT = 'customer.example/inbound';
+const NEW_ENDPOINT = 'new.example/hook';
 
 /** What the stores of webhook events, endpoints and inbound configuration promise. */
 export function webhookStoresContract(open: () => Promise<Storage>): void {
@@ -205,20 +206,28 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await run((s) => s.webhookEndpoints.lock([OTHER_ENDPOINT, ENDPOINT], NOW))).toEqual(expected);
     });
 
-    it('forgets an endpoint nobody posted to for more than a day', async () => {
+    it('forgets an endpoint nobody posted to for more than a day when another one is new', async () => {
+      const DAY = 86_400_000;
+      const lock = (endpoints: readonly string[], at: number) =>
+        run((s) => s.webhookEndpoints.lock(endpoints, at));
+      const known = async () => [
+        ...(await read((s) => s.webhookEndpoints.read([ENDPOINT, OTHER_ENDPOINT, NEW_ENDPOINT]))).keys(),
+      ];
+      await lock([ENDPOINT], NOW);
+      await lock([OTHER_ENDPOINT], NOW + DAY);
+      expect((await known()).sort()).toEqual([ENDPOINT, OTHER_ENDPOINT].sort());
+      await lock([NEW_ENDPOINT], NOW + DAY + 1);
+      expect((await known()).sort()).toEqual([OTHER_ENDPOINT, NEW_ENDPOINT].sort());
+    });
+
+    it('keeps what is about to be saved, however long nobody posted to it', async () => {
       const DAY = 86_400_000;
       await run((s) => s.webhookEndpoints.lock([ENDPOINT], NOW));
-      await run(({ webhookEndpoints }) => webhookEndpoints.lock([OTHER_ENDPOINT], NOW + DAY));
-      await run(({ webhookEndpoints }) =>
-        webhookEndpoints.save(new Map([[OTHER_ENDPOINT, HEALTHY]]), NOW + DAY),
-      );
-      expect((await read((s) => s.webhookEndpoints.read([ENDPOINT]))).size).toBe(1);
-      await run(({ webhookEndpoints }) =>
-        webhookEndpoints.save(new Map([[OTHER_ENDPOINT, HEALTHY]]), NOW + DAY + 1),
-      );
-      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT, OTHER_ENDPOINT]))).toEqual(
-        new Map([[OTHER_ENDPOINT, HEALTHY]]),
-      );
+      await run(async ({ webhookEndpoints }) => {
+        await webhookEndpoints.lock([ENDPOINT, OTHER_ENDPOINT], NOW + DAY + 1);
+        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW + DAY + 1);
+      });
+      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
     });
 
     it('loses no count of two who make and change an endpoint at once', async () => {

@@ -1,6 +1,6 @@
 import type { Job, LeasedJob, Work } from '../../application/jobs.ts';
 import type { DeadJob, JobStore } from '../../application/ports/stores.ts';
-import type { Insert, Removal, Row, Update } from './connection.ts';
+import type { Insert, Lookup, Removal, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
 /** What `add` creates a job with; every lease raises it, and adding the job again. */
@@ -32,6 +32,11 @@ const REMOVE_HELD = {
   table: 'jobs',
   key: { id: 'text', fence: 'bigint' },
 } as const satisfies Removal<string>;
+
+const HELD = {
+  columns: { id: 'text', fence: 'bigint', until: 'bigint' },
+  select: 'SELECT id FROM jobs WHERE id = :id AND fence = :fence AND due_at >= :until',
+} as const satisfies Lookup<string>;
 
 const INSERT_DEAD = {
   table: 'dead_jobs',
@@ -98,11 +103,11 @@ export class KnexJobStore implements JobStore {
   }
 
   async held<Held extends LeasedJob>(jobs: readonly Held[], until = 0): Promise<readonly Held[]> {
-    const rows = await this.#session.query('SELECT id, fence FROM jobs WHERE id = ANY(?) AND due_at >= ?', [
-      jobs.map(({ id }) => id),
-      until,
-    ]);
-    return underTheirFence(jobs, rows);
+    const found = await this.#session.lookup(
+      HELD,
+      jobs.map(({ id, fence }) => ({ id, fence, until })),
+    );
+    return jobs.filter((_, index) => (found[index] ?? []).length > 0);
   }
 
   async lockHeld<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]> {
@@ -110,7 +115,8 @@ export class KnexJobStore implements JobStore {
       'SELECT id, fence FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
       [jobs.map(({ id }) => id)],
     );
-    return underTheirFence(jobs, rows);
+    const fences = new Map(rows.map((row) => [row.id, row.fence]));
+    return jobs.filter(({ id, fence }) => fences.get(id) === fence);
   }
 
   async renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]> {
@@ -201,12 +207,4 @@ function rowsOf(jobs: readonly Job[], firstFence: (job: Job) => number) {
     fence: firstFence(job),
     failures: 0,
   }));
-}
-
-function underTheirFence<Held extends LeasedJob>(
-  jobs: readonly Held[],
-  rows: readonly Row[],
-): readonly Held[] {
-  const fences = new Map(rows.map((row) => [row.id, row.fence]));
-  return jobs.filter(({ id, fence }) => fences.get(id) === fence);
 }

@@ -20,8 +20,8 @@ const SAVE = {
 
 /** An endpoint nobody posted to for so long is forgotten; longer than any window it may be resting in. */
 const UNTOUCHED_MS_MAX = MS_PER_DAY;
-/** Forgotten for each one that is saved, so that the table cannot grow for ever. */
-const SWEPT_PER_SAVED = 2;
+/** Forgotten for each new one, so that the table cannot grow for ever. */
+const SWEPT_PER_MADE = 2;
 
 export class KnexWebhookEndpointStore implements WebhookEndpointStore {
   readonly #session: Session;
@@ -42,6 +42,7 @@ export class KnexWebhookEndpointStore implements WebhookEndpointStore {
     const known = byEndpoint(await this.#session.query(select, [endpoints]));
     const unknown = endpoints.filter((endpoint) => !known.has(endpoint));
     if (unknown.length === 0) return known;
+    await this.#sweepOthers(endpoints, at, unknown.length * SWEPT_PER_MADE);
     await this.#session.insert(
       MAKE,
       unknown.map((endpoint) => ({ endpoint, health: JSON.stringify(HEALTHY), touched_at: at })),
@@ -54,11 +55,15 @@ export class KnexWebhookEndpointStore implements WebhookEndpointStore {
       SAVE,
       [...health].map(([endpoint, state]) => ({ endpoint, health: JSON.stringify(state), touched_at: at })),
     );
+  }
+
+  /** Those at hand are about to be saved, however old they are. */
+  async #sweepOthers(atHand: readonly string[], at: number, limit: number): Promise<void> {
     await this.#session.execute(
       `DELETE FROM webhook_endpoints WHERE endpoint IN (
-         SELECT endpoint FROM webhook_endpoints WHERE touched_at < ?
+         SELECT endpoint FROM webhook_endpoints WHERE touched_at < ? AND NOT (endpoint = ANY(?))
          ORDER BY touched_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
-      [at - UNTOUCHED_MS_MAX, health.size * SWEPT_PER_SAVED],
+      [at - UNTOUCHED_MS_MAX, atHand, limit],
     );
   }
 }
