@@ -4,7 +4,7 @@ import type { DueQuestion } from '../ports/stores.ts';
 /** How much more than is posted at once an endpoint gets that nothing is known of. */
 const AHEAD = 50;
 
-/** A fast endpoint gets as much more as it answered in the last such period, so that it is looked for less often. */
+/** A fast endpoint gets as much more as it answered in such a period, this one or the last: it is looked for less often. */
 const AHEAD_PERIOD_MS = 200;
 
 /** What a project has on its way. */
@@ -76,9 +76,13 @@ export function newLane(
   };
 }
 
-/** Counts an answer that came at `now`: how much may be begun ahead follows from how fast they come. */
+/**
+ * Counts an answer that came at `now`: how much may be begun ahead follows from how fast they come. It rises with every
+ * answer, and falls at the end of a period.
+ */
 export function noteAnswer(endpoint: PostedEndpoint, now: number): void {
   endpoint.answered += 1;
+  endpoint.ahead = Math.max(endpoint.ahead, endpoint.answered);
   const periodMs = now - endpoint.answeredSince;
   if (periodMs < AHEAD_PERIOD_MS) return;
   // After a pause the count says nothing about how fast the endpoint is.

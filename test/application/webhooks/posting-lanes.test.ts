@@ -173,19 +173,29 @@ describe('what may begin', () => {
     expect(world.look()).toEqual(upTo(50).map((number) => `a.example/#0${number + 100}`));
   });
 
+  /** One answer after the other: how many posts were under way after each look that found more. */
+  const answer = (world: World, count: number, { from = NOW, everyMs }: { from?: number; everyMs: number }) =>
+    upTo(count).flatMap((number) => {
+      world.end(1, { at: from + number * everyMs });
+      return world.lookUntilNothing().length > 0 ? [world.begun.length] : [];
+    });
+
   it('is more for an endpoint that answers fast, and no more than before for one that does not', () => {
-    const perEndpoint = 200;
     const answering = (perPeriod: number) => {
-      const world = new World({ perEndpoint });
+      const world = new World({ perEndpoint: 200 });
       world.open(aJob(), 1_000);
-      for (let at = NOW; at <= NOW + 600; at += 200 / perPeriod) {
-        world.lookUntilNothing();
-        world.end(1, { at });
-      }
-      world.end(1_000);
-      return world.lookUntilNothing().length;
+      world.lookUntilNothing();
+      return answer(world, 500, { everyMs: 200 / perPeriod }).at(-1);
     };
     expect([answering(100), answering(10)]).toEqual([150, 100]);
+  });
+
+  it('rises with the answers, and is as before after a pause', () => {
+    const world = new World({ perEndpoint: 200 });
+    world.open(aJob(), 1_000);
+    world.lookUntilNothing();
+    expect(answer(world, 120, { everyMs: 1 })).toEqual([100, 133]);
+    expect(answer(world, 48, { from: NOW + 1_000, everyMs: 20 })).toEqual([100]);
   });
 
   it('counts for the project only as far as it is posted at once', () => {
