@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEASE_MS } from '../dist/application/jobs.js';
 
 const POLL_MS = 200;
-/** How long the service leases a job for. */
-export const LEASE_MS = 15_000;
 
 /**
  * Looks at the leased jobs again and again, and knows the longest time since any of them was leased or renewed: what a

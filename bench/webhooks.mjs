@@ -11,8 +11,8 @@ import { median } from './load.mjs';
  * Webhooks per second that the service posts to one receiver, outcomes stored, beside a bare undici Pool with as
  * many connections, in one run, in turn.
  */
-const ROUNDS = Number(process.env.WEBHOOK_ROUNDS ?? 9);
-const EVENTS = Number(process.env.WEBHOOK_EVENTS ?? 40_000);
+const ROUNDS = Number(process.env.WEBHOOK_ROUNDS ?? 15);
+const EVENTS = Number(process.env.WEBHOOK_EVENTS ?? 30_000);
 const WARM_UP_EVENTS = 10_000;
 /** As many as the service lets itself have to one endpoint. */
 const CONNECTIONS = 50;

@@ -3,6 +3,7 @@ import type { InboundWebhook } from '../../src/application/ports/stores.ts';
 import { HEALTHY } from '../../src/domain/webhooks/endpoint-health.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { Gate } from '../support/job-collector.ts';
 import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 const PHONE_NUMBER_ID = '664def000000000000000003';
@@ -206,27 +207,50 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await run((s) => s.webhookEndpoints.lock([OTHER_ENDPOINT, ENDPOINT], NOW))).toEqual(expected);
     });
 
+    const DAY_MS = 86_400_000;
+    const lock = (endpoints: readonly string[], at: number) =>
+      run((s) => s.webhookEndpoints.lock(endpoints, at));
+    const known = async (endpoints: readonly string[]) =>
+      [...(await read((s) => s.webhookEndpoints.read(endpoints))).keys()].sort();
+
     it('forgets an endpoint nobody posted to for more than a day when another one is new', async () => {
-      const DAY = 86_400_000;
-      const lock = (endpoints: readonly string[], at: number) =>
-        run((s) => s.webhookEndpoints.lock(endpoints, at));
-      const known = async () => [
-        ...(await read((s) => s.webhookEndpoints.read([ENDPOINT, OTHER_ENDPOINT, NEW_ENDPOINT]))).keys(),
-      ];
+      const all = [ENDPOINT, NEW_ENDPOINT, OTHER_ENDPOINT].sort();
       await lock([ENDPOINT], NOW);
-      await lock([OTHER_ENDPOINT], NOW + DAY);
-      expect((await known()).sort()).toEqual([ENDPOINT, OTHER_ENDPOINT].sort());
-      await lock([NEW_ENDPOINT], NOW + DAY + 1);
-      expect((await known()).sort()).toEqual([OTHER_ENDPOINT, NEW_ENDPOINT].sort());
+      await lock([OTHER_ENDPOINT], NOW + DAY_MS);
+      expect(await known(all)).toEqual(all.filter((endpoint) => endpoint !== NEW_ENDPOINT));
+      await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
+      expect(await known(all)).toEqual(all.filter((endpoint) => endpoint !== ENDPOINT));
+    });
+
+    it('forgets two at most for each new one', async () => {
+      const old = ['a.example/', 'b.example/', 'c.example/'];
+      await lock(old, NOW);
+      await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
+      expect((await known(old)).length).toBe(1);
     });
 
     it('keeps what is about to be saved, however long nobody posted to it', async () => {
-      const DAY = 86_400_000;
-      await run((s) => s.webhookEndpoints.lock([ENDPOINT], NOW));
+      await lock([ENDPOINT], NOW);
       await run(async ({ webhookEndpoints }) => {
-        await webhookEndpoints.lock([ENDPOINT, OTHER_ENDPOINT], NOW + DAY + 1);
-        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW + DAY + 1);
+        await webhookEndpoints.lock([ENDPOINT, NEW_ENDPOINT], NOW + DAY_MS + 1);
+        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
       });
+      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
+    });
+
+    it('makes one without waiting for whoever posts to one that may be forgotten', async () => {
+      await lock([ENDPOINT], NOW);
+      const [isPosting, isMade] = [new Gate(), new Gate()];
+      const posting = run(async ({ webhookEndpoints }) => {
+        await webhookEndpoints.lock([ENDPOINT], NOW + DAY_MS + 1);
+        isPosting.open();
+        if (storage.concurrency > 1) await isMade.opened;
+        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
+      });
+      await isPosting.opened;
+      await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
+      isMade.open();
+      await posting;
       expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
     });
 

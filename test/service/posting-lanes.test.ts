@@ -2,8 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
+import { QUEUE_MS_MAX, UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS, type LeasedJob, postWebhooksJob, type WebhookWork } from '../../src/application/jobs.ts';
+import type { WebhookAnswer, WebhookPost } from '../../src/application/ports/webhook-transport.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
@@ -19,8 +21,22 @@ const START = Date.UTC(2030, 0, 1);
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
 
+/** Knows how many posts it was given at a time. */
+class CountingTransport extends UndiciWebhookTransport {
+  most = 0;
+  #underWay = 0;
+
+  override async post(post: WebhookPost): Promise<WebhookAnswer> {
+    this.#underWay += 1;
+    this.most = Math.max(this.most, this.#underWay);
+    const answer = await super.post(post);
+    this.#underWay -= 1;
+    return answer;
+  }
+}
+
 /** A clock of our own, and lanes that look again as soon as they have nothing to do, or not of themselves. */
-async function start({ looksAgain = true } = {}) {
+async function start({ looksAgain = true, queueMs = QUEUE_MS_MAX } = {}) {
   const clock = { at: START, now: () => clock.at };
   const pauses = new EventEmitter();
   const byHand = new ContainerModule(({ rebind }) => {
@@ -29,8 +45,11 @@ async function start({ looksAgain = true } = {}) {
       pauses.emit('begun');
       if (looksAgain) setImmediate(over);
     });
+    rebind(ports.webhookTransport).toResolvedValue(() => transport);
   });
   const receiver = await HttpsReceiver.open();
+  const { allow = [], ports: allowedPorts = [], ca = '' } = receiver.egress;
+  const transport = new CountingTransport({ allowedNetworks: allow, allowedPorts, ca, queueMs });
   const service = await startService({
     egress: receiver.egress,
     now: START,
@@ -53,7 +72,7 @@ async function start({ looksAgain = true } = {}) {
     for (let time = 0; time < times; time += 1) await once(pauses, 'begun');
   };
   const events = () => service.service.container.get(adapters.database).knex('webhook_events');
-  return { clock, receiver, service, held, send, looked, events };
+  return { clock, receiver, transport, service, held, send, looked, events };
 }
 
 async function jobsOf(service: Harness) {
@@ -117,6 +136,34 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     for (const response of held) response.writeHead(200).end();
     await service.service.container.get(BackgroundWork).idle();
     expect(await jobsOf(service)).toEqual([]);
+  });
+
+  it('gets more at a time once it answers fast', async () => {
+    const { receiver, transport, service, held, send } = await start();
+    const { atOnce } = LANE_LIMITS;
+    for (let number = 0; number < 6 * atOnce; number += 1) await send(number);
+    await receiver.arrived(atOnce);
+    receiver.answer(answerWith(200));
+    for (const response of held) response.writeHead(200).end();
+    await receiver.arrived(6 * atOnce);
+    await service.service.container.get(BackgroundWork).idle();
+    expect(transport.most).toBeGreaterThan(2 * atOnce);
+  });
+
+  it('gets no more when posts end fast that waited for their place in vain', async () => {
+    const { clock, transport, service, held, send, looked, events } = await start({ queueMs: 1 });
+    const { atOnce } = LANE_LIMITS;
+    const waiting = 5 * atOnce;
+    const untilPostponed = async () => {
+      while ((await events().where('next_attempt_at', '>', clock.at)).length < waiting) await looked(1);
+    };
+    for (let number = 0; number < atOnce + waiting; number += 1) await send(number);
+    await untilPostponed();
+    clock.at = START + 5 * SECOND;
+    await untilPostponed();
+    expect(transport.most).toBe(2 * atOnce);
+    for (const response of held) response.writeHead(200).end();
+    await service.service.container.get(BackgroundWork).idle();
   });
 
   it('is lost when somebody else holds its job, and nothing more is begun for it', async () => {

@@ -173,7 +173,8 @@ export class PostgresConnection implements Connection {
     const sql = this.#bulk(lookup, () => {
       const select = lookup.select.replace(/:(\w+)/g, 'question.$1');
       const asked = recordset({ ...lookup.columns, [ORDINAL]: 'bigint' }, 'question');
-      return `SELECT question.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select}) AS found`;
+      // OFFSET keeps it a search for each question: the planner, which knows nothing of them, would rather join tables.
+      return `SELECT question.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
     });
     const numbered = questions.map((question, index) => ({ ...question, [ORDINAL]: index }));
     const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(numbered)]));

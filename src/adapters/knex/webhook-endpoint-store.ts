@@ -18,9 +18,9 @@ const SAVE = {
   mode: 'set',
 } as const satisfies Update<string, string>;
 
-/** An endpoint nobody posted to for so long is forgotten; longer than any window it may be resting in. */
+/** An endpoint nobody posted to for so long may be forgotten; longer than any window it may be resting in. */
 const UNTOUCHED_MS_MAX = MS_PER_DAY;
-/** Forgotten for each new one, so that the table cannot grow for ever. */
+/** Forgotten at most for each new one, so that the table cannot grow for ever. */
 const SWEPT_PER_MADE = 2;
 
 export class KnexWebhookEndpointStore implements WebhookEndpointStore {
@@ -42,12 +42,14 @@ export class KnexWebhookEndpointStore implements WebhookEndpointStore {
     const known = byEndpoint(await this.#session.query(select, [endpoints]));
     const unknown = endpoints.filter((endpoint) => !known.has(endpoint));
     if (unknown.length === 0) return known;
-    await this.#sweepOthers(endpoints, at, unknown.length * SWEPT_PER_MADE);
     await this.#session.insert(
       MAKE,
       unknown.map((endpoint) => ({ endpoint, health: JSON.stringify(HEALTHY), touched_at: at })),
     );
-    return byEndpoint(await this.#session.query(select, [endpoints]));
+    const all = byEndpoint(await this.#session.query(select, [endpoints]));
+    // Last: whoever holds what was swept must not wait for anybody.
+    await this.#sweepOthers(endpoints, at, unknown.length * SWEPT_PER_MADE);
+    return all;
   }
 
   async save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void> {

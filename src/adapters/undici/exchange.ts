@@ -70,7 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bytes >= ANSWER_BYTES_MAX) this.#finish('protocol');
   }
 
-  /** Who waits puts its request on the connection at once: undici's check of an idle one would cost a turn more. */
+  /** Who waits is put in the connection's queue here: were it idle first, undici's check would cost a turn more. */
   onResponseEnd(): void {
     this.#finish('protocol', true);
   }

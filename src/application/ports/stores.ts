@@ -250,9 +250,12 @@ export interface WebhookEventStore {
 export interface WebhookEndpointStore {
   /** What is known of the endpoints, without a lock; an endpoint nothing is known of is missing. */
   read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
-  /** The same, locked in their order until the transaction ends; one nothing is known of is made healthy first. */
+  /**
+   * The same, locked in their order until the transaction ends. One that nothing is known of is made healthy first, and
+   * others that nobody posted to for long before `at` are forgotten for it.
+   */
   lock(endpoints: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
-  /** Writes the health of locked endpoints, and forgets some that nobody posted to for long before `at`. */
+  /** Writes the health of locked endpoints, posted to at `at`. */
   save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
 }
 

@@ -209,13 +209,13 @@ export class DeliverWebhooks {
     const { postEvent, recordPosts, clock, logger } = this.#ports;
     try {
       const startedAt = clock.now();
-      let result: PostResult;
+      let result: PostResult | null = null;
       let endedAt: number;
       try {
         result = await postEvent.execute(event, startedAt);
       } finally {
         endedAt = clock.now();
-        this.#lanes.answered(lane, endedAt);
+        this.#lanes.over(lane, endedAt, result?.kind === 'answered');
         this.#wake();
       }
       await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt });

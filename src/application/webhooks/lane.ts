@@ -4,7 +4,7 @@ import type { DueQuestion } from '../ports/stores.ts';
 /** How much more than is posted at once an endpoint gets that nothing is known of. */
 const AHEAD = 50;
 
-/** A fast endpoint gets as much more as it answered in such a period, this one or the last: it is looked for less often. */
+/** A fast endpoint gets as much more as it answers in such a period, so that it is looked for less often. */
 const AHEAD_PERIOD_MS = 200;
 
 /** What a project has on its way. */
@@ -19,7 +19,7 @@ export interface PostingProject {
 
 /** What is on its way to an endpoint, and how fast it answers. */
 export interface PostedEndpoint {
-  /** Begun and not answered yet, by whatever project. */
+  /** Begun and not over yet, by whatever project. */
   posting: number;
   lanes: number;
   /** How many may be begun beyond those that are posted at once. */
@@ -36,7 +36,7 @@ export interface Lane {
   readonly underWay: Set<string>;
   /** Those that were recorded during a look, which may have found them unrecorded. */
   readonly recorded: string[];
-  /** How many were begun and not answered yet. */
+  /** How many were begun and are not over yet. */
   posting: number;
   isLooking: boolean;
   /** Up to here everything was found. */
@@ -77,16 +77,21 @@ export function newLane(
 }
 
 /**
- * Counts an answer that came at `now`: how much may be begun ahead follows from how fast they come. It rises with every
- * answer, and falls at the end of a period.
+ * Counts a post that is over at `now`: how much may be begun ahead follows from how fast answers come. It rises as soon
+ * as a period has more of them, falls at the end of one that had fewer, and is forgotten when one does not come.
  */
-export function noteAnswer(endpoint: PostedEndpoint, now: number): void {
+export function notePost(endpoint: PostedEndpoint, now: number, isAnswered: boolean): void {
+  if (!isAnswered) {
+    endpoint.ahead = AHEAD;
+    return;
+  }
   endpoint.answered += 1;
   endpoint.ahead = Math.max(endpoint.ahead, endpoint.answered);
   const periodMs = now - endpoint.answeredSince;
-  if (periodMs < AHEAD_PERIOD_MS) return;
-  // After a pause the count says nothing about how fast the endpoint is.
-  endpoint.ahead = periodMs < 2 * AHEAD_PERIOD_MS ? Math.max(AHEAD, endpoint.answered) : AHEAD;
+  if (periodMs >= 0 && periodMs < AHEAD_PERIOD_MS) return;
+  // After a pause, or when the clock was put back, the count says nothing about how fast the endpoint is.
+  const isKnown = periodMs >= 0 && periodMs < 2 * AHEAD_PERIOD_MS;
+  endpoint.ahead = isKnown ? Math.max(AHEAD, endpoint.answered) : AHEAD;
   endpoint.answered = 0;
   endpoint.answeredSince = now;
 }

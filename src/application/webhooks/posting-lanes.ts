@@ -4,13 +4,13 @@ import {
   newEndpoint,
   newLane,
   newProject,
-  noteAnswer,
+  notePost,
   type PostedEndpoint,
   type PostingProject,
 } from './lane.ts';
 
 /**
- * How many may be posted and not answered yet, how many answered and not recorded yet, and how many lanes may be
+ * How many posts may be begun and not over yet, how many over and not recorded yet, and how many lanes may be
  * open.
  */
 export interface LaneLimits {
@@ -145,7 +145,7 @@ export class PostingLanes {
   }
 
   /**
-   * The events to begin, of those a look found at `now`, in their order: they count as posting until `answered`, and
+   * The events to begin, of those a look found at `now`, in their order: they count as posting until `over`, and
    * as under way until `recorded`.
    */
   begin<Event extends Found>(look: Look, found: readonly Event[], now: number): readonly Event[] {
@@ -196,14 +196,15 @@ export class PostingLanes {
     this.lookEverywhere();
   }
 
-  answered(lane: Lane, now: number): void {
+  /** A post has come to its end at `now`, with an answer or without one; what became of it is not stored yet. */
+  over(lane: Lane, now: number, isAnswered: boolean): void {
     this.#count(lane, -1);
-    noteAnswer(lane.endpoint, now);
+    notePost(lane.endpoint, now, isAnswered);
     lane.project.unrecorded += 1;
     this.#unrecorded += 1;
   }
 
-  /** What became of an answered event is stored. */
+  /** What became of an event is stored. */
   recorded(lane: Lane, eventId: string): void {
     lane.project.unrecorded -= 1;
     this.#unrecorded -= 1;

@@ -99,10 +99,10 @@ class World {
     return all;
   }
 
-  /** The first so many posts under way are answered; recorded as well unless it is left out. */
-  end(count: number, { records = true, at = NOW } = {}): void {
+  /** The first so many posts under way are over; recorded as well unless it is left out. */
+  end(count: number, { records = true, at = NOW, isAnswered = true } = {}): void {
     for (const { look, event } of this.begun.splice(0, count)) {
-      this.lanes.answered(look.lane, at);
+      this.lanes.over(look.lane, at, isAnswered);
       const { projectId } = look.lane.job.work;
       this.ended.set(projectId, (this.ended.get(projectId) ?? 0) + 1);
       if (records) this.record(look, event);
@@ -190,12 +190,36 @@ describe('what may begin', () => {
     expect([answering(100), answering(10)]).toEqual([150, 100]);
   });
 
-  it('rises with the answers, and is as before after a pause', () => {
+  it('rises with the answers of a period, and falls when there are fewer', () => {
+    const world = new World({ perEndpoint: 200 });
+    world.open(aJob(), 2_000);
+    world.lookUntilNothing();
+    expect(answer(world, 120, { everyMs: 1 })).toEqual([100, 133]);
+    answer(world, 180, { from: NOW + 120, everyMs: 1 });
+    expect(answer(world, 200, { from: NOW + 300, everyMs: 20 })).toEqual([100, 100, 100]);
+  });
+
+  it.each([
+    { what: 'a pause', from: NOW + 5_000 },
+    { what: 'the clock was put back', from: NOW - 3_600_000 },
+  ])('is as in the beginning after $what', ({ from }) => {
     const world = new World({ perEndpoint: 200 });
     world.open(aJob(), 1_000);
     world.lookUntilNothing();
     expect(answer(world, 120, { everyMs: 1 })).toEqual([100, 133]);
-    expect(answer(world, 48, { from: NOW + 1_000, everyMs: 20 })).toEqual([100]);
+    expect(answer(world, 90, { from, everyMs: 1 })).toEqual([100, 131]);
+  });
+
+  it('is no more for an endpoint whose posts end without an answer, together as they may', () => {
+    const world = new World({ perEndpoint: 200 });
+    world.open(aJob(), 2_000);
+    world.lookUntilNothing();
+    answer(world, 120, { everyMs: 1 });
+    const begun = upTo(4).map((round) => {
+      world.end(1_000, { at: NOW + 10_000 * (round + 1), isAnswered: false });
+      return world.lookUntilNothing().length;
+    });
+    expect(begun).toEqual([100, 100, 100, 100]);
   });
 
   it('counts for the project only as far as it is posted at once', () => {
