@@ -10,6 +10,7 @@ import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 
@@ -53,7 +54,9 @@ function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
 
 async function start(paths: readonly string[]) {
   const faults: Faults = { looks: false, records: false, releases: false };
+  const logger = new RecordingLogger();
   const planted = new ContainerModule(({ rebind }) => {
+    rebind(ports.logger).toConstantValue(logger);
     rebind(ports.unitOfWork).toResolvedValue(
       (database: Database) => faulty(new KnexUnitOfWork(database), faults),
       [adapters.database],
@@ -84,7 +87,7 @@ async function start(paths: readonly string[]) {
   const release = (status: number) => {
     for (const response of held) response.writeHead(status).end();
   };
-  return { faults, receiver, service, background, release };
+  return { faults, receiver, service, background, release, logger };
 }
 
 /** The paths that were posted to, from that post on. */
@@ -113,6 +116,18 @@ withReceiver(named('webhooks whose outcome cannot be stored'), () => {
     expect(pathsFrom(receiver, 3)).toEqual(paths);
     const ids = receiver.posts.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(3);
+    await service.assertQuiet();
+  });
+
+  it('are logged once for each endpoint', async () => {
+    const { faults, receiver, service, background, release, logger } = await start(['/1', '/1', '/1', '/2']);
+    faults.records = true;
+    release(200);
+    await background.idle();
+    expect(logger.count('webhook_record_failed')).toBe(2);
+    faults.records = false;
+    receiver.answer(answerWith(200));
+    await service.advance(LEASE_MS);
     await service.assertQuiet();
   });
 });

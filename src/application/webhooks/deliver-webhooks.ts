@@ -220,8 +220,9 @@ export class DeliverWebhooks {
       }
       await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt });
     } catch (error) {
+      // Once for each endpoint: a whole batch fails alike.
+      if (!lane.isLost) logger.error('webhook_record_failed', error, { eventId: event.id });
       // Posted again at once it might be posted for ever.
-      logger.error('webhook_record_failed', error, { eventId: event.id });
       this.#lanes.lose(lane);
     }
     this.#lanes.recorded(lane, event.id);
