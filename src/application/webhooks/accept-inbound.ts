@@ -1,6 +1,4 @@
-import { endpointOf } from '../../domain/webhooks/endpoint-health.ts';
-import { inboundPayload, newEventProgress } from '../../domain/webhooks/inbound-event.ts';
-import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { inboundEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { InboundArrival } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -56,9 +54,8 @@ export class AcceptInbound {
   #event(arrival: InboundArrival, webhook: InboundWebhook, number: WhatsappPhoneNumber | null): WebhookEvent {
     const { clock, ids } = this.#ports;
     const now = clock.now();
-    const id = ids.hex24(now);
-    const payload = inboundPayload({
-      eventId: id,
+    const inbound = {
+      eventId: ids.hex24(now),
       timestamp: new Date(now).toISOString(),
       projectId: webhook.projectId,
       phoneNumber: {
@@ -72,20 +69,7 @@ export class AcceptInbound {
         id: arrival.messageId,
         timestamp: new Date(arrival.writtenAt).toISOString(),
       },
-    });
-    return {
-      ...newEventProgress(now),
-      nextAttemptAt: null,
-      id,
-      kind: 'inbound',
-      projectId: webhook.projectId,
-      subject: id,
-      phoneNumberId: arrival.phoneNumberId,
-      url: webhook.url,
-      endpoint: endpointOf(webhook.url),
-      secret: webhook.secret,
-      body: JSON.stringify(payload),
-      version: 0,
     };
+    return inboundEvent(inbound, webhook, now);
   }
 }

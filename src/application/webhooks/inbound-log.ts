@@ -1,6 +1,5 @@
-import { isLogExpired, retryByHand } from '../../domain/webhooks/inbound-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import { scheduled, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { retryByHand, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { postWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -39,11 +38,8 @@ export class InboundLog {
     const now = clock.now();
     const retried = await unitOfWork.run(async (stores) => {
       const [event] = await stores.webhookEvents.lock([eventId]);
-      if (event === undefined || event.kind !== 'inbound' || event.state === 'superseded') return null;
-      if (isLogExpired(event, now)) return null;
-      const due = retryByHand({ ...event, state: event.state }, now);
-      if (due === null) return null;
-      const again = scheduled({ ...event, ...due }, now);
+      const again = event === undefined ? null : retryByHand(event, now);
+      if (again === null || again === event) return again;
       await stores.webhookEvents.save([again]);
       await stores.jobs.bringForward([postWebhooksJob(again, now)]);
       return again;

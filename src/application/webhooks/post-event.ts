@@ -35,7 +35,7 @@ export class PostEvent {
     const { id: eventId, body } = event;
     return event.kind === 'inbound'
       ? inboundHeaders(hmac, { eventId, body, secret: secret ?? '' }, event.attempts + 1, now)
-      : deliveryHeaders(hmac, { eventId, now, body, webhookSecret: secret, signingSecret: secret });
+      : deliveryHeaders(hmac, { eventId, now, body, secret });
   }
 
   #opened(sealed: string): string | null {

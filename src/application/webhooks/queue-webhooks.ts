@@ -1,8 +1,8 @@
 import type { Message } from '../../domain/messages/message.ts';
 import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import { scheduled, statusEvent, supersede, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { type Job, postWebhooksJob } from '../jobs.ts';
+import { joinLines, statusEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { postWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -17,7 +17,7 @@ const SWEPT_PER_EVENT = 2;
 
 /**
  * Writes the events customers are to be told of, in the transaction that caused them. The events of one message
- * are posted one at a time, in order; one that failed at least once gives way to the next.
+ * are posted one at a time, in order; one that failed gives way to the next before it is tried again.
  */
 export class QueueWebhooks {
   readonly #ports: { readonly clock: Clock; readonly ids: IdSource };
@@ -48,23 +48,13 @@ export class QueueWebhooks {
     earlier: readonly WebhookEvent[] = [],
   ): Promise<void> {
     const now = this.#ports.clock.now();
-    const heads = new Map(
-      earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map((event) => [event.subject, event]),
-    );
-    const superseded: WebhookEvent[] = [];
-    const jobs: Job[] = [];
-    const added = events.map((event) => {
-      const head = heads.get(event.subject);
-      if (head !== undefined && head.attempts === 0) return event;
-      if (head !== undefined) superseded.push(supersede(head));
-      const first = scheduled(event, now);
-      heads.set(event.subject, first);
-      jobs.push(postWebhooksJob(first, now));
-      return first;
-    });
+    const { added, superseded } = joinLines(earlier, events, now);
     await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
+    const jobs = added
+      .filter(({ nextAttemptAt }) => nextAttemptAt !== null)
+      .map((event) => postWebhooksJob(event, now));
     // A job that somebody holds stays as it is: its holder finds the events by itself.
     await stores.jobs.bringForward(jobs);
   }

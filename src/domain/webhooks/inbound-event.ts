@@ -1,5 +1,3 @@
-import { isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './post-result.ts';
-import { INBOUND_QUICK_ATTEMPTS, nextInboundAttempt, WEBHOOK_LOG_LIFETIME_MS } from './retry-schedule.ts';
 import { type Hmac, signInbound } from './signer.ts';
 
 export const INBOUND_EVENT_NAME = 'whatsapp.inbound_message.received';
@@ -11,10 +9,6 @@ export const INBOUND_SECRET_HEX_CHARACTERS = 2 * INBOUND_SECRET_RANDOM_BYTES;
 export const INBOUND_SECRET_PATTERN = new RegExp(
   `^${INBOUND_SECRET_PREFIX}[a-f0-9]{${INBOUND_SECRET_HEX_CHARACTERS}}$`,
 );
-
-/** `pending` has quick attempts left, `queued_retry` is tried hourly, the other two are final. */
-export const INBOUND_STATES = ['pending', 'delivered', 'queued_retry', 'discarded'] as const;
-export type InboundState = (typeof INBOUND_STATES)[number];
 
 interface Media {
   readonly mediaId: string;
@@ -75,18 +69,6 @@ export interface InboundPayload {
   };
 }
 
-/** Where an event stands. Instants are milliseconds since 1970. */
-export interface InboundEvent {
-  readonly state: InboundState;
-  readonly attempts: number;
-  readonly firstAttemptAt: number | null;
-  /** When it is tried next; null in a final state. */
-  readonly nextAttemptAt: number | null;
-  /** What the last attempt met, `HTTP 500` or a reason of the transport; null before and after success. */
-  readonly lastError: string | null;
-  readonly createdAt: number;
-}
-
 /** The event's body (specification 6.2 leaves its fields open). */
 export function inboundPayload(inbound: InboundMessage): InboundPayload {
   const { id, type, timestamp, content } = inbound.message;
@@ -117,64 +99,4 @@ export function inboundHeaders(
     'X-SVC-Webhook-Attempt': String(attempt),
     'X-SVC-Webhook-Signature': signInbound(hmac, event.secret, timestamp, event.body),
   };
-}
-
-/** The progress of a new event of either kind: its first attempt is due at once. */
-export function newEventProgress(now: number): InboundEvent {
-  return {
-    state: 'pending',
-    attempts: 0,
-    firstAttemptAt: null,
-    nextAttemptAt: now,
-    lastError: null,
-    createdAt: now,
-  };
-}
-
-/**
- * The event after an attempt that began at `attemptedAt`. Only a 2xx delivers it; every other result follows
- * the schedule of specification 6.2, whatever the receiver asked for. A delivered event stays delivered. When
- * nothing was sent it is no attempt, and the event is due again soon.
- */
-export function afterInboundAttempt(
-  event: InboundEvent,
-  result: PostResult,
-  attemptedAt: number,
-): InboundEvent {
-  if (!wasPosted(result)) {
-    return event.nextAttemptAt === null ? event : { ...event, nextAttemptAt: attemptedAt + POSTPONE_MS };
-  }
-  const attempts = event.attempts + 1;
-  const firstAttemptAt = event.firstAttemptAt ?? attemptedAt;
-  if (event.state === 'delivered' || (result.kind === 'answered' && isSuccess(result.status))) {
-    return {
-      ...event,
-      state: 'delivered',
-      attempts,
-      firstAttemptAt,
-      nextAttemptAt: null,
-      lastError: null,
-    };
-  }
-  const lastError = result.kind === 'answered' ? `HTTP ${result.status}` : result.reason;
-  const next = nextInboundAttempt({ attempts, firstAttemptAt, attemptedAt });
-  if (next.kind === 'give-up') {
-    return { ...event, state: 'discarded', attempts, firstAttemptAt, nextAttemptAt: null, lastError };
-  }
-  const state = attempts < INBOUND_QUICK_ATTEMPTS ? 'pending' : 'queued_retry';
-  return { ...event, state, attempts, firstAttemptAt, nextAttemptAt: next.at, lastError };
-}
-
-/**
- * The event made due at once by hand (specification 6.2), or null when there is nothing to retry: it was
- * delivered, or its log has expired. A discarded event gets one more attempt, no second two days.
- */
-export function retryByHand(event: InboundEvent, now: number): InboundEvent | null {
-  if (event.state === 'delivered' || isLogExpired(event, now)) return null;
-  return { ...event, state: event.state === 'discarded' ? 'queued_retry' : event.state, nextAttemptAt: now };
-}
-
-/** Whether the event has left the log, which keeps it for 15 days (specification 6.2). */
-export function isLogExpired(event: Pick<InboundEvent, 'createdAt'>, now: number): boolean {
-  return now >= event.createdAt + WEBHOOK_LOG_LIFETIME_MS;
 }

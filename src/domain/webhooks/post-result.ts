@@ -2,6 +2,7 @@ import { MS_PER_SECOND } from '../shared/durations.ts';
 
 /**
  * Why a post has no answer. `address-refused`: the url can never be posted to, so no later attempt can differ.
+ * `name-refused`: the host's name leads to an address that is not allowed; names may lead elsewhere later.
  * `busy`: nothing was sent, because the transport had no room for the post. `secret-unreadable`: nothing was sent,
  * because the secret was sealed under a key the service no longer has; an attempt all the same, so that it ends.
  */
@@ -10,6 +11,7 @@ export type PostFailure =
   | 'connection'
   | 'tls'
   | 'address-refused'
+  | 'name-refused'
   | 'protocol'
   | 'busy'
   | 'secret-unreadable';
@@ -24,6 +26,8 @@ export type PostResult =
     }
   | { readonly kind: 'failed'; readonly reason: PostFailure };
 
+const STATUS_GONE = 410;
+
 /** A post that did not take place is tried again after this: long enough for some of those in the way to end. */
 export const POSTPONE_MS = 5 * MS_PER_SECOND;
 
@@ -35,6 +39,16 @@ export function wasPosted(result: PostResult): boolean {
 /** Whether the result says anything about the endpoint, which its health is counted by. */
 export function isAboutEndpoint(result: PostResult): boolean {
   return result.kind === 'answered' || (result.reason !== 'busy' && result.reason !== 'secret-unreadable');
+}
+
+/** Whether no later attempt can have another result: the receiver says that the address is gone, or it never was one. */
+export function isLasting(result: PostResult): boolean {
+  return result.kind === 'answered' ? result.status === STATUS_GONE : result.reason === 'address-refused';
+}
+
+/** What the log says of a post that was no success. */
+export function errorOf(result: PostResult): string {
+  return result.kind === 'answered' ? `HTTP ${result.status}` : result.reason;
 }
 
 /** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */

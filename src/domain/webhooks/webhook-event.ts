@@ -1,17 +1,26 @@
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport } from '../messages/send-request.ts';
-import { deliveryPayload, judgeDelivery, type StatusChange } from './delivery-event.ts';
+import { deliveryPayload, type StatusChange } from './delivery-event.ts';
 import { endpointOf } from './endpoint-health.ts';
-import { afterInboundAttempt, type InboundState, newEventProgress } from './inbound-event.ts';
-import type { PostResult } from './post-result.ts';
-import { nextDeliveryAttempt } from './retry-schedule.ts';
-
-/** `superseded`: a later event of the same message took its place before it was delivered. */
-export type WebhookState = InboundState | 'superseded';
+import { type InboundMessage, inboundPayload } from './inbound-event.ts';
+import { errorOf, isLasting, isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './post-result.ts';
+import {
+  INBOUND_QUICK_ATTEMPTS,
+  type NextAttempt,
+  nextDeliveryAttempt,
+  nextInboundAttempt,
+  WEBHOOK_LOG_LIFETIME_MS,
+} from './retry-schedule.ts';
 
 /**
- * Something a customer's server has to be told. `subject` is what its events are kept in order by: a message,
- * or the event itself. Instants are milliseconds since 1970.
+ * `pending` is tried again soon, `queued_retry` hourly (inbound events only); the others are final. `superseded`: a later
+ * event of the same message took its place before it was delivered.
+ */
+export type WebhookState = 'pending' | 'queued_retry' | 'delivered' | 'discarded' | 'superseded';
+
+/**
+ * Something a customer's server has to be told. `subject` is what its events are kept in order by: a message that was
+ * sent, or one that came in. Instants are milliseconds since 1970.
  */
 export interface WebhookEvent {
   readonly id: string;
@@ -32,6 +41,7 @@ export interface WebhookEvent {
   readonly firstAttemptAt: number | null;
   /** When it is tried next; null when it is final, or waits for an earlier event of its subject. */
   readonly nextAttemptAt: number | null;
+  /** What the last attempt met, `HTTP 500` or a reason of the transport; null before and after success. */
   readonly lastError: string | null;
   readonly createdAt: number;
   /** Rises with every change that is stored: what was made of an older one is void. */
@@ -56,9 +66,7 @@ export function statusEvent(
   now: number,
 ): WebhookEvent {
   return {
-    ...newEventProgress(now),
-    nextAttemptAt: null,
-    id,
+    ...newEvent(id, now),
     kind: 'delivery',
     projectId: message.projectId,
     subject: message.smsId,
@@ -67,7 +75,25 @@ export function statusEvent(
     endpoint: endpointOf(report.webhookUrl),
     secret: report.webhookSecret,
     body: JSON.stringify(deliveryPayload(message, report, change)),
-    version: 0,
+  };
+}
+
+/** The event that tells of a whatsapp message to one of the customer's numbers; not scheduled yet. */
+export function inboundEvent(
+  inbound: InboundMessage,
+  webhook: { readonly url: string; readonly secret: string },
+  now: number,
+): WebhookEvent {
+  return {
+    ...newEvent(inbound.eventId, now),
+    kind: 'inbound',
+    projectId: inbound.projectId,
+    subject: `${inbound.phoneNumber.id}/${inbound.message.id}`,
+    phoneNumberId: inbound.phoneNumber.id,
+    url: webhook.url,
+    endpoint: endpointOf(webhook.url),
+    secret: webhook.secret,
+    body: JSON.stringify(inboundPayload(inbound)),
   };
 }
 
@@ -87,60 +113,111 @@ export function supersede(event: WebhookEvent): WebhookEvent {
 }
 
 /**
- * The event after an attempt, by the rules of its kind (specification 6.1 and 6.2). An event that is not open
- * any more stays as it is: what ended it came first.
+ * The event after an attempt: delivered by a 2xx, discarded when nothing is to be tried again, else due by the
+ * schedule of its kind (specification 6.1 and 6.2). A post that did not take place is no attempt. An event that is not
+ * open any more stays as it is: what ended it came first.
  */
 export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookEvent {
+  const { result, startedAt, endedAt } = ended;
   if (!isOpen(event)) return event;
-  return event.kind === 'inbound' ? afterInbound(event, ended) : afterDelivery(event, ended);
+  if (!wasPosted(result)) return scheduled(event, endedAt + POSTPONE_MS);
+  const attempts = event.attempts + 1;
+  const firstAttemptAt = event.firstAttemptAt ?? startedAt;
+  if (result.kind === 'answered' && isSuccess(result.status)) {
+    return {
+      ...event,
+      attempts,
+      firstAttemptAt,
+      state: 'delivered',
+      nextAttemptAt: null,
+      lastError: null,
+    };
+  }
+  const next = nextAttempt(event.kind, attempts, firstAttemptAt, ended);
+  return {
+    ...event,
+    attempts,
+    firstAttemptAt,
+    state: next.kind === 'give-up' ? 'discarded' : stateOfRetry(event.kind, attempts),
+    nextAttemptAt: next.kind === 'give-up' ? null : next.at,
+    lastError: errorOf(result),
+  };
 }
 
-/** The line of one subject once its head was attempted: who is next, and who gave way. */
+/**
+ * The event made due at once by hand (specification 6.2); a discarded one gets one more attempt, no second two days.
+ * The event itself when it is due already and perhaps on its way. Null when there is nothing to retry: it is no inbound
+ * event, was delivered, or has left the log.
+ */
+export function retryByHand(event: WebhookEvent, now: number): WebhookEvent | null {
+  const isLogExpired = now >= event.createdAt + WEBHOOK_LOG_LIFETIME_MS;
+  if (event.kind !== 'inbound' || event.state === 'delivered' || isLogExpired) return null;
+  if (event.nextAttemptAt !== null && event.nextAttemptAt <= now) return event;
+  return scheduled(isOpen(event) ? event : { ...event, state: 'queued_retry' }, now);
+}
+
+/**
+ * New events behind the open ones of their subjects: one that is first in line is scheduled at once. An event that was
+ * tried before gives way to the next, but one that is due may be on its way: the next waits for what comes of it.
+ */
+export function joinLines(
+  open: readonly WebhookEvent[],
+  added: readonly WebhookEvent[],
+  now: number,
+): { readonly added: readonly WebhookEvent[]; readonly superseded: readonly WebhookEvent[] } {
+  const heads = new Map(
+    open.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map((event) => [event.subject, event]),
+  );
+  const superseded: WebhookEvent[] = [];
+  const joined = added.map((event) => {
+    const head = heads.get(event.subject);
+    if (head !== undefined) {
+      if (head.attempts === 0 || (head.nextAttemptAt ?? now) <= now) return event;
+      superseded.push(supersede(head));
+    }
+    const first = scheduled(event, now);
+    heads.set(event.subject, first);
+    return first;
+  });
+  return { added: joined, superseded };
+}
+
+/** The line of one subject, in its order, once its head was attempted: who is next, and who gave way. */
 export function moveLine(
   head: WebhookEvent,
-  waiting: readonly WebhookEvent[],
+  open: readonly WebhookEvent[],
   now: number,
 ): { readonly head: WebhookEvent; readonly next: WebhookEvent | null } {
-  const follower = waiting.find(
-    (event) => event.id !== head.id && isOpen(event) && event.nextAttemptAt === null,
-  );
+  const follower = open.find((event) => event.nextAttemptAt === null);
   if (follower === undefined || head.attempts === 0) return { head, next: null };
   return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
 }
 
-function afterInbound(event: WebhookEvent, { result, startedAt }: EndedAttempt): WebhookEvent {
-  if (event.state === 'superseded') return event;
-  return { ...event, ...afterInboundAttempt({ ...event, state: event.state }, result, startedAt) };
+function newEvent(id: string, now: number) {
+  return {
+    id,
+    state: 'pending',
+    attempts: 0,
+    firstAttemptAt: null,
+    nextAttemptAt: null,
+    lastError: null,
+    createdAt: now,
+    version: 0,
+  } as const;
 }
 
-function afterDelivery(event: WebhookEvent, ended: EndedAttempt): WebhookEvent {
-  const { result, startedAt, endedAt, jitter } = ended;
-  const verdict = judgeDelivery(result);
-  if (verdict.kind === 'postpone') return { ...event, nextAttemptAt: endedAt + verdict.delayMs };
-  const tried = {
-    ...event,
-    attempts: event.attempts + 1,
-    firstAttemptAt: event.firstAttemptAt ?? startedAt,
-    nextAttemptAt: null,
-  };
-  switch (verdict.kind) {
-    case 'success':
-      return { ...tried, state: 'delivered', lastError: null };
-    case 'stop':
-      return { ...tried, state: 'discarded', lastError: verdict.reason };
-    case 'retry': {
-      const { attempts } = tried;
-      const next = nextDeliveryAttempt({
-        attempts,
-        failedAt: endedAt,
-        jitter,
-        retryAfterMs: verdict.retryAfterMs,
-      });
-      return next.kind === 'give-up'
-        ? { ...tried, state: 'discarded', lastError: verdict.reason }
-        : { ...tried, nextAttemptAt: next.at, lastError: verdict.reason };
-    }
-    default:
-      return verdict satisfies never;
-  }
+function nextAttempt(
+  kind: WebhookEvent['kind'],
+  attempts: number,
+  firstAttemptAt: number,
+  { result, startedAt, endedAt, jitter }: EndedAttempt,
+): NextAttempt {
+  if (kind === 'inbound') return nextInboundAttempt({ attempts, firstAttemptAt, attemptedAt: startedAt });
+  if (isLasting(result)) return { kind: 'give-up' };
+  const retryAfterMs = result.kind === 'answered' ? result.retryAfterMs : null;
+  return nextDeliveryAttempt({ attempts, failedAt: endedAt, jitter, retryAfterMs });
+}
+
+function stateOfRetry(kind: WebhookEvent['kind'], attempts: number): WebhookState {
+  return kind === 'inbound' && attempts >= INBOUND_QUICK_ATTEMPTS ? 'queued_retry' : 'pending';
 }

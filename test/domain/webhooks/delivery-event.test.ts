@@ -3,11 +3,9 @@ import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import {
   deliveryHeaders,
   deliveryPayload,
-  judgeDelivery,
   type StatusChange,
   wantsStatusChange,
 } from '../../../src/domain/webhooks/delivery-event.ts';
-import type { PostResult } from '../../../src/domain/webhooks/post-result.ts';
 import { NOW } from '../../support/builders.ts';
 
 const SMS_ID = 'sms-000000000000000000000001';
@@ -74,15 +72,9 @@ describe('the payload', () => {
 });
 
 describe('the headers', () => {
-  const attempt = {
-    eventId: 'event1',
-    now: NOW + 999,
-    body: '{}',
-    webhookSecret: null,
-    signingSecret: null,
-  };
+  const attempt = { eventId: 'event1', now: NOW + 999, body: '{}', secret: null };
 
-  it('carry the secret only when one was given, the signature only when the project has a key', () => {
+  it('name the event and the instant, and prove nothing without a secret', () => {
     expect(deliveryHeaders(nodeHmac, attempt)).toEqual({
       'Content-Type': 'application/json',
       'webhook-id': 'event1',
@@ -90,56 +82,14 @@ describe('the headers', () => {
     });
   });
 
-  it('carry both beside each other', () => {
-    const both = { ...attempt, webhookSecret: 's3cret', signingSecret: 'whsec_a2V5' };
+  it('carry the secret and a signature by it beside each other', () => {
+    const both = { ...attempt, secret: 'whsec_a2V5' };
     expect(deliveryHeaders((key, parts) => `${key.text}|${parts.join('')}`, both)).toEqual({
       'Content-Type': 'application/json',
       'webhook-id': 'event1',
       'webhook-timestamp': '1768478400',
       'webhook-signature': 'v1,a2V5|event1.1768478400.{}',
-      'X-SVC-Webhook-Secret': 's3cret',
+      'X-SVC-Webhook-Secret': 'whsec_a2V5',
     });
-  });
-});
-
-describe('what a result means', () => {
-  const answered = (status: number, retryAfterMs: number | null = null): PostResult => ({
-    kind: 'answered',
-    status,
-    retryAfterMs,
-  });
-
-  test.each([200, 201, 202, 204, 206, 299])('%i is success', (status) => {
-    expect(judgeDelivery(answered(status))).toEqual({ kind: 'success' });
-  });
-
-  test.each([100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 411, 429, 500, 503, 600])(
-    '%i is tried again',
-    (status) => {
-      expect(judgeDelivery(answered(status, 7_000))).toEqual({
-        kind: 'retry',
-        reason: `HTTP ${status}`,
-        retryAfterMs: 7_000,
-      });
-    },
-  );
-
-  it('410 stops the event', () => {
-    expect(judgeDelivery(answered(410))).toEqual({ kind: 'stop', reason: 'HTTP 410' });
-  });
-
-  it('a refused address stops the event', () => {
-    expect(judgeDelivery({ kind: 'failed', reason: 'address-refused' })).toEqual({
-      kind: 'stop',
-      reason: 'address-refused',
-    });
-  });
-
-  test.each(['timeout', 'connection', 'tls', 'protocol'] as const)('%s is tried again', (reason) => {
-    expect(judgeDelivery({ kind: 'failed', reason })).toEqual({ kind: 'retry', reason, retryAfterMs: null });
-  });
-
-  it('a post that never took place is no attempt', () => {
-    expect(judgeDelivery({ kind: 'failed', reason: 'busy' })).toEqual({ kind: 'postpone', delayMs: 5_000 });
   });
 });

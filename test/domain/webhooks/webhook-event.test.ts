@@ -1,9 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
+import type { PostFailure } from '../../../src/domain/webhooks/post-result.ts';
 import {
   afterAttempt,
   type EndedAttempt,
+  inboundEvent,
   isOpen,
+  joinLines,
   moveLine,
+  retryByHand,
   scheduled,
   statusEvent,
   supersede,
@@ -11,6 +15,7 @@ import {
 } from '../../../src/domain/webhooks/webhook-event.ts';
 import { aDeliveryReport, aMessage, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
+const DAY_MS = 24 * HOUR_MS;
 const EVENT_ID = '0000000000000000000000e1';
 
 const delivery = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
@@ -25,17 +30,34 @@ const delivery = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
   version: 1,
   ...given,
 });
-const inbound = (given: Partial<WebhookEvent> = {}) => delivery({ kind: 'inbound', ...given });
-const answered = (status: number, retryAfterMs: number | null = null): EndedAttempt => ({
-  result: { kind: 'answered', status, retryAfterMs },
-  startedAt: NOW,
-  endedAt: NOW + 2 * SECOND_MS,
+const INBOUND = {
+  eventId: EVENT_ID,
+  timestamp: '2026-01-15T12:00:00.000Z',
+  projectId: '664abc000000000000000001',
+  phoneNumber: { id: '664def000000000000000001', phoneNumberId: '1055', displayPhoneNumber: '+964 770' },
+  contact: { phoneNumber: '9647712345678', name: '' },
+  message: {
+    id: 'wamid.1',
+    timestamp: '2026-01-15T11:59:58.000Z',
+    type: 'text',
+    content: { text: 'سلاو' },
+  },
+} as const;
+const inbound = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
+  ...inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', secret: 'sealed' }, NOW),
+  nextAttemptAt: NOW,
+  version: 1,
+  ...given,
+});
+const at = (instant: number, result: EndedAttempt['result']): EndedAttempt => ({
+  result,
+  startedAt: instant,
+  endedAt: instant + 2 * SECOND_MS,
   jitter: 0.5,
 });
-const failed = (reason: 'timeout' | 'address-refused' | 'busy'): EndedAttempt => ({
-  ...answered(0),
-  result: { kind: 'failed', reason },
-});
+const answered = (status: number, retryAfterMs: number | null = null) =>
+  at(NOW, { kind: 'answered', status, retryAfterMs });
+const failed = (reason: PostFailure) => at(NOW, { kind: 'failed', reason });
 
 describe('a new status event', () => {
   it('tells of the change, is counted by host and path, and is not scheduled yet', () => {
@@ -57,6 +79,30 @@ describe('a new status event', () => {
       endpoint: 'customer.example/status',
       secret: 'sealed',
       body: `{"smsId":"${message.smsId}","deliveryReportType":"all","isFinal":true,"channel":"sms","status":"failed","reason":"No route"}`,
+      state: 'pending',
+      attempts: 0,
+      firstAttemptAt: null,
+      nextAttemptAt: null,
+      lastError: null,
+      createdAt: NOW,
+      version: 0,
+    });
+  });
+});
+
+describe('a new inbound event', () => {
+  it('tells of the message, is in line with nothing but itself, and is not scheduled yet', () => {
+    const event = inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', secret: 'sealed' }, NOW);
+    expect(event).toEqual({
+      id: EVENT_ID,
+      kind: 'inbound',
+      projectId: '664abc000000000000000001',
+      subject: '664def000000000000000001/wamid.1',
+      phoneNumberId: '664def000000000000000001',
+      url: 'https://customer.example/in?of=1',
+      endpoint: 'customer.example/in',
+      secret: 'sealed',
+      body: expect.stringContaining(`"eventId":"${EVENT_ID}"`),
       state: 'pending',
       attempts: 0,
       firstAttemptAt: null,
@@ -93,11 +139,33 @@ describe('scheduling', () => {
 });
 
 describe('a delivery event after an attempt', () => {
-  it('is delivered by a 2xx', () => {
-    expect(afterAttempt(delivery({ lastError: 'HTTP 500' }), answered(204))).toEqual(
+  test.each([200, 201, 202, 204, 206, 299])('is delivered by %i', (status) => {
+    expect(afterAttempt(delivery({ lastError: 'HTTP 500' }), answered(status))).toEqual(
       delivery({ state: 'delivered', attempts: 1, firstAttemptAt: NOW, nextAttemptAt: null }),
     );
   });
+
+  test.each([100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 411, 429, 500, 503, 600])(
+    'is tried again after %i',
+    (status) => {
+      expect(afterAttempt(delivery(), answered(status))).toMatchObject({
+        state: 'pending',
+        nextAttemptAt: NOW + 7 * SECOND_MS,
+        lastError: `HTTP ${status}`,
+      });
+    },
+  );
+
+  test.each(['timeout', 'connection', 'tls', 'protocol', 'name-refused', 'secret-unreadable'] as const)(
+    'is tried again after %s',
+    (reason) => {
+      expect(afterAttempt(delivery(), failed(reason))).toMatchObject({
+        state: 'pending',
+        nextAttemptAt: NOW + 7 * SECOND_MS,
+        lastError: reason,
+      });
+    },
+  );
 
   it('is tried again after a failure, counted from its end', () => {
     expect(afterAttempt(delivery(), answered(500))).toEqual(
@@ -137,19 +205,86 @@ describe('a delivery event after an attempt', () => {
 });
 
 describe('an inbound event after an attempt', () => {
-  it('follows its own schedule, counted from the beginning of the attempt', () => {
-    expect(afterAttempt(inbound(), answered(500, HOUR_MS))).toEqual(
-      inbound({
-        attempts: 1,
-        firstAttemptAt: NOW,
-        lastError: 'HTTP 500',
-        nextAttemptAt: NOW + 10 * SECOND_MS,
-      }),
-    );
+  const OK = { kind: 'answered', status: 204, retryAfterMs: null } as const;
+  const BROKEN = { kind: 'answered', status: 500, retryAfterMs: 900_000 } as const;
+  const GONE = { kind: 'answered', status: 410, retryAfterMs: null } as const;
+  /** An event whose receiver never answered well. */
+  const runOut = () => {
+    let event = inbound();
+    while (event.nextAttemptAt !== null) event = afterAttempt(event, at(event.nextAttemptAt, BROKEN));
+    return event;
+  };
+
+  it('is pending after two failures, queued after the third, whatever the receiver asks for', () => {
+    const first = afterAttempt(inbound(), at(NOW, BROKEN));
+    const second = afterAttempt(first, at(NOW + 10_000, { kind: 'failed', reason: 'timeout' }));
+    const third = afterAttempt(second, at(NOW + 25_000, GONE));
+    expect([first, second, third].map((e) => [e.state, e.nextAttemptAt, e.lastError])).toEqual([
+      ['pending', NOW + 10_000, 'HTTP 500'],
+      ['pending', NOW + 25_000, 'timeout'],
+      ['queued_retry', NOW + 25_000 + HOUR_MS, 'HTTP 410'],
+    ]);
   });
 
-  it('is not stopped by 410', () => {
-    expect(isOpen(afterAttempt(inbound(), answered(410)))).toBe(true);
+  it('is tried again when its address is refused: what an operator allows may change', () => {
+    expect(afterAttempt(inbound(), failed('address-refused'))).toMatchObject({
+      state: 'pending',
+      nextAttemptAt: NOW + 10 * SECOND_MS,
+    });
+  });
+
+  it('was not tried when nothing was sent, and comes again after the end of that', () => {
+    const first = inbound({ attempts: 1, firstAttemptAt: NOW - 10_000, lastError: 'HTTP 500' });
+    expect(afterAttempt(first, failed('busy'))).toEqual({ ...first, nextAttemptAt: NOW + 7 * SECOND_MS });
+  });
+
+  it('is discarded after fifty attempts in two days', () => {
+    expect(runOut()).toMatchObject({ state: 'discarded', attempts: 50, nextAttemptAt: null });
+  });
+
+  it('is delivered by a late success, its error forgotten', () => {
+    const queued = inbound({
+      state: 'queued_retry',
+      attempts: 3,
+      firstAttemptAt: NOW,
+      lastError: 'HTTP 500',
+    });
+    expect(afterAttempt(queued, at(NOW + HOUR_MS, OK))).toEqual({
+      ...queued,
+      state: 'delivered',
+      attempts: 4,
+      nextAttemptAt: null,
+      lastError: null,
+    });
+  });
+
+  it('gets one more attempt by hand when it was discarded, no second two days', () => {
+    const again = retryByHand(runOut(), NOW + 3 * DAY_MS);
+    expect(again).toMatchObject({ state: 'queued_retry', nextAttemptAt: NOW + 3 * DAY_MS, attempts: 50 });
+    expect(afterAttempt(again as WebhookEvent, at(NOW + 3 * DAY_MS, BROKEN))).toMatchObject({
+      state: 'discarded',
+      attempts: 51,
+    });
+  });
+
+  it('is due at once by hand, in the state it is in', () => {
+    const waiting = inbound({ attempts: 1, nextAttemptAt: NOW + 10_000 });
+    expect(retryByHand(waiting, NOW + 1)).toEqual({ ...waiting, nextAttemptAt: NOW + 1 });
+  });
+
+  it('stays as it is by hand when it is due, and may be on its way', () => {
+    const due = inbound({ attempts: 1, nextAttemptAt: NOW });
+    expect(retryByHand(due, NOW)).toBe(due);
+  });
+
+  it('is kept in the log, and retried by hand, for 15 days', () => {
+    expect(retryByHand(runOut(), NOW + 15 * DAY_MS)).toBeNull();
+    expect(retryByHand(runOut(), NOW + 15 * DAY_MS - 1)).not.toBeNull();
+  });
+
+  it('is not retried by hand once it is delivered, nor is a delivery event', () => {
+    expect(retryByHand(afterAttempt(inbound(), at(NOW, OK)), NOW + 1)).toBeNull();
+    expect(retryByHand(delivery({ state: 'discarded', nextAttemptAt: null }), NOW + 1)).toBeNull();
   });
 });
 
@@ -165,6 +300,34 @@ describe('an event that is not open any more', () => {
 describe('the line of one subject', () => {
   const waiting = delivery({ id: 'f'.repeat(24), nextAttemptAt: null });
 
+  it('begins with an event that is due at once', () => {
+    const other = delivery({ id: 'e'.repeat(24), subject: 'another', nextAttemptAt: null });
+    expect(joinLines([], [waiting, other], NOW)).toEqual({
+      added: [scheduled(waiting, NOW), scheduled(other, NOW)],
+      superseded: [],
+    });
+  });
+
+  it('lets a new event wait behind one that came with it', () => {
+    const second = delivery({ id: 'e'.repeat(24), nextAttemptAt: null });
+    expect(joinLines([], [waiting, second], NOW).added).toEqual([scheduled(waiting, NOW), second]);
+  });
+
+  test.each([
+    ['was not tried', delivery({ attempts: 0, nextAttemptAt: NOW + 1 })],
+    ['is due again, and may be on its way', delivery({ attempts: 1, nextAttemptAt: NOW })],
+  ])('lets a new event wait behind one that %s', (_, head) => {
+    expect(joinLines([head], [waiting], NOW)).toEqual({ added: [waiting], superseded: [] });
+  });
+
+  it('puts a new event in the place of one that failed and is not due yet', () => {
+    const head = delivery({ attempts: 1, nextAttemptAt: NOW + 1 });
+    expect(joinLines([head], [waiting], NOW)).toEqual({
+      added: [scheduled(waiting, NOW)],
+      superseded: [supersede(head)],
+    });
+  });
+
   it('moves on once its head is delivered', () => {
     const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
     expect(moveLine(head, [waiting], NOW)).toEqual({ head, next: { ...waiting, nextAttemptAt: NOW } });
@@ -178,10 +341,15 @@ describe('the line of one subject', () => {
     });
   });
 
+  it('moves on to the first that waits', () => {
+    const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
+    const later = delivery({ id: 'fe'.repeat(12), nextAttemptAt: null });
+    expect(moveLine(head, [waiting, later], NOW).next).toEqual({ ...waiting, nextAttemptAt: NOW });
+  });
+
   test.each([
     ['was not tried', delivery({ attempts: 0 }), [waiting]],
     ['is followed by nothing', delivery({ attempts: 1 }), []],
-    ['is followed by what is over', delivery({ attempts: 1 }), [delivery({ id: 'f', state: 'delivered' })]],
   ])('stands still while its head %s', (_, head, followers) => {
     expect(moveLine(head, followers, NOW)).toEqual({ head, next: null });
   });
