@@ -21,9 +21,14 @@ export interface EgressGuardOptions {
   readonly ca: string | null;
 }
 
-/** The connection would have led to an address that is not allowed. */
+/** The url is not one that may ever be connected to. */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
+}
+
+/** The name leads to an address that is not allowed; it may lead elsewhere another time. */
+export class NameRefused extends Error {
+  override readonly name = 'NameRefused';
 }
 
 /** No connection within the time allowed. */
@@ -92,7 +97,7 @@ function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildCo
     isConnected = true;
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && !options.rules.allows(remoteAddress)) {
-      socket.destroy(new EgressRefused(`Not allowed: ${remoteAddress}`));
+      socket.destroy(new NameRefused(`Connected to ${remoteAddress}, which is not allowed`));
     }
   });
   socket.once('secureConnect', () => {
@@ -118,7 +123,7 @@ function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
       const refused = answers.find(({ address }) => !rules.allows(address));
       const [first] = answers;
       if (refused !== undefined) {
-        done(new EgressRefused(`${hostname} leads to ${refused.address}`), []);
+        done(new NameRefused(`${hostname} leads to ${refused.address}`), []);
       } else if (first === undefined) {
         done(Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' }), []);
       } else if (options.all === true) {
@@ -132,7 +137,7 @@ function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
 
 function handshakeError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
-  const isOther = error instanceof EgressRefused || error instanceof ConnectTimeout || code === '';
+  const isOther = error instanceof NameRefused || error instanceof ConnectTimeout || code === '';
   if (isOther || NETWORK_ERROR_CODES.test(code)) return error;
   return new HandshakeFailed(`${code}: ${error.message}`);
 }

@@ -1,6 +1,6 @@
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
-import { ConnectTimeout, EgressRefused, HandshakeFailed } from './egress-guard.ts';
+import { ConnectTimeout, EgressRefused, HandshakeFailed, NameRefused } from './egress-guard.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 type FailureReason = Extract<WebhookAnswer, { readonly kind: 'failed' }>['reason'];
@@ -97,6 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
 function reasonOf(error: Error): FailureReason {
   if (error instanceof EgressRefused) return 'address-refused';
+  if (error instanceof NameRefused) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';
   if (error instanceof ConnectTimeout) return 'timeout';
   if (error instanceof errors.HTTPParserError) return 'protocol';

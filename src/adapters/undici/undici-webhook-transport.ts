@@ -1,4 +1,3 @@
-import { lookup as systemLookup } from 'node:dns';
 import { Client } from 'undici';
 import {
   WEBHOOK_TIMEOUT_MS,
@@ -9,6 +8,7 @@ import {
 import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
+import { nameLookup } from './name-lookup.ts';
 import { BUSY, Posting, type PostingResources, type Target } from './posting.ts';
 import { PostingSlots } from './posting-slots.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
@@ -24,6 +24,7 @@ export interface UndiciWebhookTransportOptions {
   readonly queueMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
+  /** Asked for the addresses of a name; by default hosts file and DNS. */
   readonly lookup?: LookupAll;
 }
 
@@ -67,7 +68,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     const clientOptions = {
       connect: guardedConnector({
         rules: this.#rules,
-        lookup: options.lookup ?? systemLookup,
+        lookup: options.lookup ?? nameLookup(),
         timeoutMs,
         ca: options.ca ?? null,
       }),

@@ -44,7 +44,7 @@ async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${s
   return answer;
 }
 
-const REFUSED = { kind: 'failed', reason: 'address-refused' };
+const REFUSED = { kind: 'failed', reason: 'name-refused' };
 
 describe('addresses a name leads to', () => {
   const specials = [...specialIpv4(), ...specialIpv6()].filter((_, at) => at % 9 === 0);
@@ -94,7 +94,7 @@ describe('addresses a name leads to', () => {
     // 240.0.0.1 cannot be routed, so that the test does not reach out to a public machine.
     const rules = { allows: (address: string) => address === '240.0.0.1' };
     const error = await connectError({ rules, lookup: answering(changing) });
-    expect(error.name).not.toBe('EgressRefused');
+    expect(error.name).not.toBe('NameRefused');
     expect(sink.connections).toBe(0);
   });
 
@@ -161,7 +161,7 @@ describe('the connector', () => {
       'https:',
       other.port,
     );
-    expect(error.name).toBe('EgressRefused');
+    expect(error.name).toBe('NameRefused');
     expect([checks, other.bytes]).toEqual([2, 0]);
     await other.close();
   });

@@ -1,0 +1,118 @@
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LookupAll } from './egress-guard.ts';
+
+export interface NameLookupOptions {
+  /** Asked instead of the system's name servers: `address:port`. */
+  readonly servers?: readonly string[];
+  /** Read instead of the system's. */
+  readonly hostsFile?: string;
+  /** How long a name server may think, in milliseconds; it is asked once more, and may think twice as long then. */
+  readonly answerMs?: number;
+}
+
+const ANSWER_MS_MAX = 2_000;
+const QUESTIONS_MAX = 2;
+
+const SYSTEM_HOSTS_FILE =
+  process.platform === 'win32'
+    ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
+    : '/etc/hosts';
+
+type Waiting = Parameters<LookupAll>[2];
+
+/**
+ * Looks up every address of a name: in the hosts file, else by DNS. The system's own lookup takes one of a few threads
+ * for as long as a name server is silent, so that one such name would keep all others waiting, the database's too; this
+ * one takes none. A name is asked for once at a time, however many want it. Name servers and hosts file are those of the
+ * moment.
+ */
+export function nameLookup({
+  servers,
+  hostsFile = SYSTEM_HOSTS_FILE,
+  answerMs = ANSWER_MS_MAX,
+}: NameLookupOptions = {}): LookupAll {
+  const hosts = new HostsFile(hostsFile);
+  const underWay = new Map<string, Waiting[]>();
+
+  const find = async (name: string): Promise<readonly LookupAddress[]> => {
+    const known = (await hosts.read()).get(name);
+    if (known !== undefined) return known;
+    const resolver = new Resolver({ timeout: answerMs, tries: QUESTIONS_MAX });
+    if (servers !== undefined) resolver.setServers(servers);
+    return addressesByDns(resolver, name);
+  };
+  const settle = (name: string, ...answer: Parameters<Waiting>): void => {
+    const waiting = underWay.get(name) ?? [];
+    underWay.delete(name);
+    for (const callback of waiting) callback(...answer);
+  };
+
+  return (hostname, _options, callback) => {
+    const name = hostname.toLowerCase().replace(/\.$/, '');
+    const waiting = underWay.get(name);
+    if (waiting !== undefined) {
+      waiting.push(callback);
+      return;
+    }
+    underWay.set(name, [callback]);
+    find(name).then(
+      (answers) => settle(name, null, [...answers]),
+      (error: NodeJS.ErrnoException) => settle(name, error, []),
+    );
+  };
+}
+
+/** Of both families, IPv4 first. Rejects when neither has an answer. */
+async function addressesByDns(resolver: Resolver, name: string): Promise<readonly LookupAddress[]> {
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = answers.flatMap((answer, index) =>
+    answer.status === 'fulfilled'
+      ? answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 }))
+      : [],
+  );
+  const [first] = answers;
+  if (found.length === 0 && first.status === 'rejected') throw first.reason;
+  return found;
+}
+
+/** Read again only when it was changed. */
+class HostsFile {
+  readonly #path: string;
+  #changedAt = Number.NaN;
+  #names: ReadonlyMap<string, readonly LookupAddress[]> = new Map();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Empty when the file cannot be read. */
+  async read(): Promise<ReadonlyMap<string, readonly LookupAddress[]>> {
+    try {
+      const { mtimeMs } = await stat(this.#path);
+      if (mtimeMs !== this.#changedAt) {
+        this.#names = parseHosts(await readFile(this.#path, 'utf8'));
+        this.#changedAt = mtimeMs;
+      }
+      return this.#names;
+    } catch {
+      return new Map();
+    }
+  }
+}
+
+/** An address and its names in each line; what follows `#` is a remark. */
+function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
+  const entries = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    for (const name of names) {
+      const key = name.toLowerCase();
+      const known = entries.get(key) ?? [];
+      entries.set(key, [...known, { address, family: address.includes(':') ? 6 : 4 }]);
+    }
+  }
+  return entries;
+}
