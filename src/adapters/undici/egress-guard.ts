@@ -2,6 +2,7 @@ import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { connect, createSecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { limitAnswers } from './answer-limit.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
@@ -49,7 +50,8 @@ const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR|ENOTFOUND|
 /**
  * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
- * special answer refuses them all; and the address the socket ended at is checked before a byte is sent.
+ * special answer refuses them all; and the address the socket ended at is checked before a byte is sent. How much it
+ * reads of an answer is limited.
  */
 export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
   const secureContext = createSecureContext({
@@ -104,6 +106,7 @@ function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildCo
     clearTimeout(timer);
     if (isReported) return;
     isReported = true;
+    limitAnswers(socket);
     callback(null, socket);
   });
   // Stays for the life of the socket: an error after the handshake reaches the request in another way.

@@ -1,14 +1,9 @@
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
+import type { PostFailure } from '../../domain/webhooks/post-result.ts';
+import { AnswerTooLong } from './answer-limit.ts';
 import { ConnectTimeout, EgressRefused, HandshakeFailed, NameRefused } from './egress-guard.ts';
 import { parseRetryAfter } from './retry-after.ts';
-
-type FailureReason = Extract<WebhookAnswer, { readonly kind: 'failed' }>['reason'];
-
-/** A receiver's body means nothing to us; it is read only so that the connection can be used again. */
-export const ANSWER_BYTES_MAX = 65_536;
-/** A few interim (1xx) answers are in order; a flood of them is none. */
-export const INTERIM_ANSWERS_MAX = 10;
 
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
@@ -34,8 +29,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isSettled = false;
   #status: number | null = null;
   #retryAfterMs: number | null = null;
-  #bytes = 0;
-  #interimAnswers = 0;
 
   constructor(client: Client, timeoutMs: number, owner: Exchanging) {
     this.#client = client;
@@ -56,18 +49,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    if (status >= 200) {
-      this.#status = status;
-      this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
-      return;
-    }
-    this.#interimAnswers += 1;
-    if (this.#interimAnswers > INTERIM_ANSWERS_MAX) this.#finish('protocol');
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes >= ANSWER_BYTES_MAX) this.#finish('protocol');
+    // What comes before it, a 1xx, says nothing yet.
+    if (status < 200) return;
+    this.#status = status;
+    this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   }
 
   /** Who waits is put in the connection's queue here: were it idle first, undici's check would cost a turn more. */
@@ -80,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     queueMicrotask(() => this.#finish(reasonOf(error)));
   }
 
-  #finish(reason: FailureReason, isInOrder = false): void {
+  #finish(reason: PostFailure, isInOrder = false): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
@@ -95,12 +80,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function reasonOf(error: Error): FailureReason {
+function reasonOf(error: Error): PostFailure {
   if (error instanceof EgressRefused) return 'address-refused';
   if (error instanceof NameRefused) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';
   if (error instanceof ConnectTimeout) return 'timeout';
-  if (error instanceof errors.HTTPParserError) return 'protocol';
+  if (error instanceof errors.HTTPParserError || error instanceof AnswerTooLong) return 'protocol';
   const code = 'code' in error ? String(error.code) : '';
   if (TLS_ERROR_CODES.test(code)) return 'tls';
   return PROTOCOL_ERROR_CODES.test(code) ? 'protocol' : 'connection';
