@@ -72,8 +72,13 @@ export function stepDeadlineJobId(smsId: string, step: number): string {
   return `${smsId}/deadline/${step}`;
 }
 
+/** Names a lane among all of them. */
+export function laneKey({ projectId, endpoint }: WebhookLane): string {
+  return `${projectId}/${endpoint}`;
+}
+
 /** The job that posts what is due to an endpoint; there is one per project and endpoint, however many events wait. */
 export function postWebhooksJob({ projectId, endpoint }: WebhookLane, dueAt: number): Job {
   const work = { kind: 'post-webhooks', projectId, endpoint } as const;
-  return { id: `webhooks/${projectId}/${endpoint}`, dueAt, work };
+  return { id: `webhooks/${laneKey(work)}`, dueAt, work };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
+import { LEASE_MS, type LeasedJob, laneKey, type WebhookWork } from '../../src/application/jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
 import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
@@ -113,8 +113,8 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
       result: { kind: 'answered', status: 410, retryAfterMs: null },
     });
     expect(await storage.unitOfWork.run(eventsOf)).toEqual([posted.event]);
-    const { endpoint } = posted.event;
-    const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([endpoint]));
+    const lane = laneKey(posted.event);
+    const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([lane]));
     expect(health).toEqual(new Map());
   });
 
@@ -128,8 +128,8 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
       result: { kind: 'answered', status: 410, retryAfterMs: null },
     });
     expect(await storage.unitOfWork.run(eventsOf)).toEqual([changed]);
-    const { endpoint } = posted.event;
-    const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([endpoint]));
+    const lane = laneKey(posted.event);
+    const health = await storage.unitOfWork.read((stores) => stores.webhookEndpoints.read([lane]));
     expect(health).toEqual(new Map());
   });
 }

@@ -54,6 +54,18 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       await expect(insert(event('a'))).rejects.toThrow(/unique|duplicate/i);
     });
 
+    it('keeps one event of a message that came in, and all of one that was sent', async () => {
+      const told = (id: string, text: string) => ({
+        ...inbound(id, NOW),
+        subject: 'number/wamid.1',
+        body: text,
+      });
+      await insert(told('a', 'first'));
+      await insert(told('b', 'again'), told('c', 'again'), event('d'), event('e'));
+      const kept = await run((s) => s.webhookEvents.lock(['a', 'b', 'c', 'd', 'e']));
+      expect(kept).toEqual([told('a', 'first'), event('d'), event('e')]);
+    });
+
     it('finds the open events of subjects, and only those', async () => {
       await insert(
         event('d'),

@@ -30,6 +30,7 @@ const INSERT = {
     ...CHANGING_COLUMNS,
   },
   orderBy: 'id',
+  onConflict: `ON CONFLICT (subject) WHERE kind = 'inbound' DO NOTHING`,
 } as const satisfies Insert<string>;
 
 const SAVE = {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CarrierNews, CarrierNewsSource } from '../../application/ports/carrier-news.ts';
 import type {
   ChannelProvider,
@@ -34,6 +35,8 @@ export class SimulatedCarriers implements ChannelProvider, CarrierNewsSource {
   readonly #options: SimulatorOptions;
   readonly #news = new Timeline<CarrierNews>();
   #script: SimulatedScript = () => null;
+  /** Tells its messages from those of other simulators, in other processes or before a restart. */
+  readonly #id = randomUUID();
   #written = 0;
 
   constructor(options: SimulatorOptions) {
@@ -90,7 +93,7 @@ export class SimulatedCarriers implements ChannelProvider, CarrierNewsSource {
 
   #hear(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>, writtenAt: number): void {
     this.#written += 1;
-    const messageId = `simulated-${writtenAt}-${this.#written}`;
+    const messageId = `simulated-${this.#id}-${this.#written}`;
     this.#news.add(writtenAt, { kind: 'inbound', arrival: { ...arrival, messageId, writtenAt } });
   }
 }

@@ -35,7 +35,7 @@ export interface InboundArrival {
   /** Our 24-hex id of the number it came in on. */
   readonly phoneNumberId: string;
   readonly contact: { readonly phoneNumber: string; readonly name: string };
-  /** The channel's own id of the message. */
+  /** The channel's own id of the message; the number has no other of this id. */
   readonly messageId: string;
   readonly content: InboundContent;
   /** Milliseconds since 1970. */

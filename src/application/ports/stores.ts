@@ -226,7 +226,7 @@ export interface DueQuestion extends WebhookLane {
 }
 
 export interface WebhookEventStore {
-  /** Fails the unit on an id that exists. */
+  /** Fails the unit on an id that exists. Of a message that came in only the first event is kept: carriers repeat themselves. */
   insert(events: readonly WebhookEvent[]): Promise<void>;
   /** For each question, the events of the lane that are due, the longest due first, without a lock. */
   due(questions: readonly DueQuestion[]): Promise<readonly (readonly WebhookEvent[])[]>;
@@ -247,15 +247,16 @@ export interface WebhookEventStore {
   sweep(before: number, limit: number): Promise<number>;
 }
 
+/** The health of endpoints, of each project for itself: by `laneKey`. */
 export interface WebhookEndpointStore {
-  /** What is known of the endpoints, without a lock; an endpoint nothing is known of is missing. */
-  read(endpoints: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
+  /** What is known of the lanes, without a lock; one that nothing is known of is missing. */
+  read(lanes: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
   /**
    * The same, locked in their order until the transaction ends. One that nothing is known of is made healthy first, and
    * others that nobody posted to for long before `at` are forgotten for it.
    */
-  lock(endpoints: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
-  /** Writes the health of locked endpoints, posted to at `at`. */
+  lock(lanes: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
+  /** Writes the health of locked lanes, posted to at `at`. */
   save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
 }
 

@@ -16,7 +16,10 @@ interface AcceptPorts {
   readonly workSignal: WorkSignal;
 }
 
-/** Specification 6.2: a whatsapp message somebody wrote to a linked number becomes an event for its customer. */
+/**
+ * Specification 6.2: a whatsapp message somebody wrote to a linked number becomes an event for its customer, and one
+ * only, however often the carrier tells of it.
+ */
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
 

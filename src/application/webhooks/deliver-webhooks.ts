@@ -120,7 +120,7 @@ export class DeliverWebhooks {
       const findings = await this.#ports.lookForEvents.execute(looks);
       const releases: Release[] = [];
       for (const finding of findings) {
-        if (finding.heldUntil <= this.#ports.clock.now()) continue;
+        if ((finding.beginBefore ?? 0) <= this.#ports.clock.now()) continue;
         this.#begin(finding);
         left.delete(finding.look);
         const { lane } = finding.look;

@@ -1,8 +1,8 @@
-import { HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
-import { isAboutEndpoint, isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
+import { countsForHealth, HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
+import { isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
 import { afterAttempt, moveLine, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
-import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import { type LeasedJob, laneKey, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Pause } from '../ports/pause.ts';
@@ -78,14 +78,19 @@ export class RecordPosts {
   }
 
   async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
-    const posted = ended.filter(({ result }) => isAboutEndpoint(result));
-    if (posted.length === 0) return;
+    const lanes = new Map([...new Set(ended.map(({ job }) => job))].map((job) => [job, laneKey(job.work)]));
+    const laneOf = ({ job }: EndedPost): string => lanes.get(job) as string;
+    const known = await stores.webhookEndpoints.read([...new Set(lanes.values())]);
+    const counted = ended.filter((post) =>
+      countsForHealth(known.get(laneOf(post)) ?? HEALTHY, post.event.kind, post.result),
+    );
+    if (counted.length === 0) return;
     const now = this.#ports.clock.now();
-    const endpoints = [...new Set(posted.map(({ event }) => event.endpoint))];
-    const health = new Map(await stores.webhookEndpoints.lock(endpoints, now));
-    for (const { event, result, endedAt } of posted) {
+    const health = new Map(await stores.webhookEndpoints.lock([...new Set(counted.map(laneOf))], now));
+    for (const post of counted) {
+      const { result, endedAt } = post;
       const succeeded = result.kind === 'answered' && isSuccess(result.status);
-      health.set(event.endpoint, recordPost(health.get(event.endpoint) ?? HEALTHY, succeeded, endedAt));
+      health.set(laneOf(post), recordPost(health.get(laneOf(post)) ?? HEALTHY, succeeded, endedAt));
     }
     await stores.webhookEndpoints.save(health, now);
   }

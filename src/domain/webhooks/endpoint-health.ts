@@ -1,4 +1,6 @@
-import { MS_PER_MINUTE } from '../shared/durations.ts';
+import { MS_PER_DAY, MS_PER_MINUTE } from '../shared/durations.ts';
+import { isAboutEndpoint, type PostResult } from './post-result.ts';
+import type { WebhookEvent } from './webhook-event.ts';
 
 /** One slice of the recent past: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
@@ -8,8 +10,8 @@ export interface Tally {
 }
 
 /**
- * What is known of one host and path. Plain data of at most ten tallies, so that one JSON column holds it.
- * Instants are milliseconds since 1970.
+ * A circuit breaker: what is known of one host and path, by the posts of one project. Plain data of at most ten
+ * tallies, so that one JSON column holds it. Instants are milliseconds since 1970.
  */
 export interface EndpointHealth {
   readonly failuresInRow: number;
@@ -35,6 +37,8 @@ export const FAILURE_PERCENT_MAX = 70;
 export const FAILURE_PERCENT_POSTS_MIN = 10;
 export const FAILURE_PERCENT_PERIOD_MS = 5 * MS_PER_MINUTE;
 export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * MS_PER_MINUTE);
+/** An endpoint nobody posted to for so long may be forgotten: longer than any window it may rest in. */
+export const HEALTH_KEPT_MS = MS_PER_DAY;
 /** A probe whose result never arrives holds the others for this long: the posting deadline and some room. */
 export const PROBE_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */
@@ -66,6 +70,18 @@ export function beginProbe(health: EndpointHealth, now: number): EndpointHealth 
 }
 
 /**
+ * Whether a post counts for the health of its endpoint. An inbound event keeps to the schedule of specification 6.2,
+ * and never makes an endpoint rest; at one that rests because of others it may be the probe.
+ */
+export function countsForHealth(
+  health: EndpointHealth,
+  kind: WebhookEvent['kind'],
+  result: PostResult,
+): boolean {
+  return isAboutEndpoint(result) && (kind === 'delivery' || health.openUntil !== null);
+}
+
+/**
  * The health after one post. A success closes the endpoint's window; a failure opens one when it is the tenth
  * in a row, when too many of the last five minutes failed, or when it was the probe. Late failures of posts
  * that began before the window opened do not lengthen it.
@@ -93,7 +109,7 @@ function hasTripped(health: EndpointHealth): boolean {
 
 function opened(health: EndpointHealth, now: number): EndpointHealth {
   const window = OPEN_WINDOWS_MS[health.windows] ?? (OPEN_WINDOWS_MS.at(-1) as number);
-  const windows = Math.min(health.windows + 1, OPEN_WINDOWS_MS.length);
+  const windows = health.windows + 1;
   return { ...health, recent: [], openUntil: now + window, windows, isProbing: false };
 }
 

@@ -21,6 +21,7 @@ const NAMES = [
   '005-webhooks',
   '006-installation',
   '007-webhook-lanes',
+  '008-webhook-tenants',
 ];
 
 describe('migrations on SQLite', () => {

@@ -1,12 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
 import {
   beginProbe,
+  countsForHealth,
   decidePost,
   type EndpointHealth,
   endpointOf,
+  HEALTH_KEPT_MS,
   HEALTHY,
+  OPEN_WINDOWS_MS,
   recordPost,
 } from '../../../src/domain/webhooks/endpoint-health.ts';
+import type { PostFailure, PostResult } from '../../../src/domain/webhooks/post-result.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
@@ -85,6 +89,28 @@ describe('while it is open', () => {
     expect(decidePost(closed, NOW + 10 * MINUTE_MS)).toEqual({ kind: 'post' });
     const again = having('----------', SECOND_MS, closed);
     expect(again.openUntil).toBe(openSince + MINUTE_MS);
+  });
+});
+
+describe('which posts count', () => {
+  const resting = having('----------');
+  const answered = { kind: 'answered', status: 500, retryAfterMs: null } as const;
+  const failed = (reason: PostFailure) => ({ kind: 'failed', reason }) as const;
+
+  test.each<[string, EndpointHealth, 'delivery' | 'inbound', PostResult, boolean]>([
+    ['a status that was answered', HEALTHY, 'delivery', answered, true],
+    ['a status that was not', HEALTHY, 'delivery', failed('timeout'), true],
+    ['a name that leads nowhere good', HEALTHY, 'delivery', failed('name-refused'), true],
+    ['one that was not sent', HEALTHY, 'delivery', failed('busy'), false],
+    ['one that could not be signed', resting, 'delivery', failed('secret-unreadable'), false],
+    ['an inbound message', HEALTHY, 'inbound', answered, false],
+    ['an inbound message as the probe', resting, 'inbound', answered, true],
+  ])('%s', (_, health, kind, result, counts) => {
+    expect(countsForHealth(health, kind, result)).toBe(counts);
+  });
+
+  it('of an endpoint are remembered for longer than it may rest', () => {
+    expect(HEALTH_KEPT_MS).toBeGreaterThan(Math.max(...OPEN_WINDOWS_MS));
   });
 });
 
