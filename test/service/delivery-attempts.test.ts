@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
+import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
+import type { Receipt } from '../../src/application/ports/channel-provider.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
@@ -161,6 +163,43 @@ withReceiver(named('an endpoint that rests'), () => {
     const delivered = receiver.bodies().slice(tripped + 1);
     expect(delivered).toHaveLength(ids.length);
     expect(new Set(delivered.map(({ smsId }) => smsId))).toEqual(new Set(ids));
+    await service.assertQuiet();
+  });
+});
+
+withReceiver(named('a message whose first event failed'), () => {
+  it('is told of no other while that one is on its way again', async () => {
+    const { receiver, service } = await start({ overrides: [withJitter(0.5)] });
+    const { container } = service.service;
+    receiver.answer(answerWith(500));
+    const { body } = await service.request('/sms', {
+      // Accepted, and nothing more by itself.
+      body: verification('9990000000003', {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url(), deliveryReportType: 'all' },
+      }),
+    });
+    const { smsId } = body as { smsId: string };
+    await receiver.arrived(1);
+    await service.settle();
+    const held: ServerResponse[] = [];
+    receiver.answer((_, response) => held.push(response));
+    const advancing = service.advance(5 * SECOND);
+    await receiver.arrived(2);
+    const receipt: Receipt = { smsId, step: 0, report: { kind: 'delivered' } };
+    await container.get(RecordReceipts).execute([receipt]);
+    const open = await container
+      .get(ports.unitOfWork)
+      .run((stores) => stores.webhookEvents.lockOpen([smsId]));
+    expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
+      ['sent', service.now().getTime()],
+      ['delivered', null],
+    ]);
+    receiver.answer(answerWith(200));
+    held[0]?.writeHead(500).end();
+    await advancing;
+    await service.settle();
+    expect(receiver.bodies().map(({ status }) => status)).toEqual(['sent', 'sent', 'delivered']);
     await service.assertQuiet();
   });
 });

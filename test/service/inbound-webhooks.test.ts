@@ -1,4 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import type { InboundArrival } from '../../src/application/ports/channel-provider.ts';
+import { AcceptInbound } from '../../src/application/webhooks/accept-inbound.ts';
 import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
@@ -109,6 +112,59 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     expect(await state()).toBeDefined();
     await service.advance(DAY);
     expect(await state()).toBeUndefined();
+    await service.assertQuiet();
+  });
+
+  it('attempts every event as often, however many fail: their endpoint does not rest', async () => {
+    const { receiver, service, log } = await start();
+    receiver.answer(answerWith(500));
+    for (const text of ['1', '2', '3', '4', '5']) {
+      await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text } });
+    }
+    await service.advance(2 * DAY);
+    expect((await log.read(NUMBER_ID)).map(({ state, attempts }) => [state, attempts])).toEqual(
+      Array.from({ length: 5 }, () => ['discarded', 50]),
+    );
+    expect(receiver.posts).toHaveLength(250);
+    await service.assertQuiet();
+  });
+
+  it('makes one event of a message, however often the carrier tells of it', async () => {
+    const { receiver, service } = await start();
+    const arrival: InboundArrival = {
+      phoneNumberId: NUMBER_ID,
+      contact: { phoneNumber: WRITER, name: '' },
+      messageId: 'wamid.1',
+      content: { type: 'text', content: { text: 'hello' } },
+      writtenAt: service.now().getTime(),
+    };
+    const accept = service.service.container.get(AcceptInbound);
+    await accept.execute([arrival]);
+    await accept.execute([arrival, { ...arrival, messageId: 'wamid.2' }]);
+    await service.settle();
+    expect(
+      receiver
+        .bodies()
+        .map(({ message }) => (message as { id: string }).id)
+        .sort(),
+    ).toEqual(['wamid.1', 'wamid.2']);
+    await service.assertQuiet();
+  });
+
+  it('does not post an event again that is retried by hand while it is on its way', async () => {
+    const { receiver, service, log } = await start();
+    const held: ServerResponse[] = [];
+    receiver.answer((_, response) => held.push(response));
+    const written = service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
+    await receiver.arrived(1);
+    const [event] = await log.read(NUMBER_ID);
+    expect(await log.retry(event?.id ?? '')).toEqual(event);
+    receiver.answer(answerWith(200));
+    held[0]?.writeHead(200).end();
+    await written;
+    await service.settle();
+    expect(receiver.posts).toHaveLength(1);
+    expect((await log.read(NUMBER_ID))[0]).toMatchObject({ state: 'delivered', attempts: 1 });
     await service.assertQuiet();
   });
 
