@@ -6,6 +6,7 @@ import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts'
 import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const clock = { now: () => NOW };
@@ -44,6 +45,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     return new RecordPosts({
       clock,
       ids,
+      logger: new RecordingLogger(),
       recordingPause: (over) => setImmediate(over),
       unitOfWork: {
         ...storage.unitOfWork,

@@ -11,6 +11,7 @@ import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 
@@ -164,6 +165,40 @@ withReceiver(named('an endpoint that rests'), () => {
     expect(delivered).toHaveLength(ids.length);
     expect(new Set(delivered.map(({ smsId }) => smsId))).toEqual(new Set(ids));
     await service.assertQuiet();
+  });
+});
+
+withReceiver(named('what an operator is told'), () => {
+  it('is that an endpoint rests, once for each window, and what was given up', async () => {
+    const logger = new RecordingLogger();
+    const planted = new ContainerModule(({ rebind }) => {
+      rebind(ports.logger).toConstantValue(logger);
+    });
+    const { receiver, service, send } = await start({
+      overrides: [planted],
+      now: '2030-01-01T00:00:00.000Z',
+    });
+    receiver.answer(answerWith(410));
+    await send(FAILING);
+    await service.settle();
+    const { id, projectId } = (await theEvent(service)) ?? {};
+    const host = new URL(receiver.url()).host;
+    receiver.answer(answerWith(500));
+    for (let count = 10; count < 22; count += 1) await send(`9990000${count}0006`);
+    await service.settle();
+    const told = logger.entries.filter(({ event }) => event.startsWith('webhook_'));
+    expect(told).toEqual([
+      {
+        level: 'warn',
+        event: 'webhook_discarded',
+        fields: { eventId: id, projectId, host, attempts: 1, lastError: 'HTTP 410' },
+      },
+      {
+        level: 'warn',
+        event: 'webhook_endpoint_rests',
+        fields: { projectId, host, lastError: 'HTTP 500', until: '2030-01-01T00:01:00.000Z' },
+      },
+    ]);
   });
 });
 

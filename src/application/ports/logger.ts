@@ -15,6 +15,8 @@ export type LogEvent =
   | 'queue_poison'
   | 'queue_returned'
   | 'request_failed'
+  | 'webhook_discarded'
+  | 'webhook_endpoint_rests'
   | 'webhook_look_failed'
   | 'webhook_record_failed'
   | 'webhook_release_failed'

@@ -1,10 +1,11 @@
 import { countsForHealth, HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
-import { isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
+import { errorOf, isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
 import { afterAttempt, moveLine, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import { type LeasedJob, laneKey, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { LogFields, Logger } from '../ports/logger.ts';
 import type { Pause } from '../ports/pause.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -15,6 +16,13 @@ interface RecordPorts {
   readonly recordingPause: Pause;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** Something an operator is told of once it is committed. */
+interface Notice {
+  readonly event: 'webhook_discarded' | 'webhook_endpoint_rests';
+  readonly fields: LogFields;
 }
 
 /** A post that came to an end, begun under a job. Instants are milliseconds since 1970. */
@@ -48,13 +56,14 @@ export class RecordPosts {
   }
 
   async #recordAll(ended: readonly EndedPost[]): Promise<readonly null[]> {
-    const { unitOfWork } = this.#ports;
+    const { unitOfWork, logger } = this.#ports;
     // Undone by a dying machine, an outcome means that the event is posted again, as specification 6.1 allows.
-    await unitOfWork.run((stores) => this.#record(stores, ended), 'eventual');
+    const notices = await unitOfWork.run((stores) => this.#record(stores, ended), 'eventual');
+    for (const { event, fields } of notices) logger.warn(event, fields);
     return ended.map(() => null);
   }
 
-  async #record(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
+  async #record(stores: Stores, ended: readonly EndedPost[]): Promise<readonly Notice[]> {
     const jobs = [...new Set(ended.map(({ job }) => job))];
     const held = new Set(await stores.jobs.held(jobs));
     const mine = ended.filter(({ job }) => held.has(job));
@@ -71,29 +80,50 @@ export class RecordPosts {
     });
     await stores.webhookEvents.save(moved);
     const recorded = new Set(saved.map(({ id }) => id));
-    await this.#recordHealth(
+    const resting = await this.#recordHealth(
       stores,
       mine.filter(({ event }) => recorded.has(event.id)),
     );
+    return [...saved.filter(({ state }) => state === 'discarded').map(discarded), ...resting];
   }
 
-  async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<void> {
+  async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<readonly Notice[]> {
     const lanes = new Map([...new Set(ended.map(({ job }) => job))].map((job) => [job, laneKey(job.work)]));
     const laneOf = ({ job }: EndedPost): string => lanes.get(job) as string;
     const known = await stores.webhookEndpoints.read([...new Set(lanes.values())]);
     const counted = ended.filter((post) =>
       countsForHealth(known.get(laneOf(post)) ?? HEALTHY, post.event.kind, post.result),
     );
-    if (counted.length === 0) return;
+    if (counted.length === 0) return [];
     const now = this.#ports.clock.now();
     const health = new Map(await stores.webhookEndpoints.lock([...new Set(counted.map(laneOf))], now));
+    const resting: Notice[] = [];
     for (const post of counted) {
       const { result, endedAt } = post;
-      const succeeded = result.kind === 'answered' && isSuccess(result.status);
-      health.set(laneOf(post), recordPost(health.get(laneOf(post)) ?? HEALTHY, succeeded, endedAt));
+      const before = health.get(laneOf(post)) ?? HEALTHY;
+      const after = recordPost(before, result.kind === 'answered' && isSuccess(result.status), endedAt);
+      health.set(laneOf(post), after);
+      if (after.windows > before.windows) resting.push(rests(post, after.openUntil));
     }
     await stores.webhookEndpoints.save(health, now);
+    return resting;
   }
+}
+
+function discarded({ id, projectId, endpoint, attempts, lastError }: WebhookEvent): Notice {
+  const fields = { eventId: id, projectId, host: hostOf(endpoint), attempts, lastError };
+  return { event: 'webhook_discarded', fields };
+}
+
+function rests({ event: { projectId, endpoint }, result }: EndedPost, openUntil: number | null): Notice {
+  const until = new Date(openUntil ?? 0).toISOString();
+  const fields = { projectId, host: hostOf(endpoint), lastError: errorOf(result), until };
+  return { event: 'webhook_endpoint_rests', fields };
+}
+
+/** A path may be known to its owner only. */
+function hostOf(endpoint: string): string {
+  return endpoint.replace(/\/.*/s, '');
 }
 
 function bySubject(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {

@@ -58,7 +58,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
     [logger],
   );
-  wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource });
+  wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource, logger });
   wire(bind, LookForEvents, { unitOfWork, clock });
   wire(bind, PostEvent, { webhookTransport, secretBox, hmac });
   wire(bind, DeliverWebhooks, {
