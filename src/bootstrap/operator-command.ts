@@ -19,7 +19,13 @@ export interface CommandOutput {
   readonly complain: (line: string) => void;
 }
 
-export const CONSOLE: CommandOutput = { print: console.log, complain: console.error };
+/** To the terminal. What is read by nobody any more, as behind `| head`, is no error. */
+export function consoleOutput(): CommandOutput {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  return { print: console.log, complain: console.error };
+}
 
 /**
  * Runs what an operator asks for on the service's database, which the service may be using meanwhile. Reads the

@@ -1,10 +1,12 @@
-import { CONSOLE, runOperatorCommand } from './operator-command.ts';
+import { consoleOutput, runOperatorCommand } from './operator-command.ts';
 import { ports } from './tokens.ts';
 
+const output = consoleOutput();
+
 /** Makes every job that was set aside due at once; the running service does them. */
-process.exitCode = await runOperatorCommand(process.env, CONSOLE, async (container) => {
+process.exitCode = await runOperatorCommand(process.env, output, async (container) => {
   const now = container.get(ports.clock).now();
   const revived = await container.get(ports.unitOfWork).run((stores) => stores.jobs.revive(now));
-  CONSOLE.print(`revive: ${revived} jobs are due again`);
+  output.print(`revive: ${revived} jobs are due again`);
   return 0;
 });

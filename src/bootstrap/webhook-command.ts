@@ -7,8 +7,9 @@ export const EXIT_NOT_FOUND = 1;
 export const EXIT_USAGE = 2;
 
 const ID_PATTERN = /^[0-9a-f]{24}$/;
-const USAGE = `usage: npm run webhooks -- log <phoneNumberId>     what became of a number's inbound events in the last 15 days
-       npm run webhooks -- retry <eventId>         makes one that was not delivered due at once`;
+const USAGE = `usage: npm run webhooks -- log <id of the number>   what became of its inbound events in the last 15 days
+       npm run webhooks -- retry <id of the event>  makes one that was not delivered due at once
+Both ids are 24 hex digits; that of a number is its "id" in the seed file, not its "phoneNumberId" at whatsapp.`;
 
 /**
  * The operator's side of specification 6.2: the log of inbound events, and the retry by hand, after which the

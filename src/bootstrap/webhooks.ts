@@ -1,4 +1,4 @@
-import { CONSOLE } from './operator-command.ts';
+import { consoleOutput } from './operator-command.ts';
 import { runWebhookCommand } from './webhook-command.ts';
 
-process.exitCode = await runWebhookCommand(process.argv.slice(2), process.env, CONSOLE);
+process.exitCode = await runWebhookCommand(process.argv.slice(2), process.env, consoleOutput());

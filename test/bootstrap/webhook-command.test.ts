@@ -124,7 +124,7 @@ describe('the command', () => {
     async (given) => {
       const { code, printed, complaints } = await run(...given);
       expect([code, printed]).toEqual([2, []]);
-      expect(complaints[0]).toContain('npm run webhooks -- log <phoneNumberId>');
+      expect(complaints[0]).toContain('npm run webhooks -- log <id of the number>');
     },
   );
 
