@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { POSTS_PER_ENDPOINT_MAX } from '../dist/application/ports/webhook-transport.js';
 import { makeCertificate } from './certificate.mjs';
 import { commit } from './chance.mjs';
 import { startChild } from './child.mjs';
@@ -15,7 +16,7 @@ const ROUNDS = Number(process.env.WEBHOOK_ROUNDS ?? 15);
 const EVENTS = Number(process.env.WEBHOOK_EVENTS ?? 30_000);
 const WARM_UP_EVENTS = 10_000;
 /** As many as the service lets itself have to one endpoint. */
-const CONNECTIONS = 50;
+const CONNECTIONS = POSTS_PER_ENDPOINT_MAX;
 const BAR = 0.6;
 const POLL_MS = 20;
 const STALLED_MS = 60_000;

@@ -111,11 +111,20 @@ export class RunJobs {
 }
 
 function isMessageJob(job: LeasedJob): job is LeasedJob<MessageWork> {
-  return job.work.kind !== 'post-webhooks';
+  return !isWebhookJob(job);
 }
 
 function isWebhookJob(job: LeasedJob): job is LeasedJob<WebhookWork> {
-  return job.work.kind === 'post-webhooks';
+  const { work } = job;
+  switch (work.kind) {
+    case 'post-webhooks':
+      return true;
+    case 'start-step':
+    case 'step-deadline':
+      return false;
+    default:
+      return work satisfies never;
+  }
 }
 
 async function projectsOf(stores: Stores, projectIds: readonly string[]) {

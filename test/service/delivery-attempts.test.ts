@@ -3,7 +3,13 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
-import { LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
+import {
+  LEASE_MS,
+  type LeasedJob,
+  laneKey,
+  postWebhooksJob,
+  type WebhookWork,
+} from '../../src/application/jobs.ts';
 import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
 import type { Receipt } from '../../src/application/ports/channel-provider.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
@@ -199,6 +205,44 @@ withReceiver(named('what an operator is told'), () => {
         fields: { projectId, host, lastError: 'HTTP 500', until: '2030-01-01T00:01:00.000Z' },
       },
     ]);
+  });
+});
+
+withReceiver(named('what is over'), () => {
+  it('is removed after 15 days, two events at most for each new one', async () => {
+    const { receiver, service, send } = await start();
+    receiver.answer(answerWith(200));
+    const count = async () => Number((await events().count({ n: '*' }))[0]?.n);
+    const events = () => service.service.container.get(adapters.database).knex('webhook_events');
+    for (const number of [1, 2, 3]) await send(`99900000${number}0006`);
+    await service.advance(15 * 24 * HOUR + 1);
+    expect(await count()).toBe(3);
+    await send('9990000040006');
+    expect(await count()).toBe(2);
+    await service.settle();
+    await service.assertQuiet();
+  });
+});
+
+withReceiver(named('an endpoint with nothing to post'), () => {
+  it('is not probed', async () => {
+    const { receiver, service, send } = await start();
+    receiver.answer(answerWith(410));
+    for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
+    await service.settle();
+    const unitOfWork = service.service.container.get(ports.unitOfWork);
+    const { knex } = service.service.container.get(adapters.database);
+    const [lane] = await knex('webhook_events').select('project_id as projectId', 'endpoint').limit(1);
+    const health = async () =>
+      (await unitOfWork.read((stores) => stores.webhookEndpoints.read([laneKey(lane)]))).get(laneKey(lane));
+    await service.advance(MINUTE);
+    const before = await health();
+    expect(before).toMatchObject({ isProbing: false, windows: 1 });
+    const now = service.now().getTime();
+    await unitOfWork.run((stores) => stores.jobs.add([postWebhooksJob(lane, now)]));
+    await service.settle();
+    expect(await health()).toEqual(before);
+    await service.assertQuiet();
   });
 });
 

@@ -7,6 +7,7 @@ import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS } from '../../src/application/jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
@@ -25,10 +26,13 @@ interface Faults {
   records: boolean;
   /** Jobs that are given back. */
   releases: boolean;
+  /** How many calls failed. */
+  failed: number;
 }
 
 function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
   const fail = async (): Promise<never> => {
+    faults.failed += 1;
     throw new Error('Planted');
   };
   const planted = (stores: Stores): Stores => ({
@@ -53,7 +57,7 @@ function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
 }
 
 async function start(paths: readonly string[]) {
-  const faults: Faults = { looks: false, records: false, releases: false };
+  const faults: Faults = { looks: false, records: false, releases: false, failed: 0 };
   const logger = new RecordingLogger();
   const planted = new ContainerModule(({ rebind }) => {
     rebind(ports.logger).toConstantValue(logger);
@@ -85,7 +89,7 @@ async function start(paths: readonly string[]) {
   await receiver.arrived(paths.length);
   const background = service.service.container.get(BackgroundWork);
   const release = (status: number) => {
-    for (const response of held) response.writeHead(status).end();
+    for (const response of held.splice(0)) response.writeHead(status).end();
   };
   return { faults, receiver, service, background, release, logger };
 }
@@ -146,6 +150,44 @@ withReceiver(named('endpoints that cannot be given back'), () => {
 });
 
 withReceiver(named('endpoints that cannot be looked at'), () => {
+  /** Lets the posts end, and resolves when it was tried several times to look for more. */
+  const failLooks = async ({ faults, release }: Awaited<ReturnType<typeof start>>) => {
+    const before = faults.failed;
+    faults.looks = true;
+    release(200);
+    while (faults.failed < before + 3) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('are logged once for each outage', async () => {
+    const world = await start(['/1']);
+    const { faults, logger, service, background, receiver } = world;
+    await failLooks(world);
+    expect(logger.count('webhook_look_failed')).toBe(1);
+    faults.looks = false;
+    await background.idle();
+    await service.request('/sms', {
+      body: verification('9990000090006', {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url('/1'), deliveryReportType: 'final' },
+      }),
+    });
+    await receiver.arrived(2);
+    await failLooks(world);
+    expect(logger.count('webhook_look_failed')).toBe(2);
+    faults.looks = false;
+    await background.idle();
+    await service.assertQuiet();
+  });
+
+  it('do not keep the service from stopping', async () => {
+    const world = await start(['/1']);
+    const { faults, service, background } = world;
+    await failLooks(world);
+    service.service.container.get(DeliverWebhooks).stop();
+    await background.idle();
+    faults.looks = false;
+  });
+
   it('are posted to as soon as they can be again', async () => {
     const { faults, receiver, service, background, release } = await start(['/1']);
     faults.looks = true;

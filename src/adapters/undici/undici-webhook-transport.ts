@@ -1,10 +1,13 @@
 import { Client } from 'undici';
 import {
+  POSTS_PER_ENDPOINT_MAX,
+  POSTS_PER_ORIGIN_MAX,
   WEBHOOK_TIMEOUT_MS,
   type WebhookAnswer,
   type WebhookPost,
   type WebhookTransport,
 } from '../../application/ports/webhook-transport.ts';
+import { endpointOf } from '../../domain/webhooks/endpoint-health.ts';
 import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
@@ -33,13 +36,9 @@ interface Answered {
   readonly resolve: (answer: WebhookAnswer) => void;
 }
 
-/** Enough for the throughput of a fast receiver, and all that a hanging one can hold. */
-export const POSTS_PER_ENDPOINT_MAX = 50;
-/** A host that serves many customers gets more, and one of their paths cannot use it up. */
-export const POSTS_PER_ORIGIN_MAX = 200;
 /** A post that waited so long did not take place, and is tried again a little later. */
 export const QUEUE_MS_MAX = 10_000;
-export const ANSWER_HEADER_BYTES_MAX = 16_384;
+const ANSWER_HEADER_BYTES_MAX = 16_384;
 
 /** Most posts go to urls that were posted to before. */
 const TARGETS_KEPT_MAX = 1_000;
@@ -134,6 +133,6 @@ export class UndiciWebhookTransport implements WebhookTransport {
 
 function targetOf(url: URL | null): Target | null {
   if (url === null) return null;
-  const { origin, pathname, search } = url;
-  return { origin, path: `${pathname}${search}`, endpoint: `${origin}${pathname}` };
+  const { origin, pathname, search, href } = url;
+  return { origin, path: `${pathname}${search}`, endpoint: endpointOf(href) };
 }

@@ -39,7 +39,7 @@ export function parseWebhookUrl(text: string, rules: EgressRules, ports: Readonl
 }
 
 /** The port a parsed https url is served at. */
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   return url.port === '' ? HTTPS_PORT : Number(url.port);
 }
 

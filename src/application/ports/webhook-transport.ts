@@ -14,6 +14,12 @@ export interface WebhookPost {
  */
 export type WebhookAnswer = PostResult & { readonly durationMs: number };
 
+/** Posts under way at once to one host and path: enough for a fast receiver, and all that a hanging one can hold. */
+export const POSTS_PER_ENDPOINT_MAX = 50;
+
+/** A host that serves many customers gets more, and one of their paths cannot use it up. */
+export const POSTS_PER_ORIGIN_MAX = 200;
+
 /** The overall deadline of one post, from the first lookup to the last byte read (specification 6.1). */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
 

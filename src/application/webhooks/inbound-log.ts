@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WorkSignal } from '../ports/work-signal.ts';
 
 /** The most events one look into the log shows. */
-export const INBOUND_LOG_EVENTS_MAX = 500;
+const INBOUND_LOG_EVENTS_MAX = 500;
 
 /** Specification 6.2: what became of a number's inbound events, kept 15 days, and the retry by hand. */
 export class InboundLog {

@@ -1,4 +1,5 @@
 import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import { POSTS_PER_ENDPOINT_MAX } from '../ports/webhook-transport.ts';
 import {
   type Lane,
   newEndpoint,
@@ -33,7 +34,7 @@ export interface LaneLimits {
  * than a batch of it waits for nothing but a slow database.
  */
 export const LANE_LIMITS: LaneLimits = {
-  atOnce: 50,
+  atOnce: POSTS_PER_ENDPOINT_MAX,
   perEndpoint: 300,
   perProject: 175,
   total: 3_000,

@@ -1,6 +1,11 @@
 import { countsForHealth, HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
-import { errorOf, isSuccess, type PostResult } from '../../domain/webhooks/post-result.ts';
-import { afterAttempt, moveLine, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { errorOf, isSuccess } from '../../domain/webhooks/post-result.ts';
+import {
+  afterAttempt,
+  type EndedAttempt,
+  moveLine,
+  type WebhookEvent,
+} from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import { type LeasedJob, laneKey, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -26,12 +31,9 @@ interface Notice {
 }
 
 /** A post that came to an end, begun under a job. Instants are milliseconds since 1970. */
-export interface EndedPost {
+export interface EndedPost extends Omit<EndedAttempt, 'jitter'> {
   readonly job: LeasedJob<WebhookWork>;
   readonly event: WebhookEvent;
-  readonly result: PostResult;
-  readonly startedAt: number;
-  readonly endedAt: number;
 }
 
 /**

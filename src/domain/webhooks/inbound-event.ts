@@ -4,8 +4,7 @@ export const INBOUND_EVENT_NAME = 'whatsapp.inbound_message.received';
 
 /** The specification leaves the fixed prefix open; this one follows the pattern of the header names. */
 export const INBOUND_SECRET_PREFIX = 'svc_live_sk';
-export const INBOUND_SECRET_RANDOM_BYTES = 32;
-export const INBOUND_SECRET_HEX_CHARACTERS = 2 * INBOUND_SECRET_RANDOM_BYTES;
+export const INBOUND_SECRET_HEX_CHARACTERS = 64;
 export const INBOUND_SECRET_PATTERN = new RegExp(
   `^${INBOUND_SECRET_PREFIX}[a-f0-9]{${INBOUND_SECRET_HEX_CHARACTERS}}$`,
 );

@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import {
-  POSTS_PER_ENDPOINT_MAX,
-  POSTS_PER_ORIGIN_MAX,
-} from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
 import {
   LEASE_LEFT_MS,
@@ -11,6 +7,7 @@ import {
   RENEW_EVERY_MS,
   type WebhookWork,
 } from '../../../src/application/jobs.ts';
+import { POSTS_PER_ORIGIN_MAX } from '../../../src/application/ports/webhook-transport.ts';
 import {
   LANE_LIMITS,
   type LaneLimits,
@@ -286,7 +283,6 @@ describe('what may begin', () => {
   });
 
   it('keeps one project from taking all the connections to one host', () => {
-    expect(LANE_LIMITS.atOnce).toBe(POSTS_PER_ENDPOINT_MAX);
     expect(LANE_LIMITS.perProject).toBeLessThan(POSTS_PER_ORIGIN_MAX);
   });
 
@@ -297,6 +293,17 @@ describe('what may begin', () => {
 });
 
 describe('a lane', () => {
+  it('forgets what it has seen when it is leased anew', () => {
+    const world = new World();
+    world.open(aJob(), 1);
+    expect(world.look()).toEqual(['a.example/#0000']);
+    world.add(aJob(), { id: 'old', nextAttemptAt: NOW - 60_000 });
+    world.lanes.lookEverywhere();
+    expect(world.look()).toEqual([]);
+    world.lanes.open(aJob('a.example/', 'a', 2));
+    expect(world.look()).toEqual(['old']);
+  });
+
   it('is not opened beyond what a project and a process may have open', () => {
     const world = new World({ lanesPerProject: 2, lanesTotal: 3 });
     const opened = ['1', '2', '3'].map((path) => world.open(aJob(`a.example/${path}`), 1));
