@@ -24,8 +24,10 @@ export class CheckInvariants {
         if (account.held !== ZERO)
           problems.push(`project ${account.projectId}: ${toIqd(account.held)} IQD are still held`);
       }
-      const next = await stores.jobs.nextDueAt();
-      if (next !== null) problems.push(`a job is due at ${new Date(next).toISOString()}`);
+      const next = await stores.jobs.next();
+      if (next !== null) {
+        problems.push(`a job is due at ${new Date(next.dueAt).toISOString()}: ${next.id}`);
+      }
       return problems;
     });
   }

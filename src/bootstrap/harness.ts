@@ -229,9 +229,10 @@ export class Harness {
 
   async #nextDueAt(): Promise<number | null> {
     const { container } = this.#service;
-    const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDueAt());
+    const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.next());
     const receipt = container.get(ports.carrierNews).nextDueAt();
-    return job === null || receipt === null ? (job ?? receipt) : Math.min(job, receipt);
+    if (job === null || receipt === null) return job?.dueAt ?? receipt;
+    return Math.min(job.dueAt, receipt);
   }
 }
 

@@ -190,7 +190,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
         messages: (await stores.messages.lock([anSmsId()])).length,
         balance: own?.account.balance,
         entries: own?.entries.balance,
-        dueAt: await stores.jobs.nextDueAt(),
+        dueAt: (await stores.jobs.next())?.dueAt ?? null,
       };
     });
   }

@@ -162,7 +162,7 @@ export class ServiceGroup {
   async #nextDueAt(): Promise<number | null> {
     const due = await Promise.all(
       this.#members.flatMap(({ service: { container } }) => [
-        container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDueAt()),
+        container.get(ports.unitOfWork).read(async (stores) => (await stores.jobs.next())?.dueAt ?? null),
         container.get(adapters.simulator).nextDueAt(),
       ]),
     );

@@ -186,9 +186,9 @@ export class KnexJobStore implements JobStore {
     }));
   }
 
-  async nextDueAt(): Promise<number | null> {
-    const [row] = await this.#session.query('SELECT MIN(due_at) AS due_at FROM jobs');
-    return (row?.due_at ?? null) as number | null;
+  async next(): Promise<Pick<Job, 'id' | 'dueAt'> | null> {
+    const [row] = await this.#session.query('SELECT id, due_at FROM jobs ORDER BY due_at, id LIMIT 1');
+    return row === undefined ? null : { id: row.id as string, dueAt: row.due_at as number };
   }
 
   async countDead(): Promise<number> {

@@ -180,8 +180,8 @@ export interface JobStore {
   revive(now: number): Promise<number>;
   /** The jobs that were set aside, the latest first, at most `limit`. */
   dead(limit: number): Promise<readonly DeadJob[]>;
-  /** The instant the next job is due, or null when there is none. */
-  nextDueAt(): Promise<number | null>;
+  /** The job that is due next, or null when there is none. */
+  next(): Promise<Pick<Job, 'id' | 'dueAt'> | null>;
   /** How many jobs were set aside. */
   countDead(): Promise<number>;
 }

@@ -70,6 +70,13 @@ interface Found {
  * recorded, and when it is told to. `take` lets it look as soon as there is room, until `begin` or `skip`. With nothing
  * under way and nothing to look for it is idle, and whoever gives its job back closes it. A lane that is lost looks no
  * more, and closes with its last post.
+ *
+ * | An event is | from       | and counts as                                              |
+ * | ----------- | ---------- | ---------------------------------------------------------- |
+ * | looked for  | `take`     | posting: the look keeps all the room it was given          |
+ * | begun       | `begin`    | posting, and under way; the rest of the room is given back |
+ * | over        | `over`     | under way, and not recorded                                |
+ * | recorded    | `recorded` | nothing                                                    |
  */
 export class PostingLanes {
   readonly #limits: LaneLimits;
