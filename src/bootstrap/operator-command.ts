@@ -21,9 +21,11 @@ export interface CommandOutput {
 
 /** To the terminal. What is read by nobody any more, as behind `| head`, is no error. */
 export function consoleOutput(): CommandOutput {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
   return { print: console.log, complain: console.error };
 }
 

@@ -140,7 +140,8 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     };
     const accept = service.service.container.get(AcceptInbound);
     await accept.execute([arrival]);
-    await accept.execute([arrival, { ...arrival, messageId: 'wamid.2' }]);
+    const other = { ...arrival, messageId: 'wamid.2' };
+    await accept.execute([arrival, other, other]);
     await service.settle();
     expect(
       receiver

@@ -11,7 +11,7 @@ const TTL_SECONDS = 60;
 
 /** `silent`: its questions are never answered. */
 export type Zone = Readonly<
-  Record<string, 'silent' | { readonly a?: readonly string[]; readonly aaaa?: readonly string[] }>
+  Record<string, 'silent' | { readonly a?: readonly string[]; readonly aaaa?: readonly string[] | 'silent' }>
 >;
 
 /** A name server on loopback that knows the names of its zone, and counts what it is asked. */
@@ -60,6 +60,7 @@ export class NameServer {
     const known = zone[name];
     if (known === 'silent') return null;
     const addresses = (type === TYPE_AAAA ? known?.aaaa : known?.a) ?? [];
+    if (addresses === 'silent') return null;
     const header = Buffer.from(question.subarray(0, HEADER_BYTES));
     header.writeUInt16BE(known === undefined ? NO_SUCH_NAME : ANSWERED, 2);
     for (const [index, count] of [1, addresses.length, 0, 0].entries())

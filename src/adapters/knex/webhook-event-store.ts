@@ -29,7 +29,7 @@ const INSERT = {
     version: 'bigint',
     ...CHANGING_COLUMNS,
   },
-  orderBy: 'id',
+  orderBy: 'subject',
   onConflict: `ON CONFLICT (subject) WHERE kind = 'inbound' DO NOTHING`,
 } as const satisfies Insert<string>;
 

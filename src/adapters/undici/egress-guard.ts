@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
-import { connect, createSecureContext, type TLSSocket } from 'node:tls';
+import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
+import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { limitAnswers } from './answer-limit.ts';
 import type { EgressRules } from './egress-rules.ts';
@@ -43,6 +43,10 @@ export class HandshakeFailed extends Error {
 }
 
 const TLS_VERSION_MIN = 'TLSv1.2';
+/** Whoever owns a name says how many addresses it has, and every one costs something. */
+const ADDRESSES_PER_FAMILY_MAX = 4;
+/** Before the next address of a name is tried: time enough for a packet that was lost on the way to a far place. */
+const ADDRESS_MS_MAX = 2_000;
 const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
 const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR|ENOTFOUND|EAI_)/;
@@ -50,7 +54,7 @@ const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR|ENOTFOUND|
 /**
  * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
- * special answer refuses them all; and the address the socket ended at is checked before a byte is sent. How much it
+ * special answer among the first few refuses them all; and the address the socket ended at is checked before a byte is sent. How much it
  * reads of an answer is limited.
  */
 export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
@@ -65,15 +69,18 @@ export function guardedConnector(options: EgressGuardOptions): buildConnector.co
       callback(new EgressRefused(`Not allowed: ${hostname}`), null);
       return;
     }
-    const socket = connect({
+    const target: ConnectionOptions & TcpNetConnectOpts = {
       host: hostname,
       port: port === '' ? HTTPS_PORT : Number(port),
       servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
       lookup,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_MS_MAX,
       secureContext,
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
-    });
+    };
+    const socket = connect(target);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
     watch(socket, options, callback);
@@ -122,7 +129,7 @@ function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
         return;
       }
       // Copied, so that what was checked is what is connected to.
-      const answers = given.map(({ address, family }) => ({ address: String(address), family }));
+      const answers = few(given).map(({ address, family }) => ({ address: String(address), family }));
       const refused = answers.find(({ address }) => !rules.allows(address));
       const [first] = answers;
       if (refused !== undefined) {
@@ -136,6 +143,13 @@ function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
       }
     });
   };
+}
+
+/** The first of each family. */
+function few(answers: readonly LookupAddress[]): readonly LookupAddress[] {
+  return [4, 6].flatMap((family) =>
+    answers.filter((answer) => answer.family === family).slice(0, ADDRESSES_PER_FAMILY_MAX),
+  );
 }
 
 function handshakeError(error: Error): Error {

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile, stat } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { LookupAll } from './egress-guard.ts';
 
@@ -11,10 +12,16 @@ export interface NameLookupOptions {
   readonly hostsFile?: string;
   /** How long a name server may think, in milliseconds; it is asked once more, and may think twice as long then. */
   readonly answerMs?: number;
+  /** Asked for instead of those this machine can reach. */
+  readonly families?: readonly number[];
 }
 
 const ANSWER_MS_MAX = 2_000;
 const QUESTIONS_MAX = 2;
+/** All in all, well within the time a post has. */
+const LOOKUP_MS_MAX = 7_000;
+/** Once one family has answered, the other one is not waited for much longer: some name servers never say that. */
+const OTHER_FAMILY_MS_MAX = 300;
 
 const SYSTEM_HOSTS_FILE =
   process.platform === 'win32'
@@ -33,6 +40,7 @@ export function nameLookup({
   servers,
   hostsFile = SYSTEM_HOSTS_FILE,
   answerMs = ANSWER_MS_MAX,
+  families,
 }: NameLookupOptions = {}): LookupAll {
   const hosts = new HostsFile(hostsFile);
   const underWay = new Map<string, Waiting[]>();
@@ -42,7 +50,7 @@ export function nameLookup({
     if (known !== undefined) return known;
     const resolver = new Resolver({ timeout: answerMs, tries: QUESTIONS_MAX });
     if (servers !== undefined) resolver.setServers(servers);
-    return addressesByDns(resolver, name);
+    return addressesByDns(resolver, name, families ?? reachableFamilies());
   };
   const settle = (name: string, ...answer: Parameters<Waiting>): void => {
     const waiting = underWay.get(name) ?? [];
@@ -66,16 +74,41 @@ export function nameLookup({
 }
 
 /** Of both families, IPv4 first. Rejects when neither has an answer. */
-async function addressesByDns(resolver: Resolver, name: string): Promise<readonly LookupAddress[]> {
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+async function addressesByDns(
+  resolver: Resolver,
+  name: string,
+  families: readonly number[],
+): Promise<readonly LookupAddress[]> {
+  const cancelAfter = (ms: number): NodeJS.Timeout => setTimeout(() => resolver.cancel(), ms);
+  const timers = [cancelAfter(LOOKUP_MS_MAX)];
+  const questions = families.map((family) =>
+    family === 4 ? resolver.resolve4(name) : resolver.resolve6(name),
+  );
+  for (const question of questions) {
+    question.then(
+      () => timers.push(cancelAfter(OTHER_FAMILY_MS_MAX)),
+      () => undefined,
+    );
+  }
+  const answers = await Promise.allSettled(questions);
+  for (const timer of timers) clearTimeout(timer);
   const found = answers.flatMap((answer, index) =>
     answer.status === 'fulfilled'
-      ? answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 }))
+      ? answer.value.map((address) => ({ address, family: families[index] ?? 4 }))
       : [],
   );
   const [first] = answers;
-  if (found.length === 0 && first.status === 'rejected') throw first.reason;
+  if (found.length === 0 && first?.status === 'rejected') throw first.reason;
   return found;
+}
+
+/** IPv6 only where this machine has an address by which it may reach others: elsewhere every attempt would fail. */
+function reachableFamilies(): readonly number[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const hasIpv6 = addresses.some(
+    ({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address),
+  );
+  return hasIpv6 ? [4, 6] : [4];
 }
 
 /** Read again only when it was changed. */

@@ -49,7 +49,9 @@ export class AcceptInbound {
           ),
         ];
       });
-      await queueWebhooks.add(stores, events);
+      // A carrier may say the same thing twice in one breath.
+      const once = new Map(events.map((event) => [event.subject, event]));
+      await queueWebhooks.add(stores, [...once.values()]);
     });
     workSignal.wake();
   }

@@ -158,7 +158,8 @@ export function retryByHand(event: WebhookEvent, now: number): WebhookEvent | nu
 
 /**
  * New events behind the open ones of their subjects: one that is first in line is scheduled at once. An event that was
- * tried before gives way to the next, but one that is due may be on its way: the next waits for what comes of it.
+ * tried before gives way to the next, but one that is due may be on its way: the next waits for what comes of it, and
+ * so does whatever comes behind that.
  */
 export function joinLines(
   open: readonly WebhookEvent[],
@@ -168,11 +169,18 @@ export function joinLines(
   const heads = new Map(
     open.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map((event) => [event.subject, event]),
   );
+  const waiting = new Set(
+    open.filter(({ nextAttemptAt }) => nextAttemptAt === null).map(({ subject }) => subject),
+  );
   const superseded: WebhookEvent[] = [];
   const joined = added.map((event) => {
     const head = heads.get(event.subject);
     if (head !== undefined) {
-      if (head.attempts === 0 || (head.nextAttemptAt ?? now) <= now) return event;
+      const mayBeOnItsWay = head.attempts === 0 || (head.nextAttemptAt ?? now) <= now;
+      if (mayBeOnItsWay || waiting.has(event.subject)) {
+        waiting.add(event.subject);
+        return event;
+      }
       superseded.push(supersede(head));
     }
     const first = scheduled(event, now);

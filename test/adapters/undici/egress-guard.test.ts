@@ -98,6 +98,18 @@ describe('addresses a name leads to', () => {
     expect(sink.connections).toBe(0);
   });
 
+  it('are tried up to four of each family, however many there are', async () => {
+    const checked: string[] = [];
+    const rules = { allows: (address: string) => checked.push(address) > 0 };
+    // None of them can be routed.
+    const many = Array.from({ length: 1_000 }, (_, number) => [
+      entry(`240.0.${number % 256}.1`),
+      entry(`100::${number}`),
+    ]);
+    await connectError({ rules, lookup: answering(...many.flat()) });
+    expect(checked).toHaveLength(8);
+  });
+
   it('that are none end as a connection that failed, to be tried again', async () => {
     expect(await postTo(answering())).toEqual({ kind: 'failed', reason: 'connection' });
     const unknown: LookupAll = (_hostname, _options, callback) =>

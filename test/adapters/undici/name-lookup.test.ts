@@ -15,6 +15,7 @@ const ZONE: Zone = {
   'old.example.com': { a: ['192.0.2.3'] },
   'new.example.com': { aaaa: ['2001:db8:0:0:0:0:0:2'] },
   'nowhere.example.com': {},
+  'half.example.com': { a: ['192.0.2.4'], aaaa: 'silent' },
 };
 
 const ANSWER_MS = 200;
@@ -27,7 +28,7 @@ let lookup: LookupAll;
 beforeAll(async () => {
   writeFileSync(hostsFile, '');
   server = await NameServer.open(ZONE);
-  lookup = nameLookup({ servers: [server.address], hostsFile, answerMs: ANSWER_MS });
+  lookup = nameLookup({ servers: [server.address], hostsFile, answerMs: ANSWER_MS, families: [4, 6] });
 });
 afterEach(() => {
   server.questions.length = 0;
@@ -55,6 +56,17 @@ describe('names by DNS', () => {
   it('lead to those of the one family they have', async () => {
     expect(await look('old.example.com')).toEqual([{ address: '192.0.2.3', family: 4 }]);
     expect(await look('new.example.com')).toEqual([{ address: '2001:db8::2', family: 6 }]);
+  });
+
+  it('lead to those of one family when nothing is said of the other', async () => {
+    const patient = nameLookup({ servers: [server.address], hostsFile, answerMs: 60_000, families: [4, 6] });
+    expect(await look('half.example.com', patient)).toEqual([{ address: '192.0.2.4', family: 4 }]);
+  });
+
+  it('are asked for in the families that can be reached', async () => {
+    const ipv4 = nameLookup({ servers: [server.address], hostsFile, families: [4] });
+    expect(await look('both.example.com', ipv4)).toHaveLength(2);
+    expect(server.questions).toEqual(['both.example.com A']);
   });
 
   it('that have no address, or do not exist, are errors', async () => {

@@ -328,6 +328,12 @@ describe('the line of one subject', () => {
     });
   });
 
+  it('is not overtaken: what comes behind one that waits, waits too', () => {
+    const head = delivery({ attempts: 1, nextAttemptAt: NOW + 1 });
+    const third = delivery({ id: 'e'.repeat(24), nextAttemptAt: null });
+    expect(joinLines([head, waiting], [third], NOW)).toEqual({ added: [third], superseded: [] });
+  });
+
   it('moves on once its head is delivered', () => {
     const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
     expect(moveLine(head, [waiting], NOW)).toEqual({ head, next: { ...waiting, nextAttemptAt: NOW } });

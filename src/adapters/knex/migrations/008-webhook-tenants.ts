@@ -6,6 +6,9 @@ import type { TableWords } from '../dialect.ts';
  * that may be swept are found without passing over those still open. A message that came in has one event.
  */
 export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+  // In the order in which the service locks them.
+  if (clustered === '')
+    await knex.raw('LOCK TABLE webhook_events, webhook_endpoints IN ACCESS EXCLUSIVE MODE');
   await knex.raw('DROP TABLE webhook_endpoints');
   await knex.raw(`
     CREATE TABLE webhook_endpoints (
