@@ -1,25 +1,26 @@
 import type { Socket } from 'node:net';
 
 /** Of one answer no more than this is read, whatever it consists of; what a receiver says means little to us. */
-export const ANSWER_BYTES_MAX = 65_536;
+const ANSWER_BYTES_MAX = 65_536;
+const LOOK_EVERY_BYTES = ANSWER_BYTES_MAX / 2;
 
-/** A receiver does not stop. */
+/** More came than is read of one answer. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
 /**
- * Destroys the connection when more than `ANSWER_BYTES_MAX` bytes come without anything being sent in between. They are
- * counted as they come in: what a parser passes over, such as the rest of a status line, is never seen behind it.
- * Looked at twice within the limit, so that an answer ends between half of it and the whole.
+ * Destroys the connection once half of `ANSWER_BYTES_MAX` came since the last look with nothing sent in between: an
+ * answer ends between half of the limit and all of it. Bytes are counted as they come in: what a parser passes over,
+ * such as the rest of a status line, is never seen behind it.
  */
-export function limitAnswers(socket: Pick<Socket, 'bytesRead' | 'bytesWritten' | 'on' | 'destroy'>): void {
+export function limitAnswers(socket: Socket): void {
   let read = socket.bytesRead;
   let written = socket.bytesWritten;
   socket.on('readable', () => {
-    if (socket.bytesRead - read < ANSWER_BYTES_MAX / 2) return;
+    if (socket.bytesRead - read < LOOK_EVERY_BYTES) return;
     if (socket.bytesWritten === written) {
-      socket.destroy(new AnswerTooLong(`More than ${ANSWER_BYTES_MAX / 2} bytes of an answer`));
+      socket.destroy(new AnswerTooLong(`More than ${LOOK_EVERY_BYTES} bytes without a request`));
     }
     read = socket.bytesRead;
     written = socket.bytesWritten;

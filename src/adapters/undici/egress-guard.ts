@@ -1,4 +1,4 @@
-import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -6,12 +6,8 @@ import { limitAnswers } from './answer-limit.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
-/** The form of `lookup` in node:dns that answers with every address of a name. */
-export type LookupAll = (
-  hostname: string,
-  options: LookupAllOptions,
-  callback: (error: NodeJS.ErrnoException | null, answers: LookupAddress[]) => void,
-) => void;
+/** Every address of a name, or a rejection when it has none. */
+export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
@@ -49,7 +45,7 @@ const ADDRESSES_PER_FAMILY_MAX = 4;
 const ADDRESS_MS_MAX = 2_000;
 const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
-const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR|ENOTFOUND|EAI_)/;
+const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 
 /**
  * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
@@ -122,26 +118,23 @@ function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildCo
 }
 
 function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
-  return (hostname, options, done) => {
-    lookup(hostname, { ...options, all: true }, (error, given) => {
-      if (error !== null) {
-        done(error, []);
-        return;
-      }
-      // Copied, so that what was checked is what is connected to.
-      const answers = few(given).map(({ address, family }) => ({ address: String(address), family }));
-      const refused = answers.find(({ address }) => !rules.allows(address));
-      const [first] = answers;
-      if (refused !== undefined) {
-        done(new NameRefused(`${hostname} leads to ${refused.address}`), []);
-      } else if (first === undefined) {
-        done(Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' }), []);
-      } else if (options.all === true) {
-        done(null, answers);
-      } else {
-        done(null, first.address, first.family);
-      }
-    });
+  const allowed = async (hostname: string): Promise<LookupAddress[]> => {
+    // Copied, so that what was checked is what is connected to.
+    const answers = few(await lookup(hostname)).map(({ address, family }) => ({
+      address: String(address),
+      family,
+    }));
+    const refused = answers.find(({ address }) => !rules.allows(address));
+    if (refused !== undefined) throw new NameRefused(`${hostname} leads to ${refused.address}`);
+    // Node.js would fail in a way that nobody can catch.
+    if (answers.length === 0) throw new Error(`${hostname} has no address`);
+    return answers;
+  };
+  return (hostname, _options, done) => {
+    allowed(hostname).then(
+      (answers) => done(null, answers),
+      (error: Error) => done(error, []),
+    );
   };
 }
 
@@ -154,7 +147,6 @@ function few(answers: readonly LookupAddress[]): readonly LookupAddress[] {
 
 function handshakeError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
-  const isOther = error instanceof NameRefused || error instanceof ConnectTimeout || code === '';
-  if (isOther || NETWORK_ERROR_CODES.test(code)) return error;
+  if (code === '' || NETWORK_ERROR_CODES.test(code)) return error;
   return new HandshakeFailed(`${code}: ${error.message}`);
 }

@@ -49,7 +49,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // What comes before it, a 1xx, says nothing yet.
+    // A 1xx comes before the answer, and says nothing yet.
     if (status < 200) return;
     this.#status = status;
     this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());

@@ -19,7 +19,7 @@ export interface NameLookupOptions {
 const ANSWER_MS_MAX = 2_000;
 const QUESTIONS_MAX = 2;
 /** All in all, well within the time a post has. */
-const LOOKUP_MS_MAX = 7_000;
+export const LOOKUP_MS_MAX = 7_000;
 /** Once one family has answered, the other one is not waited for much longer: some name servers never say that. */
 const OTHER_FAMILY_MS_MAX = 300;
 
@@ -28,13 +28,11 @@ const SYSTEM_HOSTS_FILE =
     ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
     : '/etc/hosts';
 
-type Waiting = Parameters<LookupAll>[2];
-
 /**
  * Looks up every address of a name: in the hosts file, else by DNS. The system's own lookup takes one of a few threads
  * for as long as a name server is silent, so that one such name would keep all others waiting, the database's too; this
- * one takes none. A name is asked for once at a time, however many want it. Name servers and hosts file are those of the
- * moment.
+ * one waits for name servers on none of them. A name is asked for once at a time, however many want it. Name servers and
+ * hosts file are those of the moment.
  */
 export function nameLookup({
   servers,
@@ -43,7 +41,7 @@ export function nameLookup({
   families,
 }: NameLookupOptions = {}): LookupAll {
   const hosts = new HostsFile(hostsFile);
-  const underWay = new Map<string, Waiting[]>();
+  const underWay = new Map<string, Promise<readonly LookupAddress[]>>();
 
   const find = async (name: string): Promise<readonly LookupAddress[]> => {
     const known = (await hosts.read()).get(name);
@@ -52,24 +50,14 @@ export function nameLookup({
     if (servers !== undefined) resolver.setServers(servers);
     return addressesByDns(resolver, name, families ?? reachableFamilies());
   };
-  const settle = (name: string, ...answer: Parameters<Waiting>): void => {
-    const waiting = underWay.get(name) ?? [];
-    underWay.delete(name);
-    for (const callback of waiting) callback(...answer);
-  };
 
-  return (hostname, _options, callback) => {
+  return (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    const waiting = underWay.get(name);
-    if (waiting !== undefined) {
-      waiting.push(callback);
-      return;
-    }
-    underWay.set(name, [callback]);
-    find(name).then(
-      (answers) => settle(name, null, [...answers]),
-      (error: NodeJS.ErrnoException) => settle(name, error, []),
-    );
+    const known = underWay.get(name);
+    if (known !== undefined) return known;
+    const finding = find(name).finally(() => underWay.delete(name));
+    underWay.set(name, finding);
+    return finding;
   };
 }
 

@@ -35,7 +35,7 @@ export interface InboundArrival {
   /** Our 24-hex id of the number it came in on. */
   readonly phoneNumberId: string;
   readonly contact: { readonly phoneNumber: string; readonly name: string };
-  /** The channel's own id of the message; the number has no other of this id. */
+  /** The channel's own id of the message, unique for the number: a second arrival of it is dropped. */
   readonly messageId: string;
   readonly content: InboundContent;
   /** Milliseconds since 1970. */

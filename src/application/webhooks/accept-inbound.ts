@@ -50,8 +50,8 @@ export class AcceptInbound {
         ];
       });
       // A carrier may say the same thing twice in one breath.
-      const once = new Map(events.map((event) => [event.subject, event]));
-      await queueWebhooks.add(stores, [...once.values()]);
+      const first = new Map(events.toReversed().map((event) => [event.subject, event]));
+      await queueWebhooks.add(stores, [...first.values()]);
     });
     workSignal.wake();
   }

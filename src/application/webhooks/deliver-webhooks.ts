@@ -120,7 +120,8 @@ export class DeliverWebhooks {
       const findings = await this.#ports.lookForEvents.execute(looks);
       const releases: Release[] = [];
       for (const finding of findings) {
-        if ((finding.beginBefore ?? 0) <= this.#ports.clock.now()) continue;
+        const { beginBefore } = finding;
+        if (beginBefore === null || beginBefore <= this.#ports.clock.now()) continue;
         this.#begin(finding);
         left.delete(finding.look);
         const { lane } = finding.look;

@@ -61,7 +61,10 @@ export class LookForEvents {
     await this.#ports.unitOfWork.run(async (stores) => {
       const now = this.#ports.clock.now();
       const health = await stores.webhookEndpoints.lock(lanes, now);
-      const probing = [...health].map(([lane, state]) => [lane, beginProbe(state, now)] as const);
+      // A late success may have been recorded meanwhile.
+      const probing = [...health]
+        .filter(([, state]) => decidePost(state, now).kind === 'probe')
+        .map(([lane, state]) => [lane, beginProbe(state, now)] as const);
       await stores.webhookEndpoints.save(new Map(probing), now);
     });
   }

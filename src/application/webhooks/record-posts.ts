@@ -1,5 +1,11 @@
-import { countsForHealth, HEALTHY, recordPost } from '../../domain/webhooks/endpoint-health.ts';
-import { errorOf, isSuccess } from '../../domain/webhooks/post-result.ts';
+import {
+  beganToRest,
+  countsForHealth,
+  HEALTHY,
+  hostOf,
+  recordPost,
+} from '../../domain/webhooks/endpoint-health.ts';
+import { errorOf, isAboutEndpoint, isSuccess } from '../../domain/webhooks/post-result.ts';
 import {
   afterAttempt,
   type EndedAttempt,
@@ -75,57 +81,52 @@ export class RecordPosts {
     // Saving locks the events: what others add behind them is there from here on, or finds them changed.
     const saved = await stores.webhookEvents.save(tried);
     const lines = bySubject(await stores.webhookEvents.lockOpen(saved.map(({ subject }) => subject)));
-    const moved = saved.flatMap((event) => {
-      const { head, next } = moveLine(event, lines.get(event.subject) ?? [], this.#ports.clock.now());
-      if (next === null) return [];
-      return head === event ? [next] : [head, next];
-    });
+    const moved = saved.flatMap((event) =>
+      moveLine(event, lines.get(event.subject) ?? [], this.#ports.clock.now()),
+    );
     await stores.webhookEvents.save(moved);
     const recorded = new Set(saved.map(({ id }) => id));
     const resting = await this.#recordHealth(
       stores,
       mine.filter(({ event }) => recorded.has(event.id)),
     );
-    return [...saved.filter(({ state }) => state === 'discarded').map(discarded), ...resting];
+    return [...saved.filter(({ state }) => state === 'discarded').map(noticeOfDiscard), ...resting];
   }
 
   async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<readonly Notice[]> {
-    const lanes = new Map([...new Set(ended.map(({ job }) => job))].map((job) => [job, laneKey(job.work)]));
-    const laneOf = ({ job }: EndedPost): string => lanes.get(job) as string;
-    const known = await stores.webhookEndpoints.read([...new Set(lanes.values())]);
-    const counted = ended.filter((post) =>
-      countsForHealth(known.get(laneOf(post)) ?? HEALTHY, post.event.kind, post.result),
-    );
-    if (counted.length === 0) return [];
+    const posts = ended.filter(({ result }) => isAboutEndpoint(result));
+    if (posts.length === 0) return [];
+    const lanes = new Map([...new Set(posts.map(({ job }) => job))].map((job) => [job, laneKey(job.work)]));
     const now = this.#ports.clock.now();
-    const health = new Map(await stores.webhookEndpoints.lock([...new Set(counted.map(laneOf))], now));
+    const health = new Map(await stores.webhookEndpoints.lock([...new Set(lanes.values())], now));
     const resting: Notice[] = [];
-    for (const post of counted) {
-      const { result, endedAt } = post;
-      const before = health.get(laneOf(post)) ?? HEALTHY;
-      const after = recordPost(before, result.kind === 'answered' && isSuccess(result.status), endedAt);
-      health.set(laneOf(post), after);
-      if (after.windows > before.windows) resting.push(rests(post, after.openUntil));
+    for (const post of posts) {
+      const lane = lanes.get(post.job) as string;
+      const before = health.get(lane) ?? HEALTHY;
+      if (!countsForHealth(before, post.event.kind)) continue;
+      const after = recordPost(before, isSuccess(post.result), post.endedAt);
+      health.set(lane, after);
+      const until = beganToRest(before, after);
+      if (until !== null) resting.push(noticeOfRest(post, until));
     }
     await stores.webhookEndpoints.save(health, now);
     return resting;
   }
 }
 
-function discarded({ id, projectId, endpoint, attempts, lastError }: WebhookEvent): Notice {
+function noticeOfDiscard({ id, projectId, endpoint, attempts, lastError }: WebhookEvent): Notice {
   const fields = { eventId: id, projectId, host: hostOf(endpoint), attempts, lastError };
   return { event: 'webhook_discarded', fields };
 }
 
-function rests({ event: { projectId, endpoint }, result }: EndedPost, openUntil: number | null): Notice {
-  const until = new Date(openUntil ?? 0).toISOString();
-  const fields = { projectId, host: hostOf(endpoint), lastError: errorOf(result), until };
+function noticeOfRest({ event: { projectId, endpoint }, result }: EndedPost, until: number): Notice {
+  const fields = {
+    projectId,
+    host: hostOf(endpoint),
+    lastError: errorOf(result),
+    until: new Date(until).toISOString(),
+  };
   return { event: 'webhook_endpoint_rests', fields };
-}
-
-/** A path may be known to its owner only. */
-function hostOf(endpoint: string): string {
-  return endpoint.replace(/\/.*/s, '');
 }
 
 function bySubject(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {

@@ -1,6 +1,5 @@
 import { MS_PER_DAY, MS_PER_MINUTE } from '../shared/durations.ts';
-import { isAboutEndpoint, type PostResult } from './post-result.ts';
-import type { WebhookEvent } from './webhook-event.ts';
+import type { WebhookKind } from './post-result.ts';
 
 /** One slice of the recent past: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
@@ -58,6 +57,11 @@ export function endpointOf(parsedUrl: string): string {
   return parsedUrl.replace(/^https:\/\//, '').replace(/[?#].*$/s, '');
 }
 
+/** The host of an endpoint: what may be told of it, for a path may be known to its owner only. */
+export function hostOf(endpoint: string): string {
+  return endpoint.replace(/\/.*/s, '');
+}
+
 /** Whether an event may be posted now; an event that has to wait is kept, never dropped (specification 6.1). */
 export function decidePost(health: EndpointHealth, now: number): PostDecision {
   if (health.openUntil === null) return { kind: 'post' };
@@ -70,15 +74,11 @@ export function beginProbe(health: EndpointHealth, now: number): EndpointHealth 
 }
 
 /**
- * Whether a post counts for the health of its endpoint. An inbound event keeps to the schedule of specification 6.2,
+ * Whether posts of this kind count for the health of their endpoint. An inbound event keeps to the schedule of specification 6.2,
  * and never makes an endpoint rest; at one that rests because of others it may be the probe.
  */
-export function countsForHealth(
-  health: EndpointHealth,
-  kind: WebhookEvent['kind'],
-  result: PostResult,
-): boolean {
-  return isAboutEndpoint(result) && (kind === 'delivery' || health.openUntil !== null);
+export function countsForHealth(health: EndpointHealth, kind: WebhookKind): boolean {
+  return kind === 'delivery' || health.openUntil !== null;
 }
 
 /**
@@ -98,6 +98,11 @@ export function recordPost(health: EndpointHealth, succeeded: boolean, now: numb
   };
   const mustOpen = wasOpen ? health.isProbing : hasTripped(failed);
   return mustOpen ? opened(failed, now) : failed;
+}
+
+/** Until when an endpoint rests that did not before the last post, or whose probe just failed; null for any other. */
+export function beganToRest(before: EndpointHealth, after: EndpointHealth): number | null {
+  return after.windows > before.windows ? after.openUntil : null;
 }
 
 function hasTripped(health: EndpointHealth): boolean {

@@ -1,5 +1,8 @@
 import { MS_PER_SECOND } from '../shared/durations.ts';
 
+/** What a webhook tells of: a message that was sent, or one that came in. */
+export type WebhookKind = 'delivery' | 'inbound';
+
 /**
  * Why a post has no answer. `address-refused`: the url can never be posted to, so no later attempt can differ.
  * `name-refused`: the host's name leads to an address that is not allowed; names may lead elsewhere later.
@@ -52,6 +55,6 @@ export function errorOf(result: PostResult): string {
 }
 
 /** Only a 2xx counts; redirects are not followed (specification 6.1 and 6.2). */
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299;
+export function isSuccess(result: PostResult): boolean {
+  return result.kind === 'answered' && result.status >= 200 && result.status <= 299;
 }

@@ -3,7 +3,15 @@ import type { DeliveryReport } from '../messages/send-request.ts';
 import { deliveryPayload, type StatusChange } from './delivery-event.ts';
 import { endpointOf } from './endpoint-health.ts';
 import { type InboundMessage, inboundPayload } from './inbound-event.ts';
-import { errorOf, isLasting, isSuccess, POSTPONE_MS, type PostResult, wasPosted } from './post-result.ts';
+import {
+  errorOf,
+  isLasting,
+  isSuccess,
+  POSTPONE_MS,
+  type PostResult,
+  type WebhookKind,
+  wasPosted,
+} from './post-result.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
   type NextAttempt,
@@ -24,13 +32,13 @@ export type WebhookState = 'pending' | 'queued_retry' | 'delivered' | 'discarded
  */
 export interface WebhookEvent {
   readonly id: string;
-  readonly kind: 'delivery' | 'inbound';
+  readonly kind: WebhookKind;
   readonly projectId: string;
   readonly subject: string;
-  /** The whatsapp number an inbound event came in on; null for a delivery event. */
+  /** Our 24-hex id of the whatsapp number an inbound event came in on; null for a delivery event. */
   readonly phoneNumberId: string | null;
   readonly url: string;
-  /** Host and path: what temporary disabling goes by. */
+  /** Host, port and path: with the project, what temporary disabling goes by. */
   readonly endpoint: string;
   /** As the secret box sealed it; null when there is none. */
   readonly secret: string | null;
@@ -121,27 +129,17 @@ export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookE
   const { result, startedAt, endedAt } = ended;
   if (!isOpen(event)) return event;
   if (!wasPosted(result)) return scheduled(event, endedAt + POSTPONE_MS);
-  const attempts = event.attempts + 1;
-  const firstAttemptAt = event.firstAttemptAt ?? startedAt;
-  if (result.kind === 'answered' && isSuccess(result.status)) {
-    return {
-      ...event,
-      attempts,
-      firstAttemptAt,
-      state: 'delivered',
-      nextAttemptAt: null,
-      lastError: null,
-    };
-  }
-  const next = nextAttempt(event.kind, attempts, firstAttemptAt, ended);
-  return {
+  const tried = {
     ...event,
-    attempts,
-    firstAttemptAt,
-    state: next.kind === 'give-up' ? 'discarded' : stateOfRetry(event.kind, attempts),
-    nextAttemptAt: next.kind === 'give-up' ? null : next.at,
-    lastError: errorOf(result),
+    attempts: event.attempts + 1,
+    firstAttemptAt: event.firstAttemptAt ?? startedAt,
+    nextAttemptAt: null,
   };
+  if (isSuccess(result)) return { ...tried, state: 'delivered', lastError: null };
+  const lastError = errorOf(result);
+  const next = nextAttempt(tried, ended);
+  if (next.kind === 'give-up') return { ...tried, state: 'discarded', lastError };
+  return scheduled({ ...tried, state: stateOfRetry(tried), lastError }, next.at);
 }
 
 /**
@@ -152,7 +150,7 @@ export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookE
 export function retryByHand(event: WebhookEvent, now: number): WebhookEvent | null {
   const isLogExpired = now >= event.createdAt + WEBHOOK_LOG_LIFETIME_MS;
   if (event.kind !== 'inbound' || event.state === 'delivered' || isLogExpired) return null;
-  if (event.nextAttemptAt !== null && event.nextAttemptAt <= now) return event;
+  if (isDue(event, now)) return event;
   return scheduled(isOpen(event) ? event : { ...event, state: 'queued_retry' }, now);
 }
 
@@ -176,8 +174,7 @@ export function joinLines(
   const joined = added.map((event) => {
     const head = heads.get(event.subject);
     if (head !== undefined) {
-      const mayBeOnItsWay = head.attempts === 0 || (head.nextAttemptAt ?? now) <= now;
-      if (mayBeOnItsWay || waiting.has(event.subject)) {
+      if (head.attempts === 0 || isDue(head, now) || waiting.has(event.subject)) {
         waiting.add(event.subject);
         return event;
       }
@@ -190,15 +187,23 @@ export function joinLines(
   return { added: joined, superseded };
 }
 
-/** The line of one subject, in its order, once its head was attempted: who is next, and who gave way. */
+/**
+ * What changes in the line of one subject, given in its order, once its head was attempted: the next is due, and a head
+ * that is open still gives way. Nothing when nobody waits, or when the head was not tried.
+ */
 export function moveLine(
   head: WebhookEvent,
   open: readonly WebhookEvent[],
   now: number,
-): { readonly head: WebhookEvent; readonly next: WebhookEvent | null } {
+): readonly WebhookEvent[] {
   const follower = open.find((event) => event.nextAttemptAt === null);
-  if (follower === undefined || head.attempts === 0) return { head, next: null };
-  return { head: isOpen(head) ? supersede(head) : head, next: scheduled(follower, now) };
+  if (follower === undefined || head.attempts === 0) return [];
+  return [...(isOpen(head) ? [supersede(head)] : []), scheduled(follower, now)];
+}
+
+/** It may be on its way, too. */
+function isDue({ nextAttemptAt }: WebhookEvent, now: number): boolean {
+  return nextAttemptAt !== null && nextAttemptAt <= now;
 }
 
 function newEvent(id: string, now: number) {
@@ -214,18 +219,17 @@ function newEvent(id: string, now: number) {
   } as const;
 }
 
-function nextAttempt(
-  kind: WebhookEvent['kind'],
-  attempts: number,
-  firstAttemptAt: number,
-  { result, startedAt, endedAt, jitter }: EndedAttempt,
-): NextAttempt {
-  if (kind === 'inbound') return nextInboundAttempt({ attempts, firstAttemptAt, attemptedAt: startedAt });
+function nextAttempt(tried: WebhookEvent, { result, startedAt, endedAt, jitter }: EndedAttempt): NextAttempt {
+  const { attempts } = tried;
+  if (tried.kind === 'inbound') {
+    const firstAttemptAt = tried.firstAttemptAt ?? startedAt;
+    return nextInboundAttempt({ attempts, firstAttemptAt, attemptedAt: startedAt });
+  }
   if (isLasting(result)) return { kind: 'give-up' };
   const retryAfterMs = result.kind === 'answered' ? result.retryAfterMs : null;
   return nextDeliveryAttempt({ attempts, failedAt: endedAt, jitter, retryAfterMs });
 }
 
-function stateOfRetry(kind: WebhookEvent['kind'], attempts: number): WebhookState {
+function stateOfRetry({ kind, attempts }: WebhookEvent): WebhookState {
   return kind === 'inbound' && attempts >= INBOUND_QUICK_ATTEMPTS ? 'queued_retry' : 'pending';
 }

@@ -26,14 +26,8 @@ afterAll(async () => {
 
 const answering =
   (...answers: LookupAddress[]): LookupAll =>
-  (_hostname, _options, callback) =>
-    setImmediate(callback, null, answers);
-
-/** A lookup that answers before it returns, as one with a cache may. */
-const answeringAtOnce =
-  (...answers: LookupAddress[]): LookupAll =>
-  (_hostname, _options, callback) =>
-    callback(null, answers);
+  async () =>
+    answers;
 
 const entry = (address: string): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 });
 
@@ -47,14 +41,10 @@ async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${s
 const REFUSED = { kind: 'failed', reason: 'name-refused' };
 
 describe('addresses a name leads to', () => {
-  const specials = [...specialIpv4(), ...specialIpv6()].filter((_, at) => at % 9 === 0);
+  const specials = [...specialIpv4(), ...specialIpv6()].filter((_, at) => at % 6 === 0);
   const cases: [string, LookupAll][] = [
     ...specials.map((address): [string, LookupAll] => [address, answering(entry(address))]),
-    ...specials
-      .slice(0, 8)
-      .map((address): [string, LookupAll] => [`${address}, at once`, answeringAtOnce(entry(address))]),
     ['loopback', answering(LOOPBACK)],
-    ['loopback, at once', answeringAtOnce(LOOPBACK)],
     ['loopback in IPv6', answering(entry('::1'))],
     ['public first, loopback second', answering(PUBLIC, LOOPBACK)],
     ['loopback first, public second', answering(LOOPBACK, PUBLIC)],
@@ -112,8 +102,9 @@ describe('addresses a name leads to', () => {
 
   it('that are none end as a connection that failed, to be tried again', async () => {
     expect(await postTo(answering())).toEqual({ kind: 'failed', reason: 'connection' });
-    const unknown: LookupAll = (_hostname, _options, callback) =>
-      setImmediate(callback, Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []);
+    const unknown: LookupAll = async () => {
+      throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+    };
     expect(await postTo(unknown)).toEqual({ kind: 'failed', reason: 'connection' });
   });
 });
@@ -123,9 +114,9 @@ describe('address literals', () => {
     let lookups = 0;
     const transport = new UndiciWebhookTransport({
       allowedPorts: [sink.port],
-      lookup: (_hostname, _options, callback) => {
+      lookup: async () => {
         lookups += 1;
-        callback(null, [LOOPBACK]);
+        return [LOOPBACK];
       },
     });
     const answers = await Promise.all(
@@ -198,7 +189,7 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       allowedNetworks: ['127.0.0.2/32'],
       allowedPorts: [receiver.port],
       ca,
-      lookup: (_hostname, _options, callback) => callback(null, [current]),
+      lookup: async () => [current],
     });
     const post = () =>
       transport.post({ url: `https://${HOST}:${receiver.port}/hook`, headers: {}, body: '{}' });

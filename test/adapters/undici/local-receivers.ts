@@ -61,7 +61,7 @@ export function reaching(port: number): UndiciWebhookTransportOptions {
     allowedNetworks: ['127.0.0.1/32'],
     allowedPorts: [port],
     ca: certificates?.ca ?? '',
-    lookup: (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+    lookup: async () => [{ address: '127.0.0.1', family: 4 }],
   };
 }
 

@@ -165,7 +165,7 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
   });
 
   it('one that sends as much as it may, post after post, stays connected', async () => {
-    const body = 'a'.repeat(20_000);
+    const body = 'a'.repeat(32_000);
     const receiver = await receive(
       writing(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
     );

@@ -329,7 +329,10 @@ describe.skipIf(!hasOpenssl)(`below HTTP (skipped when ${OPENSSL_MISSING})`, () 
   });
 
   it('a lookup that never answers is a timeout', async () => {
-    const transport = transportTo(sink.port, { timeoutMs: DEADLINE_MS, lookup: () => undefined });
+    const transport = transportTo(sink.port, {
+      timeoutMs: DEADLINE_MS,
+      lookup: () => new Promise(() => undefined),
+    });
     const answer = await transport.post(postOf(sink.port));
     expect(answer).toMatchObject({ kind: 'failed', reason: 'timeout' });
   });

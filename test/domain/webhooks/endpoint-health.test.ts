@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import {
+  beganToRest,
   beginProbe,
   countsForHealth,
   decidePost,
@@ -7,10 +8,11 @@ import {
   endpointOf,
   HEALTH_KEPT_MS,
   HEALTHY,
+  hostOf,
   OPEN_WINDOWS_MS,
   recordPost,
 } from '../../../src/domain/webhooks/endpoint-health.ts';
-import type { PostFailure, PostResult } from '../../../src/domain/webhooks/post-result.ts';
+import type { WebhookKind } from '../../../src/domain/webhooks/post-result.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
@@ -73,6 +75,21 @@ describe('while it is open', () => {
     expect(windows).toEqual([1, 5, 15, 60, 60]);
   });
 
+  it('an endpoint begins to rest once for each window, and not by a late failure', () => {
+    const tripped = having('----------');
+    expect(beganToRest(having('---------'), tripped)).toBe(openSince + MINUTE_MS);
+    expect(beganToRest(HEALTHY, having('-'))).toBeNull();
+    expect(beganToRest(tripped, recordPost(tripped, false, openSince + 5))).toBeNull();
+    let health = tripped;
+    for (let window = 0; window < 6; window += 1) {
+      const now = health.openUntil ?? 0;
+      const probed = recordPost(beginProbe(health, now), false, now);
+      expect(beganToRest(health, probed)).toBe(probed.openUntil);
+      health = probed;
+    }
+    expect(beganToRest(health, recordPost(health, true, NOW + 86_400_000))).toBeNull();
+  });
+
   it('failures of posts that were already on their way do not lengthen the window', () => {
     const open = having('----------');
     expect(recordPost(open, false, openSince + 5).openUntil).toBe(open.openUntil);
@@ -94,19 +111,13 @@ describe('while it is open', () => {
 
 describe('which posts count', () => {
   const resting = having('----------');
-  const answered = { kind: 'answered', status: 500, retryAfterMs: null } as const;
-  const failed = (reason: PostFailure) => ({ kind: 'failed', reason }) as const;
 
-  test.each<[string, EndpointHealth, 'delivery' | 'inbound', PostResult, boolean]>([
-    ['a status that was answered', HEALTHY, 'delivery', answered, true],
-    ['a status that was not', HEALTHY, 'delivery', failed('timeout'), true],
-    ['a name that leads nowhere good', HEALTHY, 'delivery', failed('name-refused'), true],
-    ['one that was not sent', HEALTHY, 'delivery', failed('busy'), false],
-    ['one that could not be signed', resting, 'delivery', failed('secret-unreadable'), false],
-    ['an inbound message', HEALTHY, 'inbound', answered, false],
-    ['an inbound message as the probe', resting, 'inbound', answered, true],
-  ])('%s', (_, health, kind, result, counts) => {
-    expect(countsForHealth(health, kind, result)).toBe(counts);
+  test.each<[string, EndpointHealth, WebhookKind, boolean]>([
+    ['of a message that was sent', HEALTHY, 'delivery', true],
+    ['of one that came in', HEALTHY, 'inbound', false],
+    ['of one that came in, as the probe', resting, 'inbound', true],
+  ])('%s', (_, health, kind, counts) => {
+    expect(countsForHealth(health, kind)).toBe(counts);
   });
 
   it('of an endpoint are remembered for longer than it may rest', () => {
@@ -128,5 +139,6 @@ describe('the state', () => {
     ['https://example.com/', 'example.com/'],
   ])('belongs to a host and path: %s', (url, endpoint) => {
     expect(endpointOf(url)).toBe(endpoint);
+    expect(hostOf(endpoint)).toBe(new URL(url).host);
   });
 });

@@ -226,7 +226,7 @@ describe('an inbound event after an attempt', () => {
     ]);
   });
 
-  it('is tried again when its address is refused: what an operator allows may change', () => {
+  it('is tried again whatever it met: its schedule knows no other end', () => {
     expect(afterAttempt(inbound(), failed('address-refused'))).toMatchObject({
       state: 'pending',
       nextAttemptAt: NOW + 10 * SECOND_MS,
@@ -336,27 +336,24 @@ describe('the line of one subject', () => {
 
   it('moves on once its head is delivered', () => {
     const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
-    expect(moveLine(head, [waiting], NOW)).toEqual({ head, next: { ...waiting, nextAttemptAt: NOW } });
+    expect(moveLine(head, [waiting], NOW)).toEqual([scheduled(waiting, NOW)]);
   });
 
   it('passes over a head that failed, which gives way', () => {
     const head = delivery({ attempts: 1, nextAttemptAt: NOW + SECOND_MS });
-    expect(moveLine(head, [head, waiting], NOW)).toEqual({
-      head: supersede(head),
-      next: { ...waiting, nextAttemptAt: NOW },
-    });
+    expect(moveLine(head, [head, waiting], NOW)).toEqual([supersede(head), scheduled(waiting, NOW)]);
   });
 
   it('moves on to the first that waits', () => {
     const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
     const later = delivery({ id: 'fe'.repeat(12), nextAttemptAt: null });
-    expect(moveLine(head, [waiting, later], NOW).next).toEqual({ ...waiting, nextAttemptAt: NOW });
+    expect(moveLine(head, [waiting, later], NOW)).toEqual([scheduled(waiting, NOW)]);
   });
 
   test.each([
     ['was not tried', delivery({ attempts: 0 }), [waiting]],
     ['is followed by nothing', delivery({ attempts: 1 }), []],
   ])('stands still while its head %s', (_, head, followers) => {
-    expect(moveLine(head, followers, NOW)).toEqual({ head, next: null });
+    expect(moveLine(head, followers, NOW)).toEqual([]);
   });
 });
