@@ -9,7 +9,7 @@ export const EXIT_USAGE = 2;
 const ID_PATTERN = /^[0-9a-f]{24}$/;
 const USAGE = `usage: npm run webhooks -- log <id of the number>   what became of its inbound events in the last 15 days
        npm run webhooks -- retry <id of the event>  makes one that was not delivered due at once
-Both ids are 24 hex digits; that of a number is its "id" in the seed file, not its "phoneNumberId" at whatsapp.`;
+Both ids are 24 hex digits; that of a number is its "id" under "whatsapp" in the seed file, not the "phoneNumberId" beside it.`;
 
 /**
  * The operator's side of specification 6.2: the log of inbound events, and the retry by hand, after which the

@@ -6,7 +6,7 @@ import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
-import { seedWith } from '../support/seeds.ts';
+import { seedWith, verification } from '../support/seeds.ts';
 
 const NUMBER_ID = '664def456abc789012345678';
 const SECRET = `svc_live_sk${'0123456789abcdef'.repeat(4)}`;
@@ -126,6 +126,35 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
       Array.from({ length: 5 }, () => ['discarded', 50]),
     );
     expect(receiver.posts).toHaveLength(250);
+    await service.assertQuiet();
+  });
+
+  it('rests with delivery reports that go to the same endpoint, and may be the one that tries it', async () => {
+    const { receiver, service } = await start();
+    // Nothing is left of what is gone but that its endpoint rests.
+    receiver.answer(answerWith(410));
+    for (let count = 10; count < 20; count += 1) {
+      await service.request('/sms', {
+        body: verification(`9990000${count}0006`, {
+          provider: 'sms',
+          deliveryReport: { webhookUrl: receiver.url('/inbound'), deliveryReportType: 'final' },
+        }),
+      });
+    }
+    await service.settle();
+    const before = receiver.posts.length;
+    const count = () => receiver.posts.length - before;
+    receiver.answer(answerWith(500));
+    await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
+    await service.advance(60 * SECOND - 1);
+    expect(count()).toBe(0);
+    await service.advance(1);
+    expect(count()).toBe(1);
+    await service.advance(300 * SECOND - 1);
+    expect(count()).toBe(1);
+    receiver.answer(answerWith(200));
+    await service.advance(1);
+    expect(count()).toBe(2);
     await service.assertQuiet();
   });
 

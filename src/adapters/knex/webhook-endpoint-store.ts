@@ -27,23 +27,25 @@ export class KnexWebhookEndpointStore implements WebhookEndpointStore {
     this.#session = session;
   }
 
-  async read(lanes: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>> {
-    if (lanes.length === 0) return new Map();
-    return byLane(await this.#session.query('SELECT * FROM webhook_endpoints WHERE lane = ANY(?)', [lanes]));
+  async read(laneKeys: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>> {
+    if (laneKeys.length === 0) return new Map();
+    return byLane(
+      await this.#session.query('SELECT * FROM webhook_endpoints WHERE lane = ANY(?)', [laneKeys]),
+    );
   }
 
-  async lock(lanes: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>> {
+  async lock(laneKeys: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>> {
     const select = 'SELECT * FROM webhook_endpoints WHERE lane = ANY(?) ORDER BY lane FOR UPDATE';
-    const known = byLane(await this.#session.query(select, [lanes]));
-    const unknown = lanes.filter((lane) => !known.has(lane));
+    const known = byLane(await this.#session.query(select, [laneKeys]));
+    const unknown = laneKeys.filter((lane) => !known.has(lane));
     if (unknown.length === 0) return known;
     await this.#session.insert(
       MAKE,
       unknown.map((lane) => ({ lane, health: JSON.stringify(HEALTHY), touched_at: at })),
     );
-    const all = byLane(await this.#session.query(select, [lanes]));
+    const all = byLane(await this.#session.query(select, [laneKeys]));
     // Last: whoever holds what was swept must not wait for anybody.
-    await this.#sweepOthers(lanes, at, unknown.length * SWEPT_PER_MADE);
+    await this.#sweepOthers(laneKeys, at, unknown.length * SWEPT_PER_MADE);
     return all;
   }
 

@@ -250,12 +250,12 @@ export interface WebhookEventStore {
 /** The health of endpoints, of each project for itself: by `laneKey`. */
 export interface WebhookEndpointStore {
   /** What is known of the lanes, without a lock; one that nothing is known of is missing. */
-  read(lanes: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
+  read(laneKeys: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
   /**
    * The same, locked in their order until the transaction ends. One that nothing is known of is made healthy first, and
    * others that nobody posted to for long before `at` are forgotten for it.
    */
-  lock(lanes: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
+  lock(laneKeys: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
   /** Writes the health of locked lanes, posted to at `at`. */
   save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
 }

@@ -24,11 +24,16 @@ const NAMES = [
   '008-webhook-tenants',
 ];
 
+const LAST = NAMES.at(-1);
+
 describe('migrations on SQLite', () => {
   it('run once when they are asked for twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
 
   it('give every endpoint with open events its job', () =>
     giveEndpointsTheirJobs({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('keep the events that are there, and make an inbound one unique', () =>
+    keepEvents({ kind: 'sqlite', filename: ':memory:' }));
 
   it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'barid-migrations-'));
@@ -43,6 +48,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('run once when they are asked for twice', () => inOwnSchema(migrateTwice));
 
     it('give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
+
+    it('keep the events that are there, and make an inbound one unique', () => inOwnSchema(keepEvents));
 
     it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, () =>
       inOwnSchema(migrateInThreeProcesses),
@@ -59,7 +66,7 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
   await database.close();
 }
 
-/** From a database of the version before, where every event had a job of its own. */
+/** From a database where every event had a job of its own. */
 async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
   const database = openDatabase(config);
   const { knex } = database;
@@ -122,6 +129,44 @@ async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
     posts('a.example/2'),
   ]);
   expect(await knex('dead_jobs').pluck('id')).toEqual([]);
+  await database.close();
+}
+
+/** From a database where the health of endpoints was shared by all projects. */
+async function keepEvents(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await database.migrate();
+  await knex.raw('DROP INDEX webhook_events_arrival');
+  await knex.raw('DROP INDEX webhook_events_ended');
+  await knex.raw('CREATE INDEX webhook_events_age ON webhook_events (created_at)');
+  await knex.raw('ALTER TABLE webhook_endpoints RENAME COLUMN lane TO endpoint');
+  await knex('webhook_endpoints').insert({ endpoint: 'a.example/1', health: '{}', touched_at: 1 });
+  await knex('knex_migrations').where({ name: LAST }).delete();
+  const event = (id: string, kind: string, subject: string) => ({
+    id,
+    kind,
+    subject,
+    project_id: 'p1',
+    url: 'https://a.example/1',
+    endpoint: 'a.example/1',
+    body: '{}',
+    state: 'pending',
+    is_open: 1,
+    attempts: 0,
+    created_at: 1,
+    version: 1,
+  });
+  await knex('webhook_events').insert([
+    event('e1', 'delivery', 'sms-1'),
+    event('e2', 'delivery', 'sms-1'),
+    event('e3', 'inbound', 'e3'),
+  ]);
+
+  await database.migrate();
+  expect(await knex('webhook_events').orderBy('id').pluck('id')).toEqual(['e1', 'e2', 'e3']);
+  await expect(knex('webhook_events').insert(event('e4', 'inbound', 'e3'))).rejects.toThrow(/unique/i);
+  expect(await knex('webhook_endpoints').pluck('lane')).toEqual([]);
   await database.close();
 }
 
