@@ -21,7 +21,7 @@ const NAMES = [
   '005-webhooks',
   '006-installation',
   '007-webhook-lanes',
-  '008-webhook-tenants',
+  '008-webhook-lane-health',
 ];
 
 const LAST = NAMES.at(-1);

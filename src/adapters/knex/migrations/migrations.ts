@@ -7,7 +7,7 @@ import * as jobs from './004-jobs.ts';
 import * as webhooks from './005-webhooks.ts';
 import * as installation from './006-installation.ts';
 import * as webhookLanes from './007-webhook-lanes.ts';
-import * as webhookTenants from './008-webhook-tenants.ts';
+import * as webhookLaneHealth from './008-webhook-lane-health.ts';
 
 interface Migration {
   readonly name: string;
@@ -23,7 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '005-webhooks', up: webhooks.up },
   { name: '006-installation', up: installation.up },
   { name: '007-webhook-lanes', up: webhookLanes.up },
-  { name: '008-webhook-tenants', up: webhookTenants.up },
+  { name: '008-webhook-lane-health', up: webhookLaneHealth.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */
