@@ -50,8 +50,8 @@ const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 /**
  * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
- * special answer among the first few refuses them all; and the address the socket ended at is checked before a byte is sent. How much it
- * reads of an answer is limited.
+ * special answer among the first few refuses them all; and the address the socket ended at is checked before a byte
+ * is sent. How much it reads of an answer is limited.
  */
 export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
   const secureContext = createSecureContext({
