@@ -39,8 +39,8 @@ export class BackgroundWork {
     return this.#starts;
   }
 
-  /** Resolves when there is room for more. */
-  async room(): Promise<void> {
+  /** Resolves when there is capacity for more. */
+  async waitForCapacity(): Promise<void> {
     while (this.#items >= this.#itemsMax) await this.#oneEnded();
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from './ports/clock.ts';
-import type { Pause } from './ports/pause.ts';
+import type { Delay } from './ports/delay.ts';
 import { StorageUnavailable } from './storage-unavailable.ts';
 
 /** What a batch is told about itself. */
@@ -40,7 +40,7 @@ interface BatcherOptions {
   /** Without one the repeats of a batch may take any time. */
   readonly clock?: Clock;
   /** Once a batch has begun the next one waits until this is over, or until it is full; by default it waits for nobody. */
-  readonly pause?: Pause;
+  readonly pause?: Delay;
 }
 
 /**
@@ -53,7 +53,7 @@ export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
   readonly #itemsMax: number;
   readonly #clock: Clock;
-  readonly #pause: Pause | null;
+  readonly #pause: Delay | null;
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
   #underWay = 0;

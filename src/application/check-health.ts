@@ -72,7 +72,7 @@ export class CheckHealth {
 
   /** Messages are accepted without the queue: their jobs wait in the database. */
   #queue(): DependencyHealth {
-    const problem = this.#ports.jobQueue.problem();
+    const problem = this.#ports.jobQueue.unavailableReason();
     return { name: 'queue', ok: problem === null, critical: false, detail: problem ?? 'carries jobs' };
   }
 }

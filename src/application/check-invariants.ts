@@ -17,14 +17,14 @@ export class CheckInvariants {
       const problems = audit
         .flatMap(({ account, entries }) => differencesOf(account, entries))
         .map(describeDifference);
-      const dead = await stores.jobs.countDead();
+      const dead = await stores.jobs.countDeadLettered();
       if (dead > 0) problems.push(`${dead} jobs were set aside as dead`);
       if (!quiet) return problems;
       for (const { account } of audit) {
         if (account.held !== ZERO)
           problems.push(`project ${account.projectId}: ${toIqd(account.held)} IQD are still held`);
       }
-      const next = await stores.jobs.next();
+      const next = await stores.jobs.nextDue();
       if (next !== null) {
         problems.push(`a job is due at ${new Date(next.dueAt).toISOString()}: ${next.id}`);
       }

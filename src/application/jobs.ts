@@ -1,17 +1,17 @@
 /** What is to be done for a message: try the channel at a position of its chain, or end that channel's time. */
 export type MessageWork =
-  | { readonly kind: 'start-step'; readonly smsId: string; readonly step: number }
-  | { readonly kind: 'step-deadline'; readonly smsId: string; readonly step: number };
+  | { readonly kind: 'start-attempt'; readonly smsId: string; readonly attemptNumber: number }
+  | { readonly kind: 'attempt-deadline'; readonly smsId: string; readonly attemptNumber: number };
 
 /** The events of one project to one endpoint. */
-export interface WebhookLane {
+export interface WebhookDestination {
   readonly projectId: string;
   readonly endpoint: string;
 }
 
 /** Post what is due in a lane. */
-export interface WebhookWork extends WebhookLane {
-  readonly kind: 'post-webhooks';
+export interface WebhookWork extends WebhookDestination {
+  readonly kind: 'deliver-webhooks';
 }
 
 /** What is to be done. Jobs carry ids, never object graphs; a new kind breaks the build until it is handled. */
@@ -25,12 +25,12 @@ export interface Job {
 }
 
 /**
- * A job somebody works on. `fence` rises with every lease, and when the job is added again: only the holder of the
+ * A job somebody works on. `fencingToken` rises with every lease, and when the job is added again: only the holder of the
  * newest may complete it, so a late worker changes nothing.
  */
 export interface LeasedJob<Kind extends Work = Work> {
   readonly id: string;
-  readonly fence: number;
+  readonly fencingToken: number;
   readonly work: Kind;
 }
 
@@ -52,33 +52,41 @@ export const FAILURES_MAX = 5;
 /** A job that failed is due again after this time. */
 export const FAILED_JOB_PAUSE_MS = 30_000;
 
-/** The job that tries the channel at `step`; there is one per message and step, whatever its due time. */
-export function startStepJob(smsId: string, step: number, dueAt: number): Job {
-  return { id: startStepJobId(smsId, step), dueAt, work: { kind: 'start-step', smsId, step } };
+/** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
+export function startAttemptJob(smsId: string, attemptNumber: number, dueAt: number): Job {
+  return {
+    id: startAttemptJobId(smsId, attemptNumber),
+    dueAt,
+    work: { kind: 'start-attempt', smsId, attemptNumber },
+  };
 }
 
-/** The job that ends the time of the channel at `step`, due at that instant; one per message and step. */
-export function stepDeadlineJob(smsId: string, step: number, dueAt: number): Job {
-  return { id: stepDeadlineJobId(smsId, step), dueAt, work: { kind: 'step-deadline', smsId, step } };
+/** The job that ends the time of the channel at `attemptNumber`, due at that instant; one per message and attempt. */
+export function attemptDeadlineJob(smsId: string, attemptNumber: number, dueAt: number): Job {
+  return {
+    id: attemptDeadlineJobId(smsId, attemptNumber),
+    dueAt,
+    work: { kind: 'attempt-deadline', smsId, attemptNumber },
+  };
 }
 
-/** The id of `startStepJob`, for removing it. */
-export function startStepJobId(smsId: string, step: number): string {
-  return `${smsId}/start/${step}`;
+/** The id of `startAttemptJob`, for removing it. */
+export function startAttemptJobId(smsId: string, attemptNumber: number): string {
+  return `${smsId}/start/${attemptNumber}`;
 }
 
-/** The id of `stepDeadlineJob`, for removing it. */
-export function stepDeadlineJobId(smsId: string, step: number): string {
-  return `${smsId}/deadline/${step}`;
+/** The id of `attemptDeadlineJob`, for removing it. */
+export function attemptDeadlineJobId(smsId: string, attemptNumber: number): string {
+  return `${smsId}/deadline/${attemptNumber}`;
 }
 
 /** Names a lane among all of them. */
-export function laneKey({ projectId, endpoint }: WebhookLane): string {
+export function destinationKey({ projectId, endpoint }: WebhookDestination): string {
   return `${projectId}/${endpoint}`;
 }
 
 /** The job that posts what is due to an endpoint; there is one per project and endpoint, however many events wait. */
-export function postWebhooksJob({ projectId, endpoint }: WebhookLane, dueAt: number): Job {
-  const work = { kind: 'post-webhooks', projectId, endpoint } as const;
-  return { id: `webhooks/${laneKey(work)}`, dueAt, work };
+export function deliverWebhooksJob({ projectId, endpoint }: WebhookDestination, dueAt: number): Job {
+  const work = { kind: 'deliver-webhooks', projectId, endpoint } as const;
+  return { id: `webhooks/${destinationKey(work)}`, dueAt, work };
 }

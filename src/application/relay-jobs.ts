@@ -21,7 +21,7 @@ export class RelayJobs {
   /** Resolves with the number of jobs the queue now holds; 0 when nothing is due or the queue is full. */
   async execute(): Promise<number> {
     const { unitOfWork, jobQueue, clock } = this.#ports;
-    const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.room());
+    const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.availableCapacity());
     if (limit <= 0) return 0;
     const now = clock.now();
     const jobs = await unitOfWork.run(

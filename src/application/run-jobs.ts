@@ -8,24 +8,24 @@ import {
   type WebhookWork,
 } from './jobs.ts';
 import type { AdvanceMessages } from './messages/advance-messages.ts';
-import type { SubmitSteps } from './messages/submit-steps.ts';
+import type { SubmitAttempts } from './messages/submit-attempts.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Logger } from './ports/logger.ts';
 import type { Stores } from './ports/stores.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
-import type { WorkSignal } from './ports/work-signal.ts';
+import type { WakeSignal } from './ports/wake-signal.ts';
 import { StorageUnavailable } from './storage-unavailable.ts';
 import type { DeliverWebhooks } from './webhooks/deliver-webhooks.ts';
 
 interface RunPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;
-  readonly submitSteps: SubmitSteps;
+  readonly submitAttempts: SubmitAttempts;
   readonly deliverWebhooks: DeliverWebhooks;
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly workSignal: WorkSignal;
+  readonly wakeSignal: WakeSignal;
 }
 
 /**
@@ -48,7 +48,7 @@ export class RunJobs {
     const messages = jobs.filter(isMessageJob);
     const webhooks = jobs.filter(isWebhookJob);
     await Promise.all([this.#advanceAll(messages), this.#ports.deliverWebhooks.execute(webhooks)]);
-    this.#ports.workSignal.wake();
+    this.#ports.wakeSignal.wake();
   }
 
   /** A job that cannot be done must not keep its batch from being done. */
@@ -76,20 +76,20 @@ export class RunJobs {
   }
 
   async #advance(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
-    const { unitOfWork, advanceMessages, submitSteps, background } = this.#ports;
+    const { unitOfWork, advanceMessages, submitAttempts, background } = this.#ports;
     const { started, projects } = await unitOfWork.run(async (stores) => {
-      const steps = await advanceMessages.execute(stores, [], jobs);
+      const attempts = await advanceMessages.execute(stores, [], jobs);
       return {
-        started: steps,
+        started: attempts,
         projects: await projectsOf(
           stores,
-          steps.map(({ message }) => message.projectId),
+          attempts.map(({ message }) => message.projectId),
         ),
       };
     });
     if (started.length === 0) return;
-    background.start(started.length, () => submitSteps.execute(started, projects));
-    await background.room();
+    background.start(started.length, () => submitAttempts.execute(started, projects));
+    await background.waitForCapacity();
   }
 
   /** Only a job that failed by itself counts as failed: what fails in a batch may be another's fault. */
@@ -100,12 +100,16 @@ export class RunJobs {
     const reason = error instanceof Error ? error.message : String(error);
     const failure = { reason, at, retryAt: at + FAILED_JOB_PAUSE_MS, failuresMax: FAILURES_MAX };
     const dead = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
-    for (const { id, work } of dead) logger.warn('job_dead', { jobId: id, kind: work.kind });
+    for (const { id, work } of dead) logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });
   }
 
   #logFailure(jobs: readonly LeasedJob[], error: unknown): void {
     for (const job of jobs) {
-      this.#ports.logger.error('job_failed', error, { jobId: job.id, kind: job.work.kind, fence: job.fence });
+      this.#ports.logger.error('job_failed', error, {
+        jobId: job.id,
+        kind: job.work.kind,
+        fencingToken: job.fencingToken,
+      });
     }
   }
 }
@@ -117,10 +121,10 @@ function isMessageJob(job: LeasedJob): job is LeasedJob<MessageWork> {
 function isWebhookJob(job: LeasedJob): job is LeasedJob<WebhookWork> {
   const { work } = job;
   switch (work.kind) {
-    case 'post-webhooks':
+    case 'deliver-webhooks':
       return true;
-    case 'start-step':
-    case 'step-deadline':
+    case 'start-attempt':
+    case 'attempt-deadline':
       return false;
     default:
       return work satisfies never;

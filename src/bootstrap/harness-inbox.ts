@@ -1,4 +1,4 @@
-import type { SimulatedMessage } from '../adapters/simulator/simulated-carriers.ts';
+import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 
 /** A message as a handset shows it. */
 export interface InboxMessage extends SimulatedMessage {
@@ -42,7 +42,7 @@ export class Inbox {
 
   /** Called by the simulated channels; what they refused never reached a handset. */
   receive(submission: SimulatedMessage): void {
-    if (submission.answer === 'refused') return;
+    if (submission.result === 'rejected') return;
     const { content } = submission;
     const message = {
       ...submission,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerModule } from 'inversify';
-import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
+import type { ObservedReply } from '../adapters/http/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
-import type { SimulatedScript } from '../adapters/simulator/simulated-carriers.ts';
+import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
 import { CheckInvariants } from '../application/check-invariants.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Channel } from '../domain/messages/channel.ts';
@@ -17,7 +17,7 @@ import { readSeed, type SeedFile } from './seed-file.ts';
 import { Service } from './service.ts';
 import { adapters, ports } from './tokens.ts';
 
-export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulated-carriers.ts';
+export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulator.ts';
 export type { InboxMessage } from './harness-inbox.ts';
 export type { SeedFile } from './seed-file.ts';
 
@@ -27,7 +27,7 @@ export interface HarnessOptions {
   /** The first instant, anything `Date` understands; 2030-01-01T00:00:00Z without one. */
   readonly now?: string | number;
   /** Called with every answer of the HTTP interface; throw to report one that should not be. */
-  readonly observeAnswer?: (seen: SeenAnswer) => void;
+  readonly observeReply?: (seen: ObservedReply) => void;
   /**
    * Lets webhooks reach a receiver on this machine: the ranges and ports they may go to (public addresses and
    * 443 without), and the authority its certificate comes from.
@@ -47,7 +47,7 @@ export interface HarnessRequest {
   readonly body?: unknown;
 }
 
-export interface HarnessAnswer {
+export interface HarnessReply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
@@ -95,7 +95,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     seed: readSeed(options.seed ?? DEMO_SEED),
     onSubmission: (message) => inbox.receive(message),
     overrides: options.overrides ?? [],
-    ...(options.observeAnswer === undefined ? {} : { observeAnswer: options.observeAnswer }),
+    ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
   });
   await service.start();
   const jobQueue = service.container.get(ports.jobQueue);
@@ -129,7 +129,7 @@ export class Harness {
   }
 
   /** One request to the HTTP interface, with the seed's first key unless told otherwise. */
-  async request(path: string, request: HarnessRequest = {}): Promise<HarnessAnswer> {
+  async request(path: string, request: HarnessRequest = {}): Promise<HarnessReply> {
     const apiKey = request.apiKey === undefined ? this.apiKey : request.apiKey;
     const answer = await fetch(`${await this.url}${path}`, {
       method: request.method ?? (request.body === undefined ? 'GET' : 'POST'),
@@ -171,7 +171,7 @@ export class Harness {
   async settle(): Promise<void> {
     const { container } = this.#service;
     do {
-      container.get(adapters.doorbell).wake();
+      container.get(adapters.localWakeSignal).wake();
       await this.#service.idle();
     } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.#clock.now());
   }
@@ -185,7 +185,7 @@ export class Harness {
   without(phoneNumber: string, channel: Channel): void {
     this.script((submission) =>
       submission.phoneNumber === phoneNumber && submission.channel === channel
-        ? { answer: 'refused', reason: `The number is not on ${channel}` }
+        ? { result: 'rejected', reason: `The number is not on ${channel}` }
         : null,
     );
   }
@@ -229,8 +229,8 @@ export class Harness {
 
   async #nextDueAt(): Promise<number | null> {
     const { container } = this.#service;
-    const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.next());
-    const receipt = container.get(ports.carrierNews).nextDueAt();
+    const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDue());
+    const receipt = container.get(ports.providerEvents).nextDueAt();
     if (job === null || receipt === null) return job?.dueAt ?? receipt;
     return Math.min(job.dueAt, receipt);
   }

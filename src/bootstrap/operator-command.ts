@@ -16,7 +16,7 @@ const NO_TABLES =
 /** Where a command writes to; a line each. */
 export interface CommandOutput {
   readonly print: (line: string) => void;
-  readonly complain: (line: string) => void;
+  readonly error: (line: string) => void;
 }
 
 /** To the terminal. What is read by nobody any more, as behind `| head`, is no error. */
@@ -26,7 +26,7 @@ export function consoleOutput(): CommandOutput {
       if (error.code !== 'EPIPE') throw error;
     });
   }
-  return { print: console.log, complain: console.error };
+  return { print: console.log, error: console.error };
 }
 
 /**
@@ -36,14 +36,14 @@ export function consoleOutput(): CommandOutput {
  */
 export async function runOperatorCommand(
   environment: Readonly<Record<string, string | undefined>>,
-  { complain }: Pick<CommandOutput, 'complain'>,
+  output: Pick<CommandOutput, 'error'>,
   work: (container: Container) => Promise<number>,
   clock: Clock = new SystemClock(),
 ): Promise<number> {
   try {
     const config = readConfig(environment);
     if (!mayExist(config.database)) {
-      complain(NO_TABLES);
+      output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
     }
     const container = buildContainer({
@@ -57,18 +57,18 @@ export async function runOperatorCommand(
     const database = container.get(adapters.database);
     try {
       if (await database.isMigrated()) return await work(container);
-      complain(NO_TABLES);
+      output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
     } finally {
       await database.close();
     }
   } catch (error) {
     if (error instanceof ConfigError) {
-      complain(`Barid cannot read its configuration:\n${error.message}`);
+      output.error(`Barid cannot read its configuration:\n${error.message}`);
       return EXIT_CONFIGURATION;
     }
     if (!(error instanceof StorageUnavailable)) throw error;
-    complain(`Barid cannot reach its database: ${error.message}`);
+    output.error(`Barid cannot reach its database: ${error.message}`);
     return EXIT_UNAVAILABLE;
   }
 }

@@ -29,9 +29,9 @@ export const DEFAULT_SEED_SETTINGS = {
   settlement: DEFAULT_SETTINGS.settlement,
   billingUnits: DEFAULT_SETTINGS.billingUnits,
   language: DEFAULT_SETTINGS.language,
-  stepTimeoutSeconds: {
-    verification: DEFAULT_SETTINGS.stepTimeoutMs.verification / MS_PER_SECOND,
-    other: DEFAULT_SETTINGS.stepTimeoutMs.other / MS_PER_SECOND,
+  attemptTimeoutSeconds: {
+    verification: DEFAULT_SETTINGS.attemptTimeoutMs.verification / MS_PER_SECOND,
+    other: DEFAULT_SETTINGS.attemptTimeoutMs.other / MS_PER_SECOND,
   },
 };
 
@@ -72,12 +72,12 @@ const project = z
     settlement: z.enum(SETTLEMENT_RULES).default(DEFAULT_SEED_SETTINGS.settlement),
     billingUnits: z.enum(BILLING_UNIT_RULES).default(DEFAULT_SEED_SETTINGS.billingUnits),
     language: z.enum(LANGUAGES).default(DEFAULT_SEED_SETTINGS.language),
-    stepTimeoutSeconds: z
+    attemptTimeoutSeconds: z
       .strictObject({
         verification: z.number().int().min(1).max(3_600),
         other: z.number().int().min(1).max(259_200),
       })
-      .default(DEFAULT_SEED_SETTINGS.stepTimeoutSeconds),
+      .default(DEFAULT_SEED_SETTINGS.attemptTimeoutSeconds),
     senderIds: z
       .array(
         z.strictObject({
@@ -198,7 +198,7 @@ function repeated(values: readonly string[]): string | undefined {
 
 function seedProject(seeded: z.output<typeof project>): SeedProject {
   const id = seeded.id ?? derivedId(`project ${seeded.slug}`);
-  const { verification, other } = seeded.stepTimeoutSeconds;
+  const { verification, other } = seeded.attemptTimeoutSeconds;
   return {
     project: {
       id,
@@ -212,7 +212,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
         settlement: seeded.settlement,
         billingUnits: seeded.billingUnits,
         language: seeded.language,
-        stepTimeoutMs: { verification: verification * MS_PER_SECOND, other: other * MS_PER_SECOND },
+        attemptTimeoutMs: { verification: verification * MS_PER_SECOND, other: other * MS_PER_SECOND },
       },
     },
     apiKeys: seeded.apiKeys,

@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { Container, type ContainerModule } from 'inversify';
 import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
-import type { SeenAnswer } from '../adapters/http/seen-answer.ts';
+import type { ObservedReply } from '../adapters/http/observed-reply.ts';
 import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
-import type { SimulatedMessage } from '../adapters/simulator/simulated-carriers.ts';
+import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
@@ -41,7 +41,7 @@ export interface ServiceParts {
   readonly watchesClock: boolean;
   readonly seed: Seed | null;
   readonly onSubmission?: (message: SimulatedMessage) => void;
-  readonly observeAnswer?: (seen: SeenAnswer) => void;
+  readonly observeReply?: (seen: ObservedReply) => void;
   readonly overrides?: readonly ContainerModule[];
 }
 
@@ -80,11 +80,11 @@ export class Service {
     this.container = container;
     this.#listensForWork = parts.role !== 'api';
     this.#loop = new WorkLoop({
-      doorbell: container.get(adapters.doorbell),
+      localWakeSignal: container.get(adapters.localWakeSignal),
       relayJobs: container.get(RelayJobs),
       recordReceipts: container.get(RecordReceipts),
       acceptInbound: container.get(AcceptInbound),
-      carrierNews: container.get(ports.carrierNews),
+      providerEvents: container.get(ports.providerEvents),
       clock: parts.clock,
       logger: parts.logger,
       polls: parts.watchesClock,
@@ -100,7 +100,7 @@ export class Service {
       },
       logger: parts.logger,
       requestIds: () => ids.hex24(parts.clock.now()),
-      ...(parts.observeAnswer === undefined ? {} : { observeAnswer: parts.observeAnswer }),
+      ...(parts.observeReply === undefined ? {} : { observeReply: parts.observeReply }),
     });
   }
 

@@ -1,19 +1,19 @@
 import type { ServiceIdentifier } from 'inversify';
 import type { Database } from '../adapters/knex/database.ts';
-import type { SimulatedCarriers } from '../adapters/simulator/simulated-carriers.ts';
-import type { Doorbell } from '../adapters/timer/doorbell.ts';
-import type { CarrierNewsSource } from '../application/ports/carrier-news.ts';
+import type { Simulator } from '../adapters/simulator/simulator.ts';
+import type { LocalWakeSignal } from '../adapters/timer/local-wake-signal.ts';
 import type { ChannelProviders } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
+import type { Delay } from '../application/ports/delay.ts';
 import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
-import type { Pause } from '../application/ports/pause.ts';
+import type { ProviderEventSource } from '../application/ports/provider-events.ts';
 import type { SecretBox } from '../application/ports/secret-box.ts';
 import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
+import type { WakeSignal } from '../application/ports/wake-signal.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
-import type { WorkSignal } from '../application/ports/work-signal.ts';
 import type { Hmac } from '../domain/webhooks/signer.ts';
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
@@ -27,18 +27,18 @@ export const ports = {
   unitOfWork: port<UnitOfWork>('UnitOfWork'),
   jobQueue: port<JobQueue>('JobQueue'),
   channelProviders: port<ChannelProviders>('ChannelProviders'),
-  carrierNews: port<CarrierNewsSource>('CarrierNewsSource'),
+  providerEvents: port<ProviderEventSource>('ProviderEventSource'),
   secretBox: port<SecretBox>('SecretBox'),
   hmac: port<Hmac>('Hmac'),
   webhookTransport: port<WebhookTransport>('WebhookTransport'),
-  workSignal: port<WorkSignal>('WorkSignal'),
-  recordingPause: port<Pause>('RecordingPause'),
-  lookAgainPause: port<Pause>('LookAgainPause'),
+  wakeSignal: port<WakeSignal>('WakeSignal'),
+  recordBatchWindow: port<Delay>('RecordingPause'),
+  fetchInterval: port<Delay>('LookAgainPause'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */
 export const adapters = {
-  simulator: port<SimulatedCarriers>('SimulatedCarriers'),
-  doorbell: port<Doorbell>('Doorbell'),
+  simulator: port<Simulator>('Simulator'),
+  localWakeSignal: port<LocalWakeSignal>('LocalWakeSignal'),
   database: port<Database>('Database'),
 };

@@ -12,8 +12,8 @@ const output = consoleOutput();
 async function verify(container: Container): Promise<number> {
   const { projects, differences, deadJobs, latestDead } = await container.get(VerifyLedger).execute();
   for (const difference of differences) output.print(describeDifference(difference));
-  for (const { id, reason, buriedAt } of latestDead) {
-    output.print(`job ${id} was set aside at ${new Date(buriedAt).toISOString()}: ${reason}`);
+  for (const { id, reason, deadLetteredAt } of latestDead) {
+    output.print(`job ${id} was set aside at ${new Date(deadLetteredAt).toISOString()}: ${reason}`);
   }
   output.print(
     `verify: ${projects} projects, ${differences.length} differences, ${deadJobs} jobs set aside as dead`,

@@ -25,7 +25,7 @@ export async function runWebhookCommand(
   const [command, id, ...rest] = given;
   const isKnown = command === 'log' || command === 'retry';
   if (!isKnown || id === undefined || !ID_PATTERN.test(id) || rest.length > 0) {
-    output.complain(USAGE);
+    output.error(USAGE);
     return EXIT_USAGE;
   }
   const run = command === 'log' ? showLog : retry;
@@ -41,14 +41,14 @@ async function showLog(log: InboundLog, phoneNumberId: string, output: CommandOu
   const events = await log.read(phoneNumberId);
   for (const event of events) output.print(lineOf(event));
   if (events.length > 0) return 0;
-  output.complain(`log: there are no events of ${phoneNumberId}`);
+  output.error(`log: there are no events of ${phoneNumberId}`);
   return EXIT_NOT_FOUND;
 }
 
 async function retry(log: InboundLog, eventId: string, output: CommandOutput): Promise<number> {
   const event = await log.retry(eventId);
   if (event === null) {
-    output.complain(`retry: ${eventId} is not in the log, or was delivered`);
+    output.error(`retry: ${eventId} is not in the log, or was delivered`);
     return EXIT_NOT_FOUND;
   }
   output.print(lineOf(event));

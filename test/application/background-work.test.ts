@@ -31,16 +31,16 @@ describe('BackgroundWork', () => {
   it('is idle and has room when nothing was started', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 1 });
     await work.idle();
-    await work.room();
+    await work.waitForCapacity();
   });
 
   it('has room below its maximum only, counted in items', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 10 });
     const [nine, one] = [new Gate(), new Gate()];
     work.start(9, () => nine.opened);
-    expect(await isSettled(work.room())).toBe(true);
+    expect(await isSettled(work.waitForCapacity())).toBe(true);
     work.start(1, () => one.opened);
-    const room = work.room();
+    const room = work.waitForCapacity();
     expect(await isSettled(room)).toBe(false);
     one.open();
     await room;
@@ -52,7 +52,7 @@ describe('BackgroundWork', () => {
     const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 1 });
     const gate = new Gate();
     work.start(1, () => gate.opened);
-    const waiting = Promise.all([work.room(), work.room(), work.idle()]);
+    const waiting = Promise.all([work.waitForCapacity(), work.waitForCapacity(), work.idle()]);
     gate.open();
     await waiting;
   });
@@ -61,7 +61,7 @@ describe('BackgroundWork', () => {
     const logger = new RecordingLogger();
     const work = new BackgroundWork({ logger, itemsMax: 1 });
     work.start(1, () => Promise.reject(new Error('the channel is gone')));
-    await work.room();
+    await work.waitForCapacity();
     await work.idle();
     expect(logger.entries).toEqual([{ level: 'error', event: 'background_work_failed', fields: {} }]);
   });
@@ -72,7 +72,7 @@ describe('BackgroundWork', () => {
     work.start(1, () => {
       throw new Error('at once');
     });
-    await work.room();
+    await work.waitForCapacity();
     work.start(1, () => Promise.reject(new Error('later')));
     await work.idle();
     expect(logger.count('background_work_failed')).toBe(2);

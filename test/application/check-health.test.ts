@@ -9,13 +9,13 @@ const QUEUE = { name: 'queue', ok: true, critical: false, detail: 'carries jobs'
 let now: number;
 /** The questions the database was asked, each answered by the test. */
 let asked: { answer: () => void; fail: () => void }[];
-let problem: string | null;
+let unavailableReason: string | null;
 let health: CheckHealth;
 
 beforeEach(() => {
   now = NOW;
   asked = [];
-  problem = null;
+  unavailableReason = null;
   const never = () => Promise.reject(new Error('a check does nothing but ask'));
   health = new CheckHealth({
     unitOfWork: {
@@ -29,9 +29,9 @@ beforeEach(() => {
     jobQueue: {
       publish: never,
       consume: never,
-      room: never,
+      availableCapacity: never,
       idle: never,
-      problem: () => problem,
+      unavailableReason: () => unavailableReason,
       close: never,
     },
     clock: { now: () => now },
@@ -85,7 +85,7 @@ describe('CheckHealth', () => {
 
   it('knows of the queue and of the stop at once', async () => {
     await askWell();
-    problem = 'not reachable';
+    unavailableReason = 'not reachable';
     const queue = { ...QUEUE, ok: false, detail: 'not reachable' };
     expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, queue] });
     health.stopping();

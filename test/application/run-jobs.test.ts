@@ -5,7 +5,7 @@ import {
   FAILURES_MAX,
   LEASE_MS,
   type LeasedJob,
-  startStepJob,
+  startAttemptJob,
 } from '../../src/application/jobs.ts';
 import { RunJobs } from '../../src/application/run-jobs.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';
@@ -41,15 +41,15 @@ function world() {
         stores.jobs.lease({ now: clock.at, until: clock.at + LEASE_MS, limit: 100 }),
       ),
     stepsOf: (smsId: string) =>
-      unitOfWork.run(async (stores) => (await stores.messages.lock([smsId]))[0]?.steps.length),
-    countDead: () => unitOfWork.read((stores) => stores.jobs.countDead()),
+      unitOfWork.run(async (stores) => (await stores.messages.lock([smsId]))[0]?.attempts.length),
+    countDeadLettered: () => unitOfWork.read((stores) => stores.jobs.countDeadLettered()),
     async prepare(): Promise<void> {
       await database.migrate();
       await unitOfWork.run(async (stores) => {
         await stores.projects.insert([aProject()]);
         await stores.accounts.insert([aNewAccount()]);
         await stores.messages.insert([aMessage({ smsId: SOUND }), aMessage({ smsId: POISONED })]);
-        await stores.jobs.add([startStepJob(SOUND, 0, NOW), startStepJob(POISONED, 0, NOW)]);
+        await stores.jobs.add([startAttemptJob(SOUND, 0, NOW), startAttemptJob(POISONED, 0, NOW)]);
       });
       await database.knex.raw(
         `CREATE TRIGGER poison BEFORE UPDATE ON messages WHEN NEW.sms_id = '${POISONED}'
@@ -74,7 +74,7 @@ describe('RunJobs', () => {
 
   it('does the sound jobs of a batch and leaves the poisoned one leased', async () => {
     const jobs = await here.lease();
-    expect(jobs.map(({ work }) => work.kind)).toEqual(['start-step', 'start-step']);
+    expect(jobs.map(({ work }) => work.kind)).toEqual(['start-attempt', 'start-attempt']);
     await here.runJobs.execute(jobs);
     await here.background.idle();
     expect(await here.stepsOf(SOUND)).toBe(1);
@@ -84,27 +84,31 @@ describe('RunJobs', () => {
     expect(dueNow).toEqual([]);
   });
 
-  it('sets a job aside once it failed five times by itself, and does it when it is revived', async () => {
+  it('sets a job aside once it failed five times by itself, and does it when it is redriven', async () => {
     expect(FAILURES_MAX).toBe(5);
     const poisoned = async () =>
       (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
     for (let failure = 1; failure <= FAILURES_MAX; failure += 1) {
-      expect(await here.countDead()).toBe(0);
+      expect(await here.countDeadLettered()).toBe(0);
       await here.runJobs.execute(await poisoned());
       here.clock.at += FAILED_JOB_PAUSE_MS;
     }
-    expect(await here.countDead()).toBe(1);
-    expect(here.logger.entries.filter(({ event }) => event === 'job_dead')).toEqual([
-      { level: 'warn', event: 'job_dead', fields: { jobId: `${POISONED}/start/0`, kind: 'start-step' } },
+    expect(await here.countDeadLettered()).toBe(1);
+    expect(here.logger.entries.filter(({ event }) => event === 'job_dead_lettered')).toEqual([
+      {
+        level: 'warn',
+        event: 'job_dead_lettered',
+        fields: { jobId: `${POISONED}/start/0`, kind: 'start-attempt' },
+      },
     ]);
     expect(await poisoned()).toEqual([]);
-    expect(await here.database.knex('dead_jobs').select('id', 'reason', 'buried_at')).toEqual([
-      { id: `${POISONED}/start/0`, reason: 'poison', buried_at: NOW + 4 * FAILED_JOB_PAUSE_MS },
+    expect(await here.database.knex('dead_letter_jobs').select('id', 'reason', 'dead_lettered_at')).toEqual([
+      { id: `${POISONED}/start/0`, reason: 'poison', dead_lettered_at: NOW + 4 * FAILED_JOB_PAUSE_MS },
     ]);
     await here.database.knex.raw('DROP TRIGGER poison');
-    await here.unitOfWork.run((stores) => stores.jobs.revive(here.clock.at));
+    await here.unitOfWork.run((stores) => stores.jobs.redrive(here.clock.at));
     await here.runJobs.execute(await poisoned());
-    expect([await here.countDead(), await here.stepsOf(POISONED)]).toEqual([0, 1]);
+    expect([await here.countDeadLettered(), await here.stepsOf(POISONED)]).toEqual([0, 1]);
   });
 
   it('does not count leases that ran out against a job', async () => {
@@ -113,7 +117,7 @@ describe('RunJobs', () => {
       here.clock.at += LEASE_MS;
     }
     await here.runJobs.execute(await here.lease());
-    expect([await here.stepsOf(SOUND), await here.countDead()]).toEqual([1, 0]);
+    expect([await here.stepsOf(SOUND), await here.countDeadLettered()]).toEqual([1, 0]);
   });
 
   it('does nothing for a job that somebody else was given meanwhile', async () => {

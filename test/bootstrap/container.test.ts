@@ -12,7 +12,7 @@ import { RecordingLogger } from '../support/recording-logger.ts';
 const NOWHERE = '127.0.0.1:1';
 
 /** What only the loop that looks for due work asks; the service takes it from the container itself. */
-const ASKED_BY_THE_LOOP: ReadonlySet<string> = new Set(['carrierNews']);
+const ASKED_BY_THE_LOOP: ReadonlySet<string> = new Set(['providerEvents']);
 
 const DATABASES = ['sqlite::memory:', `postgres://nobody@${NOWHERE}/nothing`];
 const QUEUES = ['', `amqp://nobody@${NOWHERE}`];

@@ -7,7 +7,7 @@ import { configEntries } from '../../src/bootstrap/config.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
-import { MAGIC_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { SANDBOX_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
 import { runProgram } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -61,10 +61,10 @@ describe('the tables of README.md', () => {
     const [rows = []] = tables(section('### Numbers with a fixed outcome'));
     expect(Object.fromEntries(rows)).toEqual(
       Object.fromEntries(
-        Object.entries(MAGIC_OUTCOMES).map(([digits, { description }]) => [digits, description]),
+        Object.entries(SANDBOX_OUTCOMES).map(([digits, { description }]) => [digits, description]),
       ),
     );
-    expect(rows.map(([digits]) => digits)).toEqual(Object.keys(MAGIC_OUTCOMES).sort());
+    expect(rows.map(([digits]) => digits)).toEqual(Object.keys(SANDBOX_OUTCOMES).sort());
   });
 
   it('name no script that package.json does not have', () => {

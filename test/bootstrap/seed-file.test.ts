@@ -94,7 +94,7 @@ describe('what may be left out', () => {
       settlement: 'quoted',
       billingUnits: 'flat140',
       language: 'ar',
-      stepTimeoutMs: { verification: 30_000, other: 300_000 },
+      attemptTimeoutMs: { verification: 30_000, other: 300_000 },
     });
   });
 
@@ -163,9 +163,9 @@ describe('a mistake is told with its path', () => {
     [first('billingUnits'), 'flat', 'projects[0].billingUnits', /"flat140"\|"gsm0338"/],
     [first('language'), 'fr', 'projects[0].language', /"ar"\|"ckb"\|"en"/],
     [
-      first('stepTimeoutSeconds'),
+      first('attemptTimeoutSeconds'),
       { verification: 0, other: 300 },
-      'projects[0].stepTimeoutSeconds.verification',
+      'projects[0].attemptTimeoutSeconds.verification',
       />=1/,
     ],
     [first('senderIds', 0, 'senderId'), 'TwelveLetter', 'projects[0].senderIds[0].senderId', /<=11/],
@@ -192,9 +192,9 @@ describe('a mistake is told with its path', () => {
     [['prices', 'whatsapp', 'MARKETING'], undefined, 'prices.whatsapp.MARKETING', /expected number/],
     [['prices', 'international', 0, 'countryIso'], 'tr', 'prices.international[0].countryIso', /upper-case/],
   ])('%j = %j', (path, value, at, problem) => {
-    const refusal = refusalOf(exampleWith(path, value));
-    expect(refusal).toContain(`→ at ${at}`);
-    expect(refusal).toMatch(problem);
+    const rejection = refusalOf(exampleWith(path, value));
+    expect(rejection).toContain(`→ at ${at}`);
+    expect(rejection).toMatch(problem);
   });
 
   it('all of them at once', () => {
@@ -214,9 +214,9 @@ describe('a name nobody knows', () => {
     [['prices', 'sms', 'zain'], 'zain', 'prices.sms'],
     [['prices', 'international', 0, 'iso'], 'iso', 'prices.international[0]'],
   ])('%j is refused', (path, name, at) => {
-    const refusal = refusalOf(exampleWith(path, 1));
-    expect(refusal).toContain(`Unrecognized key: "${name}"`);
-    if (at !== '') expect(refusal).toContain(`→ at ${at}`);
+    const rejection = refusalOf(exampleWith(path, 1));
+    expect(rejection).toContain(`Unrecognized key: "${name}"`);
+    if (at !== '') expect(rejection).toContain(`→ at ${at}`);
   });
 });
 
@@ -261,10 +261,10 @@ describe('the number of an inbound webhook', () => {
 
   it('must stand in the whatsapp tree of its project, when there is one', () => {
     const inboundWebhooks = [webhook('664def456abc789012345678'), webhook('664def456abc789012345679')];
-    const refusal = refusalOf({ ...DEMO_SEED, projects: [{ ...demo, inboundWebhooks }] });
-    expect(refusal).toContain("must be the id of one of the project's whatsapp numbers");
-    expect(refusal).toContain('→ at projects[0].inboundWebhooks[1].phoneNumberId');
-    expect(refusal).not.toContain('inboundWebhooks[0]');
+    const rejection = refusalOf({ ...DEMO_SEED, projects: [{ ...demo, inboundWebhooks }] });
+    expect(rejection).toContain("must be the id of one of the project's whatsapp numbers");
+    expect(rejection).toContain('→ at projects[0].inboundWebhooks[1].phoneNumberId');
+    expect(rejection).not.toContain('inboundWebhooks[0]');
   });
 
   it('has one in the whole file', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
-import { startStepJob } from '../../src/application/jobs.ts';
+import { startAttemptJob } from '../../src/application/jobs.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../src/bootstrap/exit-codes.ts';
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { runProgram } from '../support/program.ts';
@@ -32,7 +32,7 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
   const all = 'verify: 0 projects, 0 differences, 0 jobs set aside as dead\n';
   expect(await verify(filename)).toEqual({ code: 0, stdout: all, stderr: '' });
 
-  const job = startStepJob(anSmsId(1), 0, NOW);
+  const job = startAttemptJob(anSmsId(1), 0, NOW);
   await unitOfWork.run(async (stores) => {
     await stores.jobs.add([job]);
     const leased = await stores.jobs.lease({ now: NOW, until: NOW + 1, limit: 1 });
@@ -47,7 +47,7 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
   });
 
   await unitOfWork.run(async (stores) => {
-    await stores.jobs.revive(NOW);
+    await stores.jobs.redrive(NOW);
     await stores.projects.insert([aProject()]);
     await stores.accounts.insert([aNewAccount()]);
   });

@@ -24,7 +24,7 @@ const event = (id: string, given: Partial<WebhookEvent>): WebhookEvent => ({
   id,
   kind: 'inbound',
   projectId: PROJECT_ID,
-  subject: id,
+  orderingKey: id,
   phoneNumberId: NUMBER_ID,
   url: 'https://customer.example/inbound?token=hidden',
   endpoint: 'customer.example/inbound',
@@ -69,7 +69,7 @@ async function run(...given: readonly string[]) {
   const complaints: string[] = [];
   const output = {
     print: (line: string) => printed.push(line),
-    complain: (line: string) => complaints.push(line),
+    error: (line: string) => complaints.push(line),
   };
   const code = await runWebhookCommand(given, environment, output, { now: () => NOW + HOUR_MS - 1 });
   return { code, printed, complaints };

@@ -125,14 +125,14 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       await openAccounts();
       const at = (projectId: string, reference: string) => ({ projectId, reference, at: NOW });
       await run(({ ledger }) =>
-        ledger.book([
+        ledger.post([
           depositEntry(at(B, 'd1'), iqd(1000)),
           holdEntry(at(A, 'm1'), iqd(80)),
           holdEntry(at(B, 'm2'), iqd(60)),
           holdEntry(at(B, 'm3'), iqd(40)),
         ]),
       );
-      await run(({ ledger }) => ledger.book([settlementEntry(at(B, 'm2'), iqd(60), iqd(25.5))]));
+      await run(({ ledger }) => ledger.post([settlementEntry(at(B, 'm2'), iqd(60), iqd(25.5))]));
       expect(await read(({ accounts }) => accounts.byProjectIds([A, B]))).toEqual([
         anAccount({ projectId: A, balance: ZERO, held: iqd(80), spent: ZERO }),
         anAccount({ projectId: B, balance: iqd(974.5), held: iqd(40), spent: iqd(25.5) }),
@@ -142,16 +142,16 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     it('keeps amounts far beyond 32 bits exactly', async () => {
       await openAccounts();
       const amount = money(9_007_199_254_740_991);
-      await run(({ ledger }) => ledger.book([aLedgerEntry({ projectId: A, balanceDelta: amount })]));
+      await run(({ ledger }) => ledger.post([aLedgerEntry({ projectId: A, balanceDelta: amount })]));
       expect((await read(({ accounts }) => accounts.byProjectIds([A])))[0]?.balance).toBe(amount);
     });
 
     it('books nothing of a list that holds an entry twice', async () => {
       await openAccounts();
-      await run(({ ledger }) => ledger.book([aLedgerEntry({ id: 'x', projectId: A })]));
+      await run(({ ledger }) => ledger.post([aLedgerEntry({ id: 'x', projectId: A })]));
       await expect(
         run((s) =>
-          s.ledger.book([aLedgerEntry({ id: 'y', projectId: B }), aLedgerEntry({ id: 'x', projectId: A })]),
+          s.ledger.post([aLedgerEntry({ id: 'y', projectId: B }), aLedgerEntry({ id: 'x', projectId: A })]),
         ),
       ).rejects.toThrow(/unique|duplicate/i);
       expect((await read((s) => s.ledger.audit())).map(({ account }) => account.balance)).toEqual([
@@ -163,7 +163,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     it('audits every account against its entries, also one without any', async () => {
       await openAccounts();
       await run(({ ledger }) =>
-        ledger.book([
+        ledger.post([
           aLedgerEntry({
             id: '1',
             projectId: B,
@@ -258,12 +258,14 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   describe('installation', () => {
     it('keeps the value that came first, also of two that come at once', async () => {
       const [one, other] = await Promise.all([
-        run(({ installation }) => installation.keep('name', 'one')),
-        run(({ installation }) => installation.keep('name', 'other')),
+        run(({ installation }) => installation.getOrCreate('name', 'one')),
+        run(({ installation }) => installation.getOrCreate('name', 'other')),
       ]);
       expect(one).toBe(other);
-      expect(await run(({ installation }) => installation.keep('name', 'third'))).toBe(one);
-      expect(await run(({ installation }) => installation.keep('another name', 'third'))).toBe('third');
+      expect(await run(({ installation }) => installation.getOrCreate('name', 'third'))).toBe(one);
+      expect(await run(({ installation }) => installation.getOrCreate('another name', 'third'))).toBe(
+        'third',
+      );
     });
   });
 }

@@ -52,11 +52,11 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
   it('delivers every published job, as it was published', async () => {
     const collector = new JobCollector();
     const { queue } = await start(collector);
-    const jobs = leasedJobs(1, 1200).map((job, index) => ({ ...job, fence: index }));
+    const jobs = leasedJobs(1, 1200).map((job, index) => ({ ...job, fencingToken: index }));
     await queue.publish(jobs.slice(0, 700));
     await queue.publish(jobs.slice(700));
     await collector.received(jobs);
-    const byFence = [...collector.batches.flat()].sort((a, b) => a.fence - b.fence);
+    const byFence = [...collector.batches.flat()].sort((a, b) => a.fencingToken - b.fencingToken);
     expect(byFence).toEqual(jobs);
   });
 
@@ -93,7 +93,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     await collector.called(1);
     await queue.publish([leasedJob(2)]);
     await collector.received([leasedJob(2)]);
-    expect(queue.problem()).toBeNull();
+    expect(queue.unavailableReason()).toBeNull();
   });
 
   it('is idle only when the handler is done with everything', async () => {
@@ -116,14 +116,14 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     const collector = new JobCollector();
     const { queue, ready } = await world.process({ capacity: 3 });
     await ready();
-    expect(await queue.room()).toBe(3);
+    expect(await queue.availableCapacity()).toBe(3);
     await queue.publish(leasedJobs(1, 2));
-    expect(await queue.room()).toBe(1);
+    expect(await queue.availableCapacity()).toBe(1);
     await queue.publish(leasedJobs(3, 5));
-    expect(await queue.room()).toBe(0);
+    expect(await queue.availableCapacity()).toBe(0);
     await queue.consume(collector.handler);
     await collector.received(leasedJobs(1, 5));
-    await expect.poll(() => queue.room()).toBe(3);
+    await expect.poll(() => queue.availableCapacity()).toBe(3);
   });
 
   it('finishes the batch at hand when it closes, and takes nothing more', async () => {
@@ -142,8 +142,8 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     gate.open();
     expect(await doneWhenClosed).toBe(true);
     await expect(queue.publish([leasedJob(2)])).rejects.toThrow();
-    expect(await queue.room()).toBe(0);
-    expect(queue.problem()).not.toBeNull();
+    expect(await queue.availableCapacity()).toBe(0);
+    expect(queue.unavailableReason()).not.toBeNull();
   });
 
   it('closes twice', async () => {

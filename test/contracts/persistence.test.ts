@@ -6,7 +6,7 @@ import { describe } from 'vitest';
 import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
-import { recordPostsContract } from './record-posts.contract.ts';
+import { recordPostsContract } from './record-attempts.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
@@ -39,10 +39,10 @@ const TABLES = [
   'international_prices',
   'messages',
   'jobs',
-  'dead_jobs',
-  'idempotent_answers',
+  'dead_letter_jobs',
+  'idempotency_records',
   'webhook_events',
-  'webhook_endpoints',
+  'webhook_circuit_breakers',
   'installation',
 ];
 

@@ -22,7 +22,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
       await stores.prices.replace(aPriceList());
       await stores.projects.insert([project]);
       await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
-      await stores.ledger.book([
+      await stores.ledger.post([
         depositEntry({ projectId: project.id, reference: 'opening', at: NOW }, iqd(10_000)),
       ]);
     });
@@ -41,7 +41,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
         currentPrices: new CurrentPrices({ clock }),
         clock,
         ids: new RandomIdSource(),
-        workSignal: { wake() {} },
+        wakeSignal: { wake() {} },
         webhookTransport: { acceptUrl: (url: string) => url } as never,
         secretBox: { seal: (text: string) => text } as never,
       });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, LeasedJob } from '../../src/application/jobs.ts';
-import type { IdempotentAnswer } from '../../src/application/ports/stores.ts';
+import type { IdempotencyRecord } from '../../src/application/ports/stores.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {
   aDeliveryReport,
@@ -31,7 +31,14 @@ export function storesContract(open: () => Promise<Storage>): void {
       whatsappSender: { accountId: 'a', phoneId: 'p', templateName: 't' },
       deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
       settlement: 'delivered',
-      steps: [aStep({ state: 'failed', reason: 'غير متاح', reference: 'wamid.1', endedAt: NOW + 1 })],
+      attempts: [
+        aStep({
+          state: 'failed',
+          reason: 'غير متاح',
+          providerMessageIds: ['wamid.1', 'wamid.2'],
+          endedAt: NOW + 1,
+        }),
+      ],
     });
 
     it('gives messages back as they were, in the order of their ids', async () => {
@@ -57,7 +64,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ messages }) => messages.insert([aMessage(), rich, aMessage({ smsId: anSmsId(3) })]));
       const changed = {
         content: aText('***'),
-        steps: [aStep({ state: 'delivered', reference: 'r', endedAt: NOW + 5 })],
+        attempts: [aStep({ state: 'delivered', providerMessageIds: ['r'], endedAt: NOW + 5 })],
         status: 'delivered',
         isFinal: true,
         sentAt: NOW + 4,
@@ -116,9 +123,13 @@ export function storesContract(open: () => Promise<Storage>): void {
     const job = (id: string, dueAt = NOW): Job => ({
       id,
       dueAt,
-      work: { kind: 'start-step', smsId: anSmsId(), step: 0 },
+      work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 },
     });
-    const leased = (id: string, fence: number): LeasedJob => ({ id, fence, work: job(id).work });
+    const leased = (id: string, fencingToken: number): LeasedJob => ({
+      id,
+      fencingToken,
+      work: job(id).work,
+    });
     const lease = (now: number, limit = 10) =>
       run(({ jobs }) => jobs.lease({ now, until: now + LEASE_MS, limit }));
 
@@ -131,7 +142,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW, 2)).toEqual([]);
     });
 
-    it('gives a job again, under a higher fence, once its lease ran out', async () => {
+    it('gives a job again, under a higher fencingToken, once its lease ran out', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       expect(await lease(NOW)).toEqual([leased('a', 1)]);
       expect(await lease(NOW + LEASE_MS - 1)).toEqual([]);
@@ -171,7 +182,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
     });
 
-    it('completes nothing under an old fence', async () => {
+    it('completes nothing under an old fencingToken', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       const [old] = await lease(NOW);
       const [current] = await lease(NOW + LEASE_MS);
@@ -181,11 +192,11 @@ export function storesContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('tells which jobs are held, under their fence and for long enough', async () => {
+    it('tells which jobs are held, under their fencingToken and for long enough', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
       await lease(NOW, 2);
       const asked = [leased('b', 1), leased('a', 1), leased('c', 1), leased('a', 2), leased('unknown', 1)];
-      const held = (until: number) => read(({ jobs }) => jobs.held(asked, until));
+      const held = (until: number) => read(({ jobs }) => jobs.stillLeased(asked, until));
       expect(await held(NOW + LEASE_MS)).toEqual([leased('b', 1), leased('a', 1)]);
       expect(await held(NOW + LEASE_MS + 1)).toEqual([]);
     });
@@ -195,28 +206,29 @@ export function storesContract(open: () => Promise<Storage>): void {
       const held = await lease(NOW);
       await run(({ jobs }) => jobs.add([job('a', NOW + 7), job('b', NOW + 9)]));
       expect(await run(({ jobs }) => jobs.complete(held))).toEqual([]);
-      expect(await read(({ jobs }) => jobs.next())).toMatchObject({ dueAt: NOW + 7 });
+      expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 7 });
       expect(await lease(NOW + 7)).toEqual([leased('a', 3)]);
     });
 
     it('brings a job forward, and neither back nor out of the hands of whoever holds it', async () => {
-      const bringForward = (...jobs: readonly Job[]) => run((stores) => stores.jobs.bringForward(jobs));
-      await bringForward(job('a', NOW + 10), job('b', NOW + 10));
-      await bringForward(job('a', NOW + 5), job('b', NOW + 15));
+      const scheduleNoLaterThan = (...jobs: readonly Job[]) =>
+        run((stores) => stores.jobs.scheduleNoLaterThan(jobs));
+      await scheduleNoLaterThan(job('a', NOW + 10), job('b', NOW + 10));
+      await scheduleNoLaterThan(job('a', NOW + 5), job('b', NOW + 15));
       expect(await lease(NOW + 4)).toEqual([]);
       const [a] = await lease(NOW + 5);
       expect(a).toMatchObject({ id: 'a' });
       expect(await lease(NOW + 10)).toMatchObject([{ id: 'b' }]);
-      await bringForward(job('a', NOW));
+      await scheduleNoLaterThan(job('a', NOW));
       expect(await lease(NOW + 10)).toEqual([]);
       const held = a === undefined ? [] : [a];
       expect(await run((stores) => stores.jobs.complete(held))).toEqual(held);
-      await bringForward(job('a', NOW + 11));
+      await scheduleNoLaterThan(job('a', NOW + 11));
       const [again] = await lease(NOW + 11);
       expect(again).toMatchObject({ id: 'a' });
       // Whoever held it before it was completed holds nothing of what came after.
-      expect(again?.fence).not.toBe(a?.fence);
-      expect(await read((stores) => stores.jobs.held(held))).toEqual([]);
+      expect(again?.fencingToken).not.toBe(a?.fencingToken);
+      expect(await read((stores) => stores.jobs.stillLeased(held))).toEqual([]);
     });
 
     it('brings forward what was given back or has failed', async () => {
@@ -226,7 +238,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ jobs }) => jobs.fail([leased('a', 1)], failure));
       await run(({ jobs }) => jobs.add([job('b', NOW + 50)]));
       expect(await lease(NOW + 20)).toEqual([]);
-      await run(({ jobs }) => jobs.bringForward([job('a', NOW + 20), job('b', NOW + 20)]));
+      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 20), job('b', NOW + 20)]));
       expect((await lease(NOW + 20)).map(({ id }) => id)).toEqual(['a', 'b']);
     });
 
@@ -247,14 +259,14 @@ export function storesContract(open: () => Promise<Storage>): void {
       await lease(NOW, 1);
       const [isLocked, isAsking] = [new Gate(), new Gate()];
       const completing = run(async ({ jobs }) => {
-        expect(await jobs.lockHeld([leased('b', 1), leased('a', 1)])).toEqual([leased('a', 1)]);
+        expect(await jobs.lockLeased([leased('b', 1), leased('a', 1)])).toEqual([leased('a', 1)]);
         isLocked.open();
         if (storage.concurrency > 1) await isAsking.opened;
         await jobs.complete([leased('a', 1)]);
       });
       await isLocked.opened;
       const adding = run(async ({ jobs }) => {
-        const asking = jobs.bringForward([job('a', NOW + 3)]);
+        const asking = jobs.scheduleNoLaterThan([job('a', NOW + 3)]);
         isAsking.open();
         await asking;
       });
@@ -264,7 +276,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('takes the last of equal ids in one list', async () => {
       await run(({ jobs }) => jobs.add([job('a', NOW + 1), job('a', NOW + 2)]));
-      expect(await read(({ jobs }) => jobs.next())).toMatchObject({ dueAt: NOW + 2 });
+      expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 2 });
     });
 
     it('removes jobs whatever their lease', async () => {
@@ -279,17 +291,17 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ jobs }) => jobs.add([job('a'), job('b')]));
       const [a, b] = await lease(NOW);
       if (a === undefined || b === undefined) throw new Error('two jobs were due');
-      expect(await run(({ jobs }) => jobs.fail([a, { ...b, fence: 0 }], failure))).toEqual([]);
-      expect(await read(({ jobs }) => jobs.next())).toMatchObject({ dueAt: NOW + 7 });
+      expect(await run(({ jobs }) => jobs.fail([a, { ...b, fencingToken: 0 }], failure))).toEqual([]);
+      expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 7 });
       const again = await lease(NOW + 7);
       expect(again).toEqual([leased('a', 2)]);
       expect(await run(({ jobs }) => jobs.fail(again, failure))).toEqual(again);
-      expect(await read(({ jobs }) => jobs.dead(10))).toEqual([
-        { id: 'a', work: job('a').work, reason: 'no luck', buriedAt: NOW },
+      expect(await read(({ jobs }) => jobs.deadLettered(10))).toEqual([
+        { id: 'a', work: job('a').work, reason: 'no luck', deadLetteredAt: NOW },
       ]);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('b', 2)]);
-      expect(await run(({ jobs }) => jobs.revive(NOW + LEASE_MS))).toBe(1);
-      expect(await read(({ jobs }) => jobs.countDead())).toBe(0);
+      expect(await run(({ jobs }) => jobs.redrive(NOW + LEASE_MS))).toBe(1);
+      expect(await read(({ jobs }) => jobs.countDeadLettered())).toBe(0);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', 1)]);
     });
 
@@ -305,9 +317,9 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('knows when the next job is due', async () => {
-      expect(await read(({ jobs }) => jobs.next())).toBeNull();
+      expect(await read(({ jobs }) => jobs.nextDue())).toBeNull();
       await run(({ jobs }) => jobs.add([job('a', NOW + 20), job('b', NOW + 10)]));
-      expect(await read(({ jobs }) => jobs.next())).toMatchObject({ dueAt: NOW + 10 });
+      expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 10 });
     });
 
     it('accepts empty lists', async () => {
@@ -317,12 +329,12 @@ export function storesContract(open: () => Promise<Storage>): void {
         expect(await jobs.fail([], { reason: '', at: NOW, retryAt: NOW, failuresMax: 1 })).toEqual([]);
         expect(await jobs.complete([])).toEqual([]);
       });
-      expect(await read(({ jobs }) => jobs.countDead())).toBe(0);
+      expect(await read(({ jobs }) => jobs.countDeadLettered())).toBe(0);
     });
   });
 
   describe('idempotent answers', () => {
-    const answer = (given: Partial<IdempotentAnswer> = {}): IdempotentAnswer => ({
+    const answer = (given: Partial<IdempotencyRecord> = {}): IdempotencyRecord => ({
       projectId: PROJECT_ID,
       route: 'POST /sms',
       key: 'key-1',

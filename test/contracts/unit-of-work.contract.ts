@@ -67,7 +67,9 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     const unit = storage.unitOfWork.run(async (stores) => {
       await Promise.allSettled([
         stores.messages.insert([aMessage(), aMessage()]),
-        stores.jobs.add([{ id: 'job', dueAt: NOW, work: { kind: 'start-step', smsId: anSmsId(), step: 0 } }]),
+        stores.jobs.add([
+          { id: 'job', dueAt: NOW, work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 } },
+        ]),
         stores.projects.byIds([PROJECT_ID]),
       ]);
     });
@@ -82,11 +84,11 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
       unitOfWork.run(async (stores) => {
         const deposit = (projectId: string) =>
           depositEntry({ projectId, reference: `${reference}-${projectId}`, at: NOW }, iqd(1));
-        await stores.ledger.book([deposit(first)]);
+        await stores.ledger.post([deposit(first)]);
         // An answer behind it: the first account is locked.
         await stores.projects.byIds([first]);
         await bothHoldOne.meet();
-        await stores.ledger.book([deposit(second)]);
+        await stores.ledger.post([deposit(second)]);
       });
     await Promise.all([
       bookBoth('one', PROJECT_ID, OTHER_PROJECT_ID),
@@ -101,7 +103,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
   it('lets exactly as many spenders win as the credit is enough for', async () => {
     const { unitOfWork } = storage;
     await unitOfWork.run((stores) =>
-      stores.ledger.book([
+      stores.ledger.post([
         depositEntry({ projectId: PROJECT_ID, reference: 'opening', at: NOW }, iqd(100 * AFFORDABLE)),
       ]),
     );
@@ -111,8 +113,8 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
         await start.meet();
         const [account] = await stores.accounts.lock([PROJECT_ID]);
         for (let turn = 0; turn < DELIBERATIONS; turn += 1) await stores.projects.byIds([PROJECT_ID]);
-        if (account === undefined || subtract(account.balance, account.held) < PRICE) return 'refused';
-        await stores.ledger.book([
+        if (account === undefined || subtract(account.balance, account.held) < PRICE) return 'rejected';
+        await stores.ledger.post([
           holdEntry({ projectId: PROJECT_ID, reference: `spender-${spender}`, at: NOW }, PRICE),
         ]);
         return 'won';
@@ -135,7 +137,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
         await stores.accounts.lock([first]);
         await bothHoldOne.meet();
         await stores.accounts.lock([second]);
-        await stores.ledger.book([depositEntry({ projectId: first, reference, at: NOW }, iqd(1))]);
+        await stores.ledger.post([depositEntry({ projectId: first, reference, at: NOW }, iqd(1))]);
       });
     await Promise.all([
       lockBoth('one', PROJECT_ID, OTHER_PROJECT_ID),
@@ -190,7 +192,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
         messages: (await stores.messages.lock([anSmsId()])).length,
         balance: own?.account.balance,
         entries: own?.entries.balance,
-        dueAt: (await stores.jobs.next())?.dueAt ?? null,
+        dueAt: (await stores.jobs.nextDue())?.dueAt ?? null,
       };
     });
   }
@@ -209,6 +211,8 @@ async function openTwoAccounts(stores: Stores): Promise<void> {
 
 async function writeEverywhere(stores: Stores): Promise<void> {
   await stores.messages.insert([aMessage()]);
-  await stores.ledger.book([aLedgerEntry()]);
-  await stores.jobs.add([{ id: 'job', dueAt: NOW, work: { kind: 'start-step', smsId: anSmsId(), step: 0 } }]);
+  await stores.ledger.post([aLedgerEntry()]);
+  await stores.jobs.add([
+    { id: 'job', dueAt: NOW, work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 } },
+  ]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InboundWebhook } from '../../src/application/ports/stores.ts';
-import { HEALTHY } from '../../src/domain/webhooks/endpoint-health.ts';
+import { HEALTHY } from '../../src/domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
@@ -22,7 +22,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       id,
       kind: 'delivery',
       projectId: PROJECT_ID,
-      subject: anSmsId(),
+      orderingKey: anSmsId(),
       phoneNumberId: null,
       url: 'https://customer.example/status',
       endpoint: ENDPOINT,
@@ -38,7 +38,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       ...given,
     });
     const inbound = (id: string, createdAt: number, phoneNumberId = PHONE_NUMBER_ID) =>
-      event(id, { kind: 'inbound', subject: id, phoneNumberId, secret: 'sealed', createdAt });
+      event(id, { kind: 'inbound', orderingKey: id, phoneNumberId, secret: 'sealed', createdAt });
     const insert = (...events: readonly WebhookEvent[]) =>
       run(({ webhookEvents }) => webhookEvents.insert(events));
 
@@ -57,7 +57,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     it('keeps one event of a message that came in, and all of one that was sent', async () => {
       const told = (id: string, text: string) => ({
         ...inbound(id, NOW),
-        subject: 'number/wamid.1',
+        orderingKey: 'number/wamid.1',
         body: text,
       });
       await insert(told('a', 'first'));
@@ -66,12 +66,12 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(kept).toEqual([told('a', 'first'), event('d'), event('e')]);
     });
 
-    it('finds the open events of subjects, and only those', async () => {
+    it('finds the open events of orderingKeys, and only those', async () => {
       await insert(
         event('d'),
         event('c', { state: 'delivered' }),
         event('b', { state: 'queued_retry' }),
-        event('a', { subject: anSmsId(2) }),
+        event('a', { orderingKey: anSmsId(2) }),
         event('e', { state: 'superseded' }),
       );
       const open = await run((s) => s.webhookEvents.lockOpen([anSmsId(), anSmsId(3)]));
@@ -201,29 +201,29 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     const resting = { ...HEALTHY, failuresInRow: 10, openUntil: NOW + 60_000, windows: 1 };
 
     it('makes an endpoint healthy when it is first locked', async () => {
-      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map());
-      const locked = await run((s) => s.webhookEndpoints.lock([ENDPOINT, ENDPOINT], NOW));
+      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map());
+      const locked = await run((s) => s.circuitBreakers.lock([ENDPOINT, ENDPOINT], NOW));
       expect(locked).toEqual(new Map([[ENDPOINT, HEALTHY]]));
-      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, HEALTHY]]));
+      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, HEALTHY]]));
     });
 
     it('keeps the health that was saved, of the named endpoints', async () => {
-      await run(async ({ webhookEndpoints }) => {
-        await webhookEndpoints.lock([ENDPOINT, OTHER_ENDPOINT], NOW);
-        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW);
+      await run(async ({ circuitBreakers }) => {
+        await circuitBreakers.lock([ENDPOINT, OTHER_ENDPOINT], NOW);
+        await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW);
       });
       const expected = new Map([
         [ENDPOINT, resting],
         [OTHER_ENDPOINT, HEALTHY],
       ]);
-      expect(await run((s) => s.webhookEndpoints.lock([OTHER_ENDPOINT, ENDPOINT], NOW))).toEqual(expected);
+      expect(await run((s) => s.circuitBreakers.lock([OTHER_ENDPOINT, ENDPOINT], NOW))).toEqual(expected);
     });
 
     const DAY_MS = 86_400_000;
     const lock = (endpoints: readonly string[], at: number) =>
-      run((s) => s.webhookEndpoints.lock(endpoints, at));
+      run((s) => s.circuitBreakers.lock(endpoints, at));
     const known = async (endpoints: readonly string[]) =>
-      [...(await read((s) => s.webhookEndpoints.read(endpoints))).keys()].sort();
+      [...(await read((s) => s.circuitBreakers.read(endpoints))).keys()].sort();
 
     it('forgets an endpoint nobody posted to for more than a day when another one is new', async () => {
       const all = [ENDPOINT, NEW_ENDPOINT, OTHER_ENDPOINT].sort();
@@ -243,36 +243,36 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
 
     it('keeps what is about to be saved, however long nobody posted to it', async () => {
       await lock([ENDPOINT], NOW);
-      await run(async ({ webhookEndpoints }) => {
-        await webhookEndpoints.lock([ENDPOINT, NEW_ENDPOINT], NOW + DAY_MS + 1);
-        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
+      await run(async ({ circuitBreakers }) => {
+        await circuitBreakers.lock([ENDPOINT, NEW_ENDPOINT], NOW + DAY_MS + 1);
+        await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
       });
-      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
+      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
     });
 
     it('makes one without waiting for whoever posts to one that may be forgotten', async () => {
       await lock([ENDPOINT], NOW);
       const [isPosting, isMade] = [new Gate(), new Gate()];
-      const posting = run(async ({ webhookEndpoints }) => {
-        await webhookEndpoints.lock([ENDPOINT], NOW + DAY_MS + 1);
+      const posting = run(async ({ circuitBreakers }) => {
+        await circuitBreakers.lock([ENDPOINT], NOW + DAY_MS + 1);
         isPosting.open();
         if (storage.concurrency > 1) await isMade.opened;
-        await webhookEndpoints.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
+        await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
       });
       await isPosting.opened;
       await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
       isMade.open();
       await posting;
-      expect(await read((s) => s.webhookEndpoints.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
+      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
     });
 
     it('loses no count of two who make and change an endpoint at once', async () => {
       const fail = (start: MeetingPoint) =>
-        run(async ({ webhookEndpoints }) => {
+        run(async ({ circuitBreakers }) => {
           await start.meet();
-          const health = (await webhookEndpoints.lock([ENDPOINT], NOW)).get(ENDPOINT) ?? HEALTHY;
-          await webhookEndpoints.read([ENDPOINT]);
-          await webhookEndpoints.save(
+          const health = (await circuitBreakers.lock([ENDPOINT], NOW)).get(ENDPOINT) ?? HEALTHY;
+          await circuitBreakers.read([ENDPOINT]);
+          await circuitBreakers.save(
             new Map([[ENDPOINT, { ...health, failuresInRow: health.failuresInRow + 1 }]]),
             NOW,
           );
@@ -280,7 +280,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       const failTwice = async () => {
         const start = new MeetingPoint(Math.min(2, storage.concurrency));
         await Promise.all([fail(start), fail(start)]);
-        return (await read((s) => s.webhookEndpoints.read([ENDPOINT]))).get(ENDPOINT)?.failuresInRow;
+        return (await read((s) => s.circuitBreakers.read([ENDPOINT]))).get(ENDPOINT)?.failuresInRow;
       };
       expect([await failTwice(), await failTwice()]).toEqual([2, 4]);
     });

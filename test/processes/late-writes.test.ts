@@ -40,18 +40,18 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const { smsId } = answer.body as { smsId: string };
       const old = await lease(slow);
       expect(old).toEqual([
-        { id: `${smsId}/start/0`, fence: 1, work: { kind: 'start-step', smsId, step: 0 } },
+        { id: `${smsId}/start/0`, fencingToken: 1, work: { kind: 'start-attempt', smsId, attemptNumber: 0 } },
       ]);
       expect(await lease(quick)).toEqual([]);
       group.clock.at += LEASE_MS;
       const current = await lease(quick);
-      expect(current).toEqual([{ ...old[0], fence: 2 }]);
+      expect(current).toEqual([{ ...old[0], fencingToken: 2 }]);
 
       await run(slow, old);
       await slow.service.idle();
       expect(submissions()).toEqual([]);
-      expect(await group.rows('SELECT steps FROM messages')).toEqual([{ steps: '[]' }]);
-      expect(await group.rows('SELECT fence FROM jobs')).toEqual([{ fence: 2 }]);
+      expect(await group.rows('SELECT attempts FROM messages')).toEqual([{ attempts: '[]' }]);
+      expect(await group.rows('SELECT fencing_token FROM jobs')).toEqual([{ fencing_token: 2 }]);
 
       await run(quick, current);
       await quick.service.idle();
@@ -84,7 +84,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const frozen = new Gate();
       slow.service.container.get(adapters.simulator).follow(async () => {
         await frozen.opened;
-        return { answer: 'accepted', reports: [{ afterMs: 0, report: { kind: 'delivered' } }] };
+        return { result: 'accepted', receipts: [{ afterMs: 0, receipt: { kind: 'delivered' } }] };
       });
       await run(slow, await lease(slow));
 

@@ -68,12 +68,12 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(left.sort((a, b) => a - b)).toEqual(
         Array.from({ length: MESSAGES }, (_, index) => rest + index * COST),
       );
-      const refusals = new Set(
+      const rejections = new Set(
         answers
           .filter((answer) => answer.status !== 200)
           .map((answer) => JSON.stringify([answer.status, answer.body])),
       );
-      expect([...refusals].map((text) => JSON.parse(text))).toEqual([
+      expect([...rejections].map((text) => JSON.parse(text))).toEqual([
         [
           400,
           {
@@ -91,14 +91,14 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    it('give every step to one worker only', async () => {
+    it('give every attemptNumber to one worker only', async () => {
       const [api] = await groupWith(1_000_000).start([
         { role: 'api' },
         { role: 'worker' },
         { role: 'worker' },
         { role: 'worker' },
       ]);
-      // Test numbers that whatsapp refuses: every message takes two steps.
+      // Test numbers that whatsapp refuses: every message takes two attempts.
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
           api.request(
@@ -110,7 +110,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const ids = answers.map((answer) => (answer.body as { smsId: string }).smsId);
       await group.advance(1_000);
       expect(await group.problems()).toEqual([]);
-      expect(group.submitted.map(({ smsId, step }) => `${smsId} ${step}`).sort()).toEqual(
+      expect(group.submitted.map(({ smsId, attemptNumber }) => `${smsId} ${attemptNumber}`).sort()).toEqual(
         ids.flatMap((smsId) => [`${smsId} 0`, `${smsId} 1`]).sort(),
       );
     });

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
 import {
+  deliverWebhooksJob,
+  destinationKey,
   LEASE_MS,
   type LeasedJob,
-  laneKey,
-  postWebhooksJob,
   type WebhookWork,
 } from '../../src/application/jobs.ts';
 import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
-import type { Receipt } from '../../src/application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
@@ -65,7 +65,7 @@ async function leaseByHand(service: Harness, at: number, forMs: number): Promise
   const jobs = await service.service.container
     .get(ports.unitOfWork)
     .run((stores) => stores.jobs.lease({ now: at, until: at + forMs, limit: 10 }));
-  expect(jobs.map(({ work }) => work.kind)).toEqual(['post-webhooks']);
+  expect(jobs.map(({ work }) => work.kind)).toEqual(['deliver-webhooks']);
   return jobs[0] as LeasedJob<WebhookWork>;
 }
 
@@ -90,7 +90,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
 
     const runOut = service.now().getTime() + LEASE_MS;
     const second = await leaseByHand(service, runOut, 5 * MINUTE);
-    const first = { ...second, fence: second.fence - 1 };
+    const first = { ...second, fencingToken: second.fencingToken - 1 };
     held[0]?.writeHead(410).end();
     await background.idle();
     expect(await theEvent(service)).toMatchObject({ state: 'pending', attempts: 0, lastError: null });
@@ -126,7 +126,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     await background.idle();
     const lastsFor = async (ms: number) => {
       const stores = container.get(ports.unitOfWork);
-      return (await stores.read(({ jobs }) => jobs.held([job], now + ms))).length === 1;
+      return (await stores.read(({ jobs }) => jobs.stillLeased([job], now + ms))).length === 1;
     };
     expect([await lastsFor(5_999), await lastsFor(6_000)]).toEqual([true, false]);
 
@@ -201,7 +201,7 @@ withReceiver(named('what an operator is told'), () => {
       },
       {
         level: 'warn',
-        event: 'webhook_endpoint_rests',
+        event: 'webhook_circuit_opened',
         fields: { projectId, host, lastError: 'HTTP 500', until: '2030-01-01T00:01:00.000Z' },
       },
     ]);
@@ -234,12 +234,14 @@ withReceiver(named('an endpoint with nothing to post'), () => {
     const { knex } = service.service.container.get(adapters.database);
     const [lane] = await knex('webhook_events').select('project_id as projectId', 'endpoint').limit(1);
     const health = async () =>
-      (await unitOfWork.read((stores) => stores.webhookEndpoints.read([laneKey(lane)]))).get(laneKey(lane));
+      (await unitOfWork.read((stores) => stores.circuitBreakers.read([destinationKey(lane)]))).get(
+        destinationKey(lane),
+      );
     await service.advance(MINUTE);
     const before = await health();
-    expect(before).toMatchObject({ isProbing: false, windows: 1 });
+    expect(before).toMatchObject({ isHalfOpen: false, consecutiveOpens: 1 });
     const now = service.now().getTime();
-    await unitOfWork.run((stores) => stores.jobs.add([postWebhooksJob(lane, now)]));
+    await unitOfWork.run((stores) => stores.jobs.add([deliverWebhooksJob(lane, now)]));
     await service.settle();
     expect(await health()).toEqual(before);
     await service.assertQuiet();
@@ -265,7 +267,7 @@ withReceiver(named('a message whose first event failed'), () => {
     receiver.answer((_, response) => held.push(response));
     const advancing = service.advance(5 * SECOND);
     await receiver.arrived(2);
-    const receipt: Receipt = { smsId, step: 0, report: { kind: 'delivered' } };
+    const receipt: SubmissionReceipt = { smsId, attemptNumber: 0, receipt: { kind: 'delivered' } };
     await container.get(RecordReceipts).execute([receipt]);
     const open = await container
       .get(ports.unitOfWork)

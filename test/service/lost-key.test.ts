@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
-import { laneKey } from '../../src/application/jobs.ts';
+import { destinationKey } from '../../src/application/jobs.ts';
 import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
@@ -36,7 +36,7 @@ it('ends an event whose secret was sealed under a key that is gone, by its sched
   expect((await container.get(InboundLog).read(NUMBER_ID))[0]?.state).toBe('discarded');
   const endpoints = await container
     .get(ports.unitOfWork)
-    .read(({ webhookEndpoints }) => webhookEndpoints.read([laneKey(event as WebhookEvent)]));
+    .read(({ circuitBreakers }) => circuitBreakers.read([destinationKey(event as WebhookEvent)]));
   expect(endpoints).toEqual(new Map());
   await service.assertQuiet();
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAGIC_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { SANDBOX_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
 import { startService } from '../support/running-service.ts';
 import { verification } from '../support/seeds.ts';
 
@@ -69,7 +69,7 @@ const BY_THEMSELVES = ['0109', '0110', '0301', '0302', '0303'];
 
 it('has a row here for every magic number', () => {
   expect([...Object.keys(DELIVERIES), ...Object.keys(ANSWERS), ...BY_THEMSELVES].sort()).toEqual(
-    Object.keys(MAGIC_OUTCOMES).sort(),
+    Object.keys(SANDBOX_OUTCOMES).sort(),
   );
 });
 

@@ -4,7 +4,12 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { QUEUE_MS_MAX, UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
-import { LEASE_MS, type LeasedJob, postWebhooksJob, type WebhookWork } from '../../src/application/jobs.ts';
+import {
+  deliverWebhooksJob,
+  LEASE_MS,
+  type LeasedJob,
+  type WebhookWork,
+} from '../../src/application/jobs.ts';
 import type { WebhookAnswer, WebhookPost } from '../../src/application/ports/webhook-transport.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
@@ -41,7 +46,7 @@ async function start({ looksAgain = true, queueMs = QUEUE_MS_MAX } = {}) {
   const pauses = new EventEmitter();
   const byHand = new ContainerModule(({ rebind }) => {
     rebind(ports.clock).toConstantValue(clock);
-    rebind(ports.lookAgainPause).toConstantValue((over) => {
+    rebind(ports.fetchInterval).toConstantValue((over) => {
       pauses.emit('begun');
       if (looksAgain) setImmediate(over);
     });
@@ -79,9 +84,9 @@ async function jobsOf(service: Harness) {
   const rows = await service.service.container
     .get(adapters.database)
     .knex('jobs')
-    .select('id', 'work', 'due_at', 'is_leased', 'fence');
-  return rows.map(({ id, work, due_at, is_leased, fence }) => ({
-    job: { id, work: JSON.parse(work), fence: Number(fence) } as LeasedJob<WebhookWork>,
+    .select('id', 'work', 'due_at', 'is_leased', 'fencing_token');
+  return rows.map(({ id, work, due_at, is_leased, fencing_token }) => ({
+    job: { id, work: JSON.parse(work), fencingToken: Number(fencing_token) } as LeasedJob<WebhookWork>,
     dueAt: Number(due_at),
     isLeased: Number(is_leased) === 1,
   }));
@@ -183,7 +188,7 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     const [taken] = await container
       .get(ports.unitOfWork)
       .run(({ jobs }) => jobs.lease({ now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1 }));
-    expect(taken).toEqual({ ...leased.job, fence: leased.job.fence + 1 });
+    expect(taken).toEqual({ ...leased.job, fencingToken: leased.job.fencingToken + 1 });
     clock.at = START + LEASE_MS;
     await send(2);
     while ((await events()).length < 2) await looked(1);
@@ -226,10 +231,10 @@ withReceiver(named('more endpoints than one process serves at a time'), () => {
     const { projectId } = posting.job.work;
     // Of endpoints nobody has events for, so that their jobs are gone when they are looked for.
     const others = Array.from({ length: LANE_LIMITS.lanesPerProject }, (_, index) => {
-      const { id, work } = postWebhooksJob({ projectId, endpoint: `other.example/${index}` }, START);
-      return { id, fence: 1, work } as LeasedJob<WebhookWork>;
+      const { id, work } = deliverWebhooksJob({ projectId, endpoint: `other.example/${index}` }, START);
+      return { id, fencingToken: 1, work } as LeasedJob<WebhookWork>;
     });
-    const last = postWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
+    const last = deliverWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
     const [job] = await container.get(ports.unitOfWork).run(async ({ jobs }) => {
       await jobs.add([last]);
       return jobs.lease({ now: START, until: START + LEASE_MS, limit: 10 });
@@ -241,7 +246,7 @@ withReceiver(named('more endpoints than one process serves at a time'), () => {
           id: 'f'.repeat(24),
           kind: 'delivery',
           projectId,
-          subject: 'f'.repeat(24),
+          orderingKey: 'f'.repeat(24),
           phoneNumberId: null,
           url: 'https://last.example/',
           endpoint: 'last.example/',

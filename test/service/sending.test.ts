@@ -312,7 +312,7 @@ describe('Idempotency-Key', () => {
     expect((await service.request('/sms', other)).status).toBe(200);
   });
 
-  it('does not keep a refusal', async () => {
+  it('does not keep a rejection', async () => {
     const service = await startService({ seed: seedWith({ credit: 0 }) });
     expect((await service.request('/sms', keyed('order-3'))).status).toBe(400);
     const kept = await service.service.container

@@ -100,7 +100,7 @@ withReceiver(named('posts whose outcomes wait to be recorded'), () => {
     const pauses: (() => void)[] = [];
     let isHeld = true;
     const held = new ContainerModule(({ rebind }) => {
-      rebind(ports.recordingPause).toConstantValue((over) => {
+      rebind(ports.recordBatchWindow).toConstantValue((over) => {
         if (isHeld) pauses.push(over);
         else setImmediate(over);
       });

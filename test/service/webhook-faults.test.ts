@@ -46,7 +46,7 @@ function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
     }),
     jobs: new Proxy(stores.jobs, {
       get: (target, name) =>
-        name === 'lockHeld' && faults.releases ? fail : Reflect.get(target, name).bind(target),
+        name === 'lockLeased' && faults.releases ? fail : Reflect.get(target, name).bind(target),
     }),
   });
   return {
@@ -65,7 +65,7 @@ async function start(paths: readonly string[]) {
       (database: Database) => faulty(new KnexUnitOfWork(database), faults),
       [adapters.database],
     );
-    rebind(ports.lookAgainPause).toConstantValue((over) => {
+    rebind(ports.fetchInterval).toConstantValue((over) => {
       setImmediate(over);
     });
   });
@@ -162,7 +162,7 @@ withReceiver(named('endpoints that cannot be looked at'), () => {
     const world = await start(['/1']);
     const { faults, logger, service, background, receiver } = world;
     await failLooks(world);
-    expect(logger.count('webhook_look_failed')).toBe(1);
+    expect(logger.count('webhook_fetch_failed')).toBe(1);
     faults.looks = false;
     await background.idle();
     await service.request('/sms', {
@@ -173,7 +173,7 @@ withReceiver(named('endpoints that cannot be looked at'), () => {
     });
     await receiver.arrived(2);
     await failLooks(world);
-    expect(logger.count('webhook_look_failed')).toBe(2);
+    expect(logger.count('webhook_fetch_failed')).toBe(2);
     faults.looks = false;
     await background.idle();
     await service.assertQuiet();

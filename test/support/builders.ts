@@ -2,17 +2,17 @@
  * Valid-by-default values for tests: each builder gives something the service would accept, and takes what the
  * test is about. Whatever a test does not name is of no matter to it.
  */
-import type { NewAccount, PriceList } from '../../src/application/ports/stores.ts';
+import type { NewAccount, StoredPrices } from '../../src/application/ports/stores.ts';
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../src/domain/access/project.ts';
 import type { Account } from '../../src/domain/billing/account.ts';
 import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';
 import {
-  dearestByCountryCode,
+  highestByCountryCode,
   type InternationalPrice,
   type OperatorPrices,
-  type PriceBook,
+  type PriceList,
 } from '../../src/domain/billing/pricing.ts';
-import type { Message, Step } from '../../src/domain/messages/message.ts';
+import type { ChannelAttempt, Message } from '../../src/domain/messages/message.ts';
 import type { SendState } from '../../src/domain/messages/send-policy.ts';
 import type {
   Content,
@@ -139,7 +139,7 @@ export function anInternationalPrice(given: Partial<InternationalPrice> = {}): I
 }
 
 /** The prices of the demo seed as they are kept. */
-export function aPriceList(given: Partial<PriceList> = {}): PriceList {
+export function aPriceList(given: Partial<StoredPrices> = {}): StoredPrices {
   return {
     sms: someOperatorPrices(),
     whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(60), MARKETING: iqd(90) },
@@ -150,9 +150,15 @@ export function aPriceList(given: Partial<PriceList> = {}): PriceList {
 }
 
 /** The prices of the demo seed as a decision reads them: sms 80 (others 100), whatsapp 60/60/90, telegram 40. */
-export function aPriceBook(given: Partial<PriceBook> = {}): PriceBook {
+export function aPriceBook(given: Partial<PriceList> = {}): PriceList {
   const { sms, whatsapp, telegram, international } = aPriceList();
-  return { sms, whatsapp, telegram, abroadByCountryCode: dearestByCountryCode(international), ...given };
+  return {
+    sms,
+    whatsapp,
+    telegram,
+    internationalByCountryCode: highestByCountryCode(international),
+    ...given,
+  };
 }
 
 /** An accepted sender ID `Barid` with prices of its own: 70 at home, 90 for others. */
@@ -243,20 +249,20 @@ export function aSendState(given: Partial<SendState> = {}): SendState {
   };
 }
 
-/** A step the channel took and that nothing more was heard of. */
-export function aStep(given: Partial<Step> = {}): Step {
+/** An attempt the channel took and that nothing more was heard of. */
+export function aStep(given: Partial<ChannelAttempt> = {}): ChannelAttempt {
   return {
     channel: 'whatsapp',
     state: 'accepted',
     reason: null,
-    reference: null,
+    providerMessageIds: [],
     startedAt: NOW,
     endedAt: null,
     ...given,
   };
 }
 
-/** A verification code over whatsapp, then sms, just accepted: pending, no step begun. */
+/** A verification code over whatsapp, then sms, just accepted: pending, no attempt begun. */
 export function aMessage(given: Partial<Message> = {}): Message {
   return {
     smsId: anSmsId(),
@@ -266,13 +272,13 @@ export function aMessage(given: Partial<Message> = {}): Message {
     whatsappSender: NO_WHATSAPP_SENDER,
     content: aCode(),
     channels: ['whatsapp', 'sms'],
-    steps: [],
+    attempts: [],
     status: 'pending',
     isFinal: false,
     cost: iqd(80),
     prices: { whatsapp: iqd(60), sms: iqd(80) },
     settlement: 'quoted',
-    stepTimeoutMs: 30 * SECOND_MS,
+    attemptTimeoutMs: 30 * SECOND_MS,
     deliveryReport: null,
     createdAt: NOW,
     sentAt: null,

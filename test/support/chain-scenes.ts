@@ -8,7 +8,7 @@ import { accepted, inWords, start } from './chain-words.ts';
 /** What every message built here gives a channel. */
 export const STEP_TIMEOUT = 30 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
-export const SILENCE = 'No delivered report in time';
+export const SILENCE = 'No delivered receipt in time';
 export const CANNOT = 'The channel cannot carry this message';
 
 /** One piece of news and the effects it must have. */

@@ -1,38 +1,51 @@
-import type { Answer, ChainEffect, ChainEvent, Report } from '../../src/domain/messages/chain-event.ts';
+import type {
+  ChainEffect,
+  ChainEvent,
+  DeliveryReceipt,
+  SubmitResult,
+} from '../../src/domain/messages/chain-event.ts';
 
-export const start = (step: number): ChainEvent => ({ kind: 'start', step });
-export const deadline = (step: number): ChainEvent => ({ kind: 'deadline', step });
-export const reported = (step: number, kind: 'sent' | 'delivered' | 'read'): ChainEvent => ({
-  kind: 'reported',
-  step,
-  report: { kind },
+export const start = (attemptNumber: number): ChainEvent => ({ kind: 'start', attemptNumber });
+export const deadline = (attemptNumber: number): ChainEvent => ({ kind: 'deadline', attemptNumber });
+export const receiptArrived = (attemptNumber: number, kind: 'sent' | 'delivered' | 'read'): ChainEvent => ({
+  kind: 'receipt',
+  attemptNumber,
+  receipt: { kind },
 });
-export const reportedFailed = (step: number, reason: string): ChainEvent => ({
-  kind: 'reported',
-  step,
-  report: { kind: 'failed', reason },
+export const receiptFailed = (attemptNumber: number, reason: string): ChainEvent => ({
+  kind: 'receipt',
+  attemptNumber,
+  receipt: { kind: 'failed', reason },
 });
-export const answered = (step: number, answer: Answer): ChainEvent => ({ kind: 'answered', step, answer });
-export const accepted = (step: number, reference: string | null = null): ChainEvent =>
-  answered(step, { kind: 'accepted', reference });
-export const refused = (step: number, reason: string, endsChain = false): ChainEvent =>
-  answered(step, { kind: 'refused', reason, endsChain });
-export const unknown = (step: number, reason: string): ChainEvent =>
-  answered(step, { kind: 'unknown', reason });
+export const submitted = (attemptNumber: number, result: SubmitResult): ChainEvent => ({
+  kind: 'submitted',
+  attemptNumber,
+  result,
+});
+export const accepted = (attemptNumber: number, ...providerMessageIds: readonly string[]): ChainEvent =>
+  submitted(attemptNumber, { kind: 'accepted', providerMessageIds });
+export const rejected = (attemptNumber: number, reason: string, endsChain = false): ChainEvent =>
+  submitted(attemptNumber, { kind: 'rejected', reason, endsChain });
+export const unknown = (attemptNumber: number, reason: string): ChainEvent =>
+  submitted(attemptNumber, { kind: 'unknown', reason });
 
-export const REPORT_KINDS: readonly Exclude<Report['kind'], 'failed'>[] = ['sent', 'delivered', 'read'];
+export const RECEIPT_KINDS: readonly Exclude<DeliveryReceipt['kind'], 'failed'>[] = [
+  'sent',
+  'delivered',
+  'read',
+];
 
 /** An effect in a few words; deadlines count from `now`. */
 export function inWords(effect: ChainEffect, now: number): string {
   switch (effect.kind) {
     case 'submit':
-      return `submit ${effect.step}`;
+      return `submit ${effect.attemptNumber}`;
     case 'schedule-start':
-      return `start ${effect.step}`;
+      return `start ${effect.attemptNumber}`;
     case 'schedule-deadline':
-      return `deadline ${effect.step} in ${effect.at - now}`;
+      return `deadline ${effect.attemptNumber} in ${effect.at - now}`;
     case 'unschedule':
-      return `unschedule ${effect.step}`;
+      return `unschedule ${effect.attemptNumber}`;
     case 'settle':
       return effect.channel === null ? 'give back' : `take for ${effect.channel}`;
     case 'status-changed': {

@@ -47,8 +47,8 @@ export class ChainWorld {
       case 'told': {
         this.now += move.afterMs;
         const { event } = move;
-        // A channel can only answer what it was given.
-        if (event.kind !== 'answered' || this.submitted.includes(event.step)) this.tell(event);
+        // A channel can only result what it was given.
+        if (event.kind !== 'submitted' || this.submitted.includes(event.attemptNumber)) this.tell(event);
         return;
       }
       default:
@@ -84,17 +84,17 @@ export class ChainWorld {
     for (const effect of effects) {
       switch (effect.kind) {
         case 'submit':
-          this.submitted.push(effect.step);
+          this.submitted.push(effect.attemptNumber);
           break;
         case 'schedule-start':
-          this.#schedule(start(effect.step), this.now);
+          this.#schedule(start(effect.attemptNumber), this.now);
           break;
         case 'schedule-deadline':
-          this.#schedule(deadline(effect.step), effect.at);
+          this.#schedule(deadline(effect.attemptNumber), effect.at);
           break;
         case 'unschedule':
-          this.scheduled.delete(keyOf(start(effect.step)));
-          this.scheduled.delete(keyOf(deadline(effect.step)));
+          this.scheduled.delete(keyOf(start(effect.attemptNumber)));
+          this.scheduled.delete(keyOf(deadline(effect.attemptNumber)));
           break;
         case 'settle':
           this.settled.push(effect.channel);
@@ -119,13 +119,13 @@ export class ChainWorld {
       if (effect.kind === 'schedule-deadline') {
         expect(effect.at, 'a deadline lies ahead').toBeGreaterThan(this.now);
       }
-      if (effect.kind === 'schedule-start') expect(after.channels[effect.step]).toBeDefined();
+      if (effect.kind === 'schedule-start') expect(after.channels[effect.attemptNumber]).toBeDefined();
       if (effect.kind !== 'submit') continue;
-      expect(this.submitted, 'no channel is handed the message twice').not.toContain(effect.step);
-      expect(effect.step).toBe(after.steps.length - 1);
-      expect(canCarry(after.channels[effect.step] as Channel, after.content)).toBe(true);
-      for (const earlier of after.steps.slice(0, effect.step)) {
-        expect(['refused', 'failed', 'timed-out', 'skipped'], 'every earlier channel ended').toContain(
+      expect(this.submitted, 'no channel is handed the message twice').not.toContain(effect.attemptNumber);
+      expect(effect.attemptNumber).toBe(after.attempts.length - 1);
+      expect(canCarry(after.channels[effect.attemptNumber] as Channel, after.content)).toBe(true);
+      for (const earlier of after.attempts.slice(0, effect.attemptNumber)) {
+        expect(['rejected', 'failed', 'timed-out', 'skipped'], 'every earlier channel ended').toContain(
           earlier.state,
         );
       }
@@ -157,9 +157,9 @@ export class ChainWorld {
   #checkFlow(): void {
     const flow = channelFlow(this.message);
     expect(flow.map(({ channel }) => channel)).toEqual(this.message.channels);
-    for (const [step, { tried, success }] of flow.entries()) {
-      expect(tried, `channel ${step} was tried`).toBe(this.submitted.includes(step));
-      expect(success !== undefined, `success of channel ${step} is known`).toBe(tried);
+    for (const [attemptNumber, { tried, success }] of flow.entries()) {
+      expect(tried, `channel ${attemptNumber} was tried`).toBe(this.submitted.includes(attemptNumber));
+      expect(success !== undefined, `success of channel ${attemptNumber} is known`).toBe(tried);
     }
     expect(lastChannel(this.message)).toBe(this.message.channels[this.submitted.at(-1) ?? 0]);
   }
@@ -189,5 +189,5 @@ export class ChainWorld {
 }
 
 function keyOf(event: ChainEvent): string {
-  return `${event.kind}/${event.step}`;
+  return `${event.kind}/${event.attemptNumber}`;
 }

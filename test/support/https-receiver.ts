@@ -13,10 +13,10 @@ export interface ReceivedPost {
   readonly rawBody: string;
 }
 
-type Answer = (post: ReceivedPost, response: ServerResponse, count: number) => void;
+type Response = (post: ReceivedPost, response: ServerResponse, count: number) => void;
 
 export const answerWith =
-  (status: number, headers: Record<string, string> = {}): Answer =>
+  (status: number, headers: Record<string, string> = {}): Response =>
   (_, response) =>
     response.writeHead(status, headers).end();
 
@@ -35,9 +35,9 @@ export class HttpsReceiver {
   readonly port: number;
   readonly #server: Server;
   readonly #arrivals = new EventEmitter();
-  #answer: Answer;
+  #answer: Response;
 
-  static async open(answer: Answer = answerWith(200)): Promise<HttpsReceiver> {
+  static async open(answer: Response = answerWith(200)): Promise<HttpsReceiver> {
     const server = createServer({ ...certificates?.leaf });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -46,7 +46,7 @@ export class HttpsReceiver {
     return receiver;
   }
 
-  private constructor(server: Server, answer: Answer) {
+  private constructor(server: Server, answer: Response) {
     this.#server = server;
     this.#answer = answer;
     this.port = (server.address() as AddressInfo).port;
@@ -74,7 +74,7 @@ export class HttpsReceiver {
     return { allow: ['127.0.0.1/32', '::1/128'], ports: [this.port], ca: certificates?.ca ?? '' };
   }
 
-  answer(answer: Answer): void {
+  answer(answer: Response): void {
     this.#answer = answer;
   }
 

@@ -1,9 +1,13 @@
-import { type LeasedJob, startStepJobId } from '../../src/application/jobs.ts';
+import { type LeasedJob, startAttemptJobId } from '../../src/application/jobs.ts';
 
 /** A leased job that can be told apart by its number. */
-export function leasedJob(number: number, fence = 1): LeasedJob {
+export function leasedJob(number: number, fencingToken = 1): LeasedJob {
   const smsId = `sms-${number}`;
-  return { id: startStepJobId(smsId, 0), fence, work: { kind: 'start-step', smsId, step: 0 } };
+  return {
+    id: startAttemptJobId(smsId, 0),
+    fencingToken,
+    work: { kind: 'start-attempt', smsId, attemptNumber: 0 },
+  };
 }
 
 export function leasedJobs(from: number, to: number): LeasedJob[] {

@@ -1,6 +1,6 @@
 import { afterEach, expect } from 'vitest';
 import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
-import { documentedAnswers } from './documented-answers.ts';
+import { documentedAnswers } from './documented-replies.ts';
 
 const running: { harness: Harness; problems: string[] }[] = [];
 
@@ -10,7 +10,7 @@ export async function startService(options: HarnessOptions = {}): Promise<Harnes
   let check: ReturnType<typeof documentedAnswers> | null = null;
   const harness = await startHarness({
     ...options,
-    observeAnswer: (seen) => {
+    observeReply: (seen) => {
       check ??= documentedAnswers(harness.service.http.openApi);
       try {
         check(seen);

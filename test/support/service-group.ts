@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SimulatedMessage } from '../../src/adapters/simulator/simulated-carriers.ts';
+import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
 import { CheckInvariants } from '../../src/application/check-invariants.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config.ts';
@@ -13,7 +13,7 @@ const POOL_SIZE = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
 const LOOPBACK = '127.0.0.1';
 
-export interface Answer {
+export interface SubmitResult {
   readonly status: number;
   readonly body: unknown;
 }
@@ -40,7 +40,7 @@ export class Member {
   }
 
   /** A GET, or a POST when there is a body. */
-  async request(path: string, body?: unknown): Promise<Answer> {
+  async request(path: string, body?: unknown): Promise<SubmitResult> {
     const response = await fetch(`http://${LOOPBACK}:${this.#port}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
@@ -86,7 +86,7 @@ export class ServiceGroup {
     do {
       await Promise.all(
         this.#members.map(async ({ service }) => {
-          service.container.get(adapters.doorbell).wake();
+          service.container.get(adapters.localWakeSignal).wake();
           await service.idle();
         }),
       );
@@ -162,7 +162,7 @@ export class ServiceGroup {
   async #nextDueAt(): Promise<number | null> {
     const due = await Promise.all(
       this.#members.flatMap(({ service: { container } }) => [
-        container.get(ports.unitOfWork).read(async (stores) => (await stores.jobs.next())?.dueAt ?? null),
+        container.get(ports.unitOfWork).read(async (stores) => (await stores.jobs.nextDue())?.dueAt ?? null),
         container.get(adapters.simulator).nextDueAt(),
       ]),
     );

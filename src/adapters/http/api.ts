@@ -4,7 +4,7 @@ import type { CheckHealth } from '../../application/check-health.ts';
 import type { SendMessages } from '../../application/messages/send-messages.ts';
 import type { TrackMessage } from '../../application/messages/track-message.ts';
 
-/** The use cases behind the interface. Every one of them throws `Refused` for what it refuses. */
+/** The use cases behind the interface. Every one of them throws `Rejected` for what it refuses. */
 export interface Api {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly sendMessages: Pick<SendMessages, 'execute'>;

@@ -4,9 +4,9 @@ import { SENDER_ID_STATUSES, type SenderId } from '../../domain/senders/sender-i
 import { toIqd } from '../../domain/shared/money.ts';
 import { pageCount } from '../../domain/shared/page.ts';
 import { admitTo } from './admission.ts';
-import { ok } from './answer.ts';
 import type { Api } from './api.ts';
-import { errorAnswerDoc } from './error-schemas.ts';
+import { errorReplyDoc } from './error-schemas.ts';
+import { ok } from './http-reply.ts';
 import { PRICING_LIMIT_DEFAULT, PRICING_LIMIT_MAX, PRICING_PAGE_MAX } from './limits.ts';
 import { wholeNumber } from './query-fields.ts';
 import { type Route, route } from './route.ts';
@@ -89,7 +89,7 @@ export function catalogRoutes(api: Api): readonly Route[] {
     admit,
     query: pricingQuery,
     ok: { description: 'One page of the price list', schema: priceList },
-    refusals: { 400: errorAnswerDoc('A query parameter is not valid') },
+    rejections: { 400: errorReplyDoc('A query parameter is not valid') },
     async handle({ query: { page, limit, countryIso: country } }) {
       const countryIso = country?.toUpperCase() ?? null;
       const { total, rows } = await api.catalog.internationalPrices({ countryIso }, { page, limit });

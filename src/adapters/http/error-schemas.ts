@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DocumentedAnswer } from './route.ts';
+import type { DocumentedReply } from './route.ts';
 
 const number = z.number();
 
@@ -28,28 +28,28 @@ const rateLimited = z.object({
 /** The body of the 503 that any route may answer. */
 export const overloadedBody = messageText;
 
-/** A refusal whose body is `error`, a text. */
-export function errorAnswerDoc(description: string): DocumentedAnswer {
+/** A rejection whose body is `error`, a text. */
+export function errorReplyDoc(description: string): DocumentedReply {
   return { description, schema: errorText };
 }
 
-/** A refusal whose body is `message`, a text. */
-export function messageAnswerDoc(description: string): DocumentedAnswer {
+/** A rejection whose body is `message`, a text. */
+export function messageReplyDoc(description: string): DocumentedReply {
   return { description, schema: messageText };
 }
 
-export const SEND_REFUSED: DocumentedAnswer = {
+export const SEND_REJECTED: DocumentedReply = {
   description: 'Not well formed, or refused for sender ID, trial mode, spending threshold or credit',
   schema: z.union([insufficientCredit, spendingThreshold, errorText]),
 };
 
-export const RATE_LIMITED: DocumentedAnswer = {
+export const RATE_LIMITED: DocumentedReply = {
   description: 'Too many messages to this phone number within the time window',
   schema: rateLimited,
   headers: ['Retry-After'],
 };
 
-export const RESOURCES_FAILED_DOC: DocumentedAnswer = {
+export const RESOURCES_FAILED_DOC: DocumentedReply = {
   description: 'The resources could not be fetched',
   schema: z.object({ success: z.literal(false), message: z.string() }),
 };

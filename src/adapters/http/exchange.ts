@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../application/ports/logger.ts';
-import { type Answer, ConnectionGivenUp } from './answer.ts';
-import { headerRecord, type SeenAnswer } from './seen-answer.ts';
-import { headersOf, leavesMuchUnread, requestIdOf, writeAnswer } from './write-answer.ts';
+import { ClientDisconnected, type HttpReply } from './http-reply.ts';
+import { headerRecord, type ObservedReply } from './observed-reply.ts';
+import { headersOf, leavesMuchUnread, requestIdOf, writeReply } from './write-reply.ts';
 
 export interface ExchangeOptions {
   readonly logger: Logger;
   readonly requestIds: () => string;
-  readonly observeAnswer: ((seen: SeenAnswer) => void) | undefined;
+  readonly observeReply: ((seen: ObservedReply) => void) | undefined;
 }
 
 /** One request on its way to its answer. */
@@ -40,24 +40,24 @@ export class Exchanges {
   }
 
   /** Writes the answer, unless the caller is gone or has one already. */
-  respond(exchange: Exchange, answer: Answer, closes = false): void {
+  respond(exchange: Exchange, answer: HttpReply, closes = false): void {
     const { request, response, route, requestId } = exchange;
     if (response.headersSent || response.destroyed) return;
     const body = JSON.stringify(answer.body);
     const headers = headersOf(answer, requestId, body, closes || this.#closing || leavesMuchUnread(request));
-    writeAnswer(request, response, answer.status, headers, body);
-    const { observeAnswer } = this.#options;
-    if (observeAnswer === undefined) return;
+    writeReply(request, response, answer.status, headers, body);
+    const { observeReply } = this.#options;
+    if (observeReply === undefined) return;
     const { method = '' } = request;
     const sent = method === 'HEAD' ? '' : body;
     const seen = { method, route, status: answer.status, headers: headerRecord(headers), body: sent };
     // An observer throws to report an answer; that is no fault of the request.
-    queueMicrotask(() => observeAnswer(seen));
+    queueMicrotask(() => observeReply(seen));
   }
 
   /** Logs a fault and answers with `answer`; a connection that was given up is neither. */
-  fail(exchange: Exchange, error: unknown, answer: Answer): void {
-    if (error instanceof ConnectionGivenUp) return;
+  fail(exchange: Exchange, error: unknown, answer: HttpReply): void {
+    if (error instanceof ClientDisconnected) return;
     this.#options.logger.error('request_failed', error, factsOf(exchange, answer.status));
     this.respond(exchange, answer);
   }

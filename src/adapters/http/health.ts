@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { overloadedBody } from './error-schemas.ts';
+import { ok } from './http-reply.ts';
 import { openRoute, type Route } from './route.ts';
 
 const alive = z.object({ status: z.literal('ok') });
@@ -24,7 +24,7 @@ export function healthRoutes(api: Api): readonly Route[] {
     summary: 'Whether the process answers',
     ok: { description: 'It does', schema: alive },
     // Who watches would start a process again that is merely busy.
-    neverOverloaded: true,
+    bypassesLoadShedding: true,
     handle: async () => ok({ status: 'ok' as const }),
   });
 
@@ -34,7 +34,7 @@ export function healthRoutes(api: Api): readonly Route[] {
     operationId: 'readiness',
     summary: 'Whether every critical dependency is well',
     ok: { description: 'They are', schema: ready },
-    refusals: {
+    rejections: {
       503: {
         description: 'At least one is not, or too many requests are being answered',
         schema: z.union([ready, overloadedBody]),

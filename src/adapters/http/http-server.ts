@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
-import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { catalogRoutes } from './catalog.ts';
 import { type ClosingTimes, closeGracefully, connectionsOf } from './close-gracefully.ts';
@@ -15,16 +14,17 @@ import {
   OVERLOADED,
 } from './error-bodies.ts';
 import { Exchanges } from './exchange.ts';
+import { fastExpress } from './fast-express.ts';
 import { healthRoutes } from './health.ts';
-import { leanExpress } from './lean-express.ts';
+import { ok } from './http-reply.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { messageRoutes, type Wait } from './messages.ts';
+import type { ObservedReply } from './observed-reply.ts';
 import { type OpenApi, openApiDocument, openApiRoute } from './open-api.ts';
-import { answerProtocolErrors } from './protocol-errors.ts';
-import { requestTurns } from './request-turns.ts';
-import { RequestsInFlight } from './requests-in-flight.ts';
+import { replyToProtocolErrors } from './protocol-errors.ts';
+import { pipeliningLimit } from './request-turns.ts';
+import { LoadShedder } from './requests-in-flight.ts';
 import type { PathParams, Route } from './route.ts';
-import type { SeenAnswer } from './seen-answer.ts';
 import { whatsappResourceRoutes } from './whatsapp-resources.ts';
 
 const HOST = 'host';
@@ -35,7 +35,7 @@ export interface HttpServerOptions {
   /** A new id for each answer whose request brought none. */
   readonly requestIds: () => string;
   /** Told of every answer; for checks, costs nothing when absent. */
-  readonly observeAnswer?: (seen: SeenAnswer) => void;
+  readonly observeReply?: (seen: ObservedReply) => void;
   readonly limits?: Partial<ServerLimits>;
   /** How a test number's slow answer waits; by the process clock when absent. */
   readonly wait?: Wait;
@@ -54,9 +54,9 @@ export interface HttpServer {
 
 /** The whole interface over HTTP, at the root and under `/api`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { api, logger, requestIds, observeAnswer, wait = sleep } = options;
+  const { api, logger, requestIds, observeReply, wait = sleep } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
-  const { app, server } = leanExpress({
+  const { app, server } = fastExpress({
     requestTimeout: limits.requestTimeoutMs,
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
@@ -68,15 +68,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxConnections = limits.connectionsMax;
   const connections = connectionsOf(server);
 
-  const inFlight = new RequestsInFlight(limits.requestsMax);
-  const exchanges = new Exchanges({ logger, requestIds, observeAnswer });
+  const inFlight = new LoadShedder(limits.requestsMax);
+  const exchanges = new Exchanges({ logger, requestIds, observeReply });
   const routes = routesOf(api, wait);
   const openApi = openApiDocument(routes);
   for (const [path, samePath] of groupByPath([...routes, openApiRoute(openApi)])) {
     registerPath(app, exchanges, inFlight, path, samePath);
   }
   listen(server, app, exchanges, limits.connectionRequestsMax);
-  answerProtocolErrors(server, { requestIds, observeAnswer });
+  replyToProtocolErrors(server, { requestIds, observeReply });
 
   return {
     server,
@@ -107,7 +107,7 @@ function groupByPath(routes: readonly Route[]): ReadonlyMap<string, readonly Rou
 function registerPath(
   app: Express,
   exchanges: Exchanges,
-  inFlight: RequestsInFlight,
+  inFlight: LoadShedder,
   path: string,
   routes: readonly Route[],
 ): void {
@@ -115,7 +115,7 @@ function registerPath(
   for (const route of routes) {
     registration[route.method]((request: Request, response: Response) => {
       const exchange = exchanges.begin(request, response, path);
-      if (inFlight.isFull && route.neverOverloaded !== true) {
+      if (inFlight.isFull && route.bypassesLoadShedding !== true) {
         exchanges.respond(exchange, OVERLOADED);
         return;
       }
@@ -165,7 +165,7 @@ function listen(server: Server, app: Express, exchanges: Exchanges, connectionRe
       exchanges.respond(exchanges.begin(request, response, null), NOT_FOUND);
     });
   };
-  const handle = requestTurns(server, connectionRequestsMax, serve);
+  const handle = pipeliningLimit(server, connectionRequestsMax, serve);
   server.on('request', handle);
   // With a listener of its own the caller is told to go on only when the body is wanted.
   server.on('checkContinue', handle);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SendCommand } from '../../application/messages/send-batch.ts';
-import { invalid } from './answer.ts';
+import { invalid } from './http-reply.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from './limits.ts';
 import type { DocumentedHeader } from './route.ts';
 

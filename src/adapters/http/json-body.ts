@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BadRequest, ConnectionGivenUp, invalid } from './answer.ts';
 import { BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE } from './error-bodies.ts';
+import { BadRequest, ClientDisconnected, invalid } from './http-reply.ts';
 import { JSON_DEPTH_MAX } from './limits.ts';
 
 const MEDIA_TYPE_PATTERN = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?;?$/i;
@@ -76,7 +76,7 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> 
       const [first] = chunks;
       resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
     });
-    request.on('error', () => stop(new ConnectionGivenUp('the caller left before the body was complete')));
+    request.on('error', () => stop(new ClientDisconnected('the caller left before the body was complete')));
   });
 }
 

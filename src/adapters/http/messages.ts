@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
-import type { SendReceipt } from '../../application/messages/send-batch.ts';
+import type { SendResult } from '../../application/messages/send-batch.ts';
 import { PAYMENT_TYPES } from '../../domain/billing/account.ts';
 import { CHANNELS } from '../../domain/messages/channel.ts';
 import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
@@ -8,9 +8,9 @@ import { MESSAGE_STATUSES } from '../../domain/messages/message-status.ts';
 import { toIqd } from '../../domain/shared/money.ts';
 import { PHONE_NUMBER_PATTERN } from '../../domain/shared/phone-number.ts';
 import { admitTo } from './admission.ts';
-import { ConnectionGivenUp, ok } from './answer.ts';
 import type { Api } from './api.ts';
-import { errorAnswerDoc, messageAnswerDoc, RATE_LIMITED, SEND_REFUSED } from './error-schemas.ts';
+import { errorReplyDoc, messageReplyDoc, RATE_LIMITED, SEND_REJECTED } from './error-schemas.ts';
+import { ClientDisconnected, ok } from './http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf } from './idempotency.ts';
 import { type Route, route } from './route.ts';
 import { sendBody, toSendRequest } from './send-body.ts';
@@ -57,9 +57,9 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
       schema: receipt,
       headers: ['Idempotency-Replayed'],
     },
-    refusals: {
-      400: SEND_REFUSED,
-      409: errorAnswerDoc('The Idempotency-Key was used with another request'),
+    rejections: {
+      400: SEND_REJECTED,
+      409: errorReplyDoc('The Idempotency-Key was used with another request'),
       429: RATE_LIMITED,
     },
     async handle({ project, body, rawBody, request }) {
@@ -81,7 +81,7 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
     admit: admitTo('other', api),
     params: z.object({ smsId }),
     ok: { description: 'The message', schema: trackedMessage },
-    refusals: { 404: messageAnswerDoc('No message of the project has this id') },
+    rejections: { 404: messageReplyDoc('No message of the project has this id') },
     async handle({ project, params }) {
       return ok(presentMessage(await api.trackMessage.execute(project, params.smsId ?? '')));
     },
@@ -92,18 +92,18 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
 
 /** What a test number wants to happen to the answer of an accepted send. */
 async function simulate(
-  acceptance: NonNullable<SendReceipt['acceptance']>,
+  acceptance: NonNullable<SendResult['acceptance']>,
   socket: Socket,
   wait: Wait,
 ): Promise<void> {
-  if (acceptance.kind === 'slow-answer') await wait(acceptance.delayMs);
+  if (acceptance.kind === 'slow-reply') await wait(acceptance.delayMs);
   if (acceptance.kind === 'cut-connection') {
     socket.destroy();
-    throw new ConnectionGivenUp('the test number asked for it');
+    throw new ClientDisconnected('the test number asked for it');
   }
 }
 
-function presentReceipt(accepted: SendReceipt): z.input<typeof receipt> {
+function presentReceipt(accepted: SendResult): z.input<typeof receipt> {
   return {
     message: 'SMS task created successfully',
     smsId: accepted.smsId,

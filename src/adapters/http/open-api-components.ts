@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { ErrorAnswer } from './answer.ts';
 import {
   BODY_TOO_LARGE,
   EXPECTATION_FAILED,
@@ -10,10 +9,11 @@ import {
   NOT_FOUND,
   OVERLOADED,
   REQUEST_TIMEOUT,
-  refusalAnswer,
+  rejectionReply,
   UNAUTHORIZED,
   UNSUPPORTED_MEDIA_TYPE,
 } from './error-bodies.ts';
+import type { ErrorReply } from './http-reply.ts';
 import { REQUEST_ID_CHARACTERS_MAX } from './limits.ts';
 import type { Route } from './route.ts';
 
@@ -32,7 +32,7 @@ const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
     schema: { type: 'string', minLength: 1, maxLength: REQUEST_ID_CHARACTERS_MAX },
   },
   'X-Error-Code': {
-    description: 'A stable name of the refusal',
+    description: 'A stable name of the rejection',
     required: true,
     schema: { type: 'string', pattern: '^[a-z-]+$' },
   },
@@ -70,7 +70,7 @@ export function headerReferences(names: readonly string[]): Record<string, unkno
 export function sharedResponses(): Record<string, unknown> {
   return {
     Unauthorized: responseOf('The key is missing or wrong', UNAUTHORIZED),
-    AddressNotAllowed: responseOf('The address is not allowed', refusalAnswer({ kind: 'ip-not-allowed' })),
+    AddressNotAllowed: responseOf('The address is not allowed', rejectionReply({ kind: 'ip-not-allowed' })),
     BodyTooLarge: responseOf('The body is too large', BODY_TOO_LARGE),
     UnsupportedMediaType: responseOf('The body is not JSON in UTF-8', UNSUPPORTED_MEDIA_TYPE),
     InternalError: responseOf('A fault of the service', INTERNAL_ERROR),
@@ -139,7 +139,7 @@ function membersOf(schema: z.ZodObject | null, jsonSchemaOf: (schema: z.ZodType)
   }));
 }
 
-function responseOf(description: string, { body, headers = [] }: ErrorAnswer) {
+function responseOf(description: string, { body, headers = [] }: ErrorReply) {
   const names = headers.filter((_, index) => index % 2 === 0);
   const key = 'error' in body ? 'error' : 'message';
   return {

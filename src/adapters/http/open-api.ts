@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ok } from './answer.ts';
+import { ok } from './http-reply.ts';
 import { headerComponents, headerReferences, parametersOf, sharedResponses } from './open-api-components.ts';
-import { type DocumentedAnswer, openRoute, type Route } from './route.ts';
+import { type DocumentedReply, openRoute, type Route } from './route.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -94,24 +94,24 @@ function operationOf(route: Route): Operation {
 
 function responsesOf({
   ok: success,
-  refusals = {},
+  rejections = {},
   needsKey,
   body,
-  neverOverloaded = false,
+  bypassesLoadShedding = false,
 }: Route): Record<string, unknown> {
   const shared = (name: string) => ({ $ref: `#/components/responses/${name}` });
   const responses: Record<string, unknown> = {
     200: responseOf(success, false),
     500: shared('InternalError'),
-    ...(!neverOverloaded && { 503: shared('Overloaded') }),
+    ...(!bypassesLoadShedding && { 503: shared('Overloaded') }),
     ...(needsKey && { 401: shared('Unauthorized'), 403: shared('AddressNotAllowed') }),
     ...(body !== null && { 413: shared('BodyTooLarge'), 415: shared('UnsupportedMediaType') }),
   };
-  for (const [status, answer] of Object.entries(refusals)) responses[status] = responseOf(answer, true);
+  for (const [status, answer] of Object.entries(rejections)) responses[status] = responseOf(answer, true);
   return responses;
 }
 
-function responseOf({ description, schema, headers = [] }: DocumentedAnswer, refuses: boolean) {
+function responseOf({ description, schema, headers = [] }: DocumentedReply, refuses: boolean) {
   return {
     description,
     headers: headerReferences([...(refuses ? ['X-Error-Code'] : []), ...headers]),

@@ -1,20 +1,20 @@
 import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorAnswer } from './answer.ts';
 import { HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT } from './error-bodies.ts';
-import { headerRecord, type SeenAnswer } from './seen-answer.ts';
-import { headersOf } from './write-answer.ts';
+import type { ErrorReply } from './http-reply.ts';
+import { headerRecord, type ObservedReply } from './observed-reply.ts';
+import { headersOf } from './write-reply.ts';
 
 interface Surroundings {
   readonly requestIds: () => string;
-  readonly observeAnswer: ((seen: SeenAnswer) => void) | undefined;
+  readonly observeReply: ((seen: ObservedReply) => void) | undefined;
 }
 
 /**
  * Answers what never became a request: a malformed or oversized head, a request that did not arrive in time,
  * a tunnel. The answer is JSON like every other, and the connection closes behind it.
  */
-export function answerProtocolErrors(server: Server, surroundings: Surroundings): void {
+export function replyToProtocolErrors(server: Server, surroundings: Surroundings): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -33,7 +33,7 @@ export function answerProtocolErrors(server: Server, surroundings: Surroundings)
   });
 }
 
-function answerFor(code: string | undefined): ErrorAnswer {
+function answerFor(code: string | undefined): ErrorReply {
   if (code === 'HPE_HEADER_OVERFLOW') return HEADERS_TOO_LARGE;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
   return MALFORMED_REQUEST;
@@ -48,7 +48,7 @@ function responseUnderWay(socket: Duplex): ServerResponse | null {
   return response instanceof ServerResponse && response.req.complete ? response : null;
 }
 
-function endWith(socket: Duplex, answer: ErrorAnswer, { requestIds, observeAnswer }: Surroundings): void {
+function endWith(socket: Duplex, answer: ErrorReply, { requestIds, observeReply }: Surroundings): void {
   if (!socket.writable) return;
   const body = JSON.stringify(answer.body);
   const headers = headersOf(answer, requestIds(), body, true);
@@ -56,5 +56,5 @@ function endWith(socket: Duplex, answer: ErrorAnswer, { requestIds, observeAnswe
   for (let index = 0; index < headers.length; index += 2)
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-  observeAnswer?.({ method: '', route: null, status: answer.status, headers: headerRecord(headers), body });
+  observeReply?.({ method: '', route: null, status: answer.status, headers: headerRecord(headers), body });
 }

@@ -20,7 +20,7 @@ interface Lane {
  * thousands into one: the others wait for their turn, which lets other connections go first, and nothing more is
  * read until they had it.
  */
-export function requestTurns(server: Server, requestsMax: number, serve: Serve): Serve {
+export function pipeliningLimit(server: Server, requestsMax: number, serve: Serve): Serve {
   const lanes = new WeakMap<Socket, Lane>();
   const open = (socket: Socket): Lane => {
     const lane = openLane(socket, requestsMax, serve);

@@ -1,5 +1,5 @@
 /** Counts the requests that are being served, whatever connection they came over. */
-export class RequestsInFlight {
+export class LoadShedder {
   readonly #max: number;
   #count = 0;
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { Project } from '../../domain/access/project.ts';
-import { type Answer, type ErrorAnswer, invalid } from './answer.ts';
-import { errorAnswer } from './error-bodies.ts';
+import { errorReply } from './error-bodies.ts';
+import { type ErrorReply, type HttpReply, invalid } from './http-reply.ts';
 import { readJson } from './json-body.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 
@@ -10,7 +10,7 @@ export type Method = 'get' | 'post' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
 
 /** One status a route can answer, beside those that every route of its kind shares. */
-export interface DocumentedAnswer<Body = unknown> {
+export interface DocumentedReply<Body = unknown> {
   readonly description: string;
   readonly schema: z.ZodType<Body>;
   /** Names of response headers beyond those every answer has. */
@@ -32,11 +32,11 @@ interface Documentation {
   readonly params?: z.ZodObject;
   readonly requestHeaders?: readonly DocumentedHeader[];
   /** The statuses other than 200. */
-  readonly refusals?: Readonly<Record<number, DocumentedAnswer>>;
+  readonly rejections?: Readonly<Record<number, DocumentedReply>>;
   /** The body of an unexpected fault, where the specification wants another than the usual one. */
-  readonly fault?: ErrorAnswer;
+  readonly fault?: ErrorReply;
   /** Answered even when the process serves as many requests as it may. */
-  readonly neverOverloaded?: boolean;
+  readonly bypassesLoadShedding?: boolean;
 }
 
 /** What a handler gets: who calls, and what they sent, checked and typed. */
@@ -57,8 +57,8 @@ interface Declaration<Ok, Caller, Query extends z.ZodObject, Body extends z.ZodT
   readonly query?: Query;
   readonly body?: Body;
   readonly bodyBytesMax?: number;
-  readonly ok: DocumentedAnswer<Ok>;
-  readonly handle: (input: Input<Caller, z.output<Query>, z.output<Body>>) => Promise<Answer<Ok>>;
+  readonly ok: DocumentedReply<Ok>;
+  readonly handle: (input: Input<Caller, z.output<Query>, z.output<Body>>) => Promise<HttpReply<Ok>>;
 }
 
 /** A declared route: what is served, what is documented, and what answers are checked against. */
@@ -66,9 +66,13 @@ export interface Route extends Documentation {
   readonly needsKey: boolean;
   readonly query: z.ZodObject | null;
   readonly body: z.ZodType | null;
-  readonly ok: DocumentedAnswer;
-  /** Resolves with the answer, refusals included; rejects only on a fault or a lost connection. */
-  readonly serve: (request: IncomingMessage, response: ServerResponse, params: PathParams) => Promise<Answer>;
+  readonly ok: DocumentedReply;
+  /** Resolves with the answer, rejections included; rejects only on a fault or a lost connection. */
+  readonly serve: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    params: PathParams,
+  ) => Promise<HttpReply>;
 }
 
 /** Declares a route that any caller may use. */
@@ -113,7 +117,7 @@ function declare<Ok, Caller, Query extends z.ZodObject, Body extends z.ZodType>(
       try {
         return await attempt(request, response, params);
       } catch (error) {
-        const answer = errorAnswer(error);
+        const answer = errorReply(error);
         if (answer === null) throw error;
         return answer;
       }

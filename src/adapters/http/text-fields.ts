@@ -5,7 +5,7 @@ const FORBIDDEN_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 /** Texts may have lines and tabs. */
 const FORBIDDEN_IN_TEXTS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Cs}/u;
 
-/** A one-line text of `min` to `max` UTF-16 code units; `name` is how the refusal calls it. */
+/** A one-line text of `min` to `max` UTF-16 code units; `name` is how the rejection calls it. */
 export function nameField(name: string, min: number, max: number) {
   return checkedText(name, min, max, FORBIDDEN_IN_NAMES);
 }

@@ -7,10 +7,10 @@ import {
   type WhatsappTemplate,
 } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { admitTo } from './admission.ts';
-import { ok } from './answer.ts';
 import type { Api } from './api.ts';
 import { RESOURCES_FAILED } from './error-bodies.ts';
-import { errorAnswerDoc, RESOURCES_FAILED_DOC } from './error-schemas.ts';
+import { errorReplyDoc, RESOURCES_FAILED_DOC } from './error-schemas.ts';
+import { ok } from './http-reply.ts';
 import { truthValue } from './query-fields.ts';
 import { type Route, route } from './route.ts';
 
@@ -92,7 +92,7 @@ export function whatsappResourceRoutes(api: Api): readonly Route[] {
     admit: admitTo('resources', api),
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
-    refusals: { 400: errorAnswerDoc('A query parameter is not valid'), 500: RESOURCES_FAILED_DOC },
+    rejections: { 400: errorReplyDoc('A query parameter is not valid'), 500: RESOURCES_FAILED_DOC },
     fault: RESOURCES_FAILED,
     async handle({ project, query: { includeTemplateComponents } }) {
       const businesses = await api.catalog.whatsappResources(project);

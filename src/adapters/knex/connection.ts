@@ -49,7 +49,7 @@ export interface Removal<Key extends string> {
 }
 
 /** One SELECT asked for each row of values; the text names them as `:name`. */
-export interface Lookup<Name extends string> {
+export interface BatchQuery<Name extends string> {
   readonly columns: Columns<Name>;
   readonly select: string;
 }
@@ -88,9 +88,9 @@ export interface Connection {
     statement: Removal<Key>,
     rows: readonly RowOf<Key>[],
   ): Promise<readonly boolean[]>;
-  /** What each question finds, in the order of the questions. */
-  lookup<Name extends string>(
-    statement: Lookup<Name>,
-    questions: readonly RowOf<Name>[],
+  /** What each key finds, in the order of the keys. */
+  batchQuery<Name extends string>(
+    statement: BatchQuery<Name>,
+    keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]>;
 }

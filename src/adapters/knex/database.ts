@@ -48,7 +48,7 @@ export class Database {
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {
       await patient.transaction(async (transaction) => {
-        await this.dialect.takeMigrationTurn(transaction);
+        await this.dialect.acquireMigrationLock(transaction);
         await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
       });
     } finally {

@@ -21,7 +21,7 @@ export interface PostgresConfig {
 export type DatabaseConfig = SqliteConfig | PostgresConfig;
 
 /** The words of table definitions in which the databases differ. */
-export interface TableWords {
+export interface DdlVariants {
   /** Text compared byte by byte, as every key and sorted column is. */
   readonly key: string;
   /** Ends a table whose rows lie in the order of the primary key. */
@@ -32,14 +32,14 @@ export interface TableWords {
 
 /** Every difference between the databases outside of statements. */
 export interface Dialect {
-  readonly tableWords: TableWords;
+  readonly ddlVariants: DdlVariants;
   knexConfig(): Knex.Config;
   /** For migrations, where nothing may run out of time; null where they take the one connection there is. */
   migrationConfig(): Knex.Config | null;
   /** The connection around a raw one of the pool, always the same for the same. */
   connectionOf(raw: unknown): Connection;
   /** Waits until this transaction is the only one that migrates. */
-  takeMigrationTurn(transaction: Knex.Transaction): Promise<void>;
+  acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
   /** Whether a transaction that failed with this may succeed when it is repeated. */
   isConflict(error: unknown): boolean;
   /** Ends what runs beside the pool; called after the pool is closed. */

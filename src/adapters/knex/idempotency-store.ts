@@ -1,18 +1,18 @@
-import type { IdempotencyStore, IdempotentAnswer } from '../../application/ports/stores.ts';
-import type { Insert, Lookup, Row } from './connection.ts';
+import type { IdempotencyRecord, IdempotencyStore } from '../../application/ports/stores.ts';
+import type { BatchQuery, Insert, Row } from './connection.ts';
 import type { Session } from './session.ts';
 
 const FIND = {
   columns: { project_id: 'text', route: 'text', key: 'text', now: 'bigint' },
   select: `
-    SELECT answers.* FROM idempotent_answers AS answers
-    WHERE answers.project_id = :project_id AND answers.route = :route AND answers.key = :key
-      AND answers.expires_at > :now`,
-} as const satisfies Lookup<string>;
+    SELECT records.* FROM idempotency_records AS records
+    WHERE records.project_id = :project_id AND records.route = :route AND records.key = :key
+      AND records.expires_at > :now`,
+} as const satisfies BatchQuery<string>;
 
-/** Whoever keeps an answer has found none that counts, under a lock that makes others wait: what is left has expired. */
+/** Whoever keeps an record has found none that counts, under a lock that makes others wait: what is left has expired. */
 const SAVE = {
-  table: 'idempotent_answers',
+  table: 'idempotency_records',
   columns: {
     project_id: 'text',
     route: 'text',
@@ -36,39 +36,39 @@ export class KnexIdempotencyStore implements IdempotencyStore {
   async find(
     keys: readonly { readonly projectId: string; readonly route: string; readonly key: string }[],
     now: number,
-  ): Promise<readonly IdempotentAnswer[]> {
-    const found = await this.#session.lookup(
+  ): Promise<readonly IdempotencyRecord[]> {
+    const found = await this.#session.batchQuery(
       FIND,
       keys.map(({ projectId, route, key }) => ({ project_id: projectId, route, key, now })),
     );
     return found.flat().map(fromRow);
   }
 
-  async save(answers: readonly IdempotentAnswer[]): Promise<void> {
+  async save(records: readonly IdempotencyRecord[]): Promise<void> {
     await this.#session.insert(
       SAVE,
-      answers.map((answer) => ({
-        project_id: answer.projectId,
-        route: answer.route,
-        key: answer.key,
-        request_hash: answer.requestHash,
-        result: answer.result,
-        expires_at: answer.expiresAt,
+      records.map((record) => ({
+        project_id: record.projectId,
+        route: record.route,
+        key: record.key,
+        request_hash: record.requestHash,
+        result: record.result,
+        expires_at: record.expiresAt,
       })),
     );
   }
 
   async sweep(now: number, limit: number): Promise<number> {
     return this.#session.execute(
-      `DELETE FROM idempotent_answers WHERE (project_id, route, key) IN (
-         SELECT project_id, route, key FROM idempotent_answers
+      `DELETE FROM idempotency_records WHERE (project_id, route, key) IN (
+         SELECT project_id, route, key FROM idempotency_records
          WHERE expires_at <= ? ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
       [now, limit],
     );
   }
 }
 
-function fromRow(row: Row): IdempotentAnswer {
+function fromRow(row: Row): IdempotencyRecord {
   return {
     projectId: row.project_id as string,
     route: row.route as string,

@@ -17,7 +17,7 @@ export class KnexInstallationStore implements InstallationStore {
     this.#session = session;
   }
 
-  async keep(name: string, value: string): Promise<string> {
+  async getOrCreate(name: string, value: string): Promise<string> {
     await this.#session.insert(KEEP, [{ name, value }]);
     const [row] = await this.#session.query('SELECT value FROM installation WHERE name = ?', [name]);
     invariant(row !== undefined, 'what was just kept is there');

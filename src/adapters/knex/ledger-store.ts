@@ -48,7 +48,7 @@ export class KnexLedgerStore implements LedgerStore {
     this.#session = session;
   }
 
-  async book(entries: readonly LedgerEntry[]): Promise<void> {
+  async post(entries: readonly LedgerEntry[]): Promise<void> {
     await Promise.all([
       this.#session.insert(INSERT, entries.map(toRow)),
       this.#session.update(

@@ -1,18 +1,18 @@
-import type { AcceptedAtQuestion, MessageStore } from '../../application/ports/stores.ts';
+import type { AcceptedAtQuery, MessageStore } from '../../application/ports/stores.ts';
 import type { ChannelPrices } from '../../domain/billing/pricing.ts';
 import type { SettlementRule } from '../../domain/billing/settlement.ts';
 import type { Channel } from '../../domain/messages/channel.ts';
-import type { Message, Step } from '../../domain/messages/message.ts';
+import type { ChannelAttempt, Message } from '../../domain/messages/message.ts';
 import type { MessageStatus } from '../../domain/messages/message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from '../../domain/messages/send-request.ts';
 import { money } from '../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
-import type { Insert, Lookup, Row, RowOf, Update } from './connection.ts';
+import type { BatchQuery, Insert, Row, RowOf, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
 const CHANGING_COLUMNS = {
   content: 'text',
-  steps: 'text',
+  attempts: 'text',
   status: 'text',
   is_final: 'bigint',
   sent_at: 'bigint',
@@ -32,7 +32,7 @@ const INSERT = {
     cost: 'bigint',
     prices: 'text',
     settlement: 'text',
-    step_timeout_ms: 'bigint',
+    attempt_timeout_ms: 'bigint',
     delivery_report: 'text',
     created_at: 'bigint',
     ...CHANGING_COLUMNS,
@@ -54,7 +54,7 @@ const ACCEPTED_AT = {
     WHERE recent_sends.project_id = :project_id AND recent_sends.phone_number = :phone_number
       AND created_at > :since
     ORDER BY created_at DESC LIMIT :newest`,
-} as const satisfies Lookup<string>;
+} as const satisfies BatchQuery<string>;
 
 export class KnexMessageStore implements MessageStore {
   readonly #session: Session;
@@ -94,10 +94,10 @@ export class KnexMessageStore implements MessageStore {
     return row === undefined ? null : fromRow(row);
   }
 
-  async acceptedAt(questions: readonly AcceptedAtQuestion[]): Promise<readonly (readonly number[])[]> {
-    const answers = await this.#session.lookup(
+  async acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
+    const answers = await this.#session.batchQuery(
       ACCEPTED_AT,
-      questions.map(({ projectId, phoneNumber, since, limit }) => ({
+      keys.map(({ projectId, phoneNumber, since, limit }) => ({
         project_id: projectId,
         phone_number: phoneNumber,
         since,
@@ -121,7 +121,7 @@ function unchangingColumns(
     cost: message.cost,
     prices: JSON.stringify(message.prices),
     settlement: message.settlement,
-    step_timeout_ms: message.stepTimeoutMs,
+    attempt_timeout_ms: message.attemptTimeoutMs,
     delivery_report: message.deliveryReport === null ? null : JSON.stringify(message.deliveryReport),
     created_at: message.createdAt,
   };
@@ -130,7 +130,7 @@ function unchangingColumns(
 function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS> {
   return {
     content: JSON.stringify(message.content),
-    steps: JSON.stringify(message.steps),
+    attempts: JSON.stringify(message.attempts),
     status: message.status,
     is_final: message.isFinal ? 1 : 0,
     sent_at: message.sentAt,
@@ -149,13 +149,13 @@ function fromRow(row: Row): Message {
     whatsappSender: JSON.parse(row.whatsapp_sender as string) as WhatsappSender,
     content: JSON.parse(row.content as string) as Content,
     channels: JSON.parse(row.channels as string) as readonly Channel[],
-    steps: JSON.parse(row.steps as string) as readonly Step[],
+    attempts: JSON.parse(row.attempts as string) as readonly ChannelAttempt[],
     status: row.status as MessageStatus,
     isFinal: row.is_final === 1,
     cost: money(row.cost as number),
     prices: JSON.parse(row.prices as string) as ChannelPrices,
     settlement: row.settlement as SettlementRule,
-    stepTimeoutMs: row.step_timeout_ms as number,
+    attemptTimeoutMs: row.attempt_timeout_ms as number,
     deliveryReport: deliveryReport === null ? null : (JSON.parse(deliveryReport) as DeliveryReport),
     createdAt: row.created_at as number,
     sentAt: row.sent_at as number | null,

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type {
+  BatchQuery,
   Connection,
   Insert,
-  Lookup,
   Parameter,
   Removal,
   Row,
@@ -24,7 +24,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Texts are put in the order of their bytes, as in the keys of the tables, whatever the database's own order is. */
 const TYPES: Readonly<Record<string, string>> = { text: 'text COLLATE "C"' };
 
-/** The tie between a question of a lookup and what was found for it. */
+/** The tie between a key of a batch query and what was found for it. */
 const ORDINAL = 'ordinal';
 
 /** What is under way between BEGIN and the answer to COMMIT. */
@@ -166,19 +166,19 @@ export class PostgresConnection implements Connection {
     return foundAmong(rows, key, (await this.#change(sql, rows)).rows);
   }
 
-  async lookup<Name extends string>(
-    lookup: Lookup<Name>,
-    questions: readonly RowOf<Name>[],
+  async batchQuery<Name extends string>(
+    batch: BatchQuery<Name>,
+    keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    const sql = this.#bulk(lookup, () => {
-      const select = lookup.select.replace(/:(\w+)/g, 'question.$1');
-      const asked = recordset({ ...lookup.columns, [ORDINAL]: 'bigint' }, 'question');
-      // OFFSET keeps it a search for each question: the planner, which knows nothing of them, would rather join tables.
-      return `SELECT question.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
+    const sql = this.#bulk(batch, () => {
+      const select = batch.select.replace(/:(\w+)/g, 'keys.$1');
+      const asked = recordset({ ...batch.columns, [ORDINAL]: 'bigint' }, 'keys');
+      // OFFSET keeps it a search for each key: the planner, which knows nothing of them, would rather join tables.
+      return `SELECT keys.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
     });
-    const numbered = questions.map((question, index) => ({ ...question, [ORDINAL]: index }));
+    const numbered = keys.map((key, index) => ({ ...key, [ORDINAL]: index }));
     const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(numbered)]));
-    const answers = questions.map((): Row[] => []);
+    const answers = keys.map((): Row[] => []);
     for (const row of rows) answers[row[ORDINAL] as number]?.push(row);
     return answers;
   }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import { invariant } from '../../domain/shared/invariant.ts';
 import type { Connection } from './connection.ts';
-import type { Dialect, PostgresConfig, TableWords } from './dialect.ts';
+import type { DdlVariants, Dialect, PostgresConfig } from './dialect.ts';
 import { PostgresConnection, sqlStateOf } from './postgres-connection.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -46,7 +46,7 @@ const SETTINGS = {
 } as const;
 
 export class PostgresDialect implements Dialect {
-  readonly tableWords: TableWords = { key: 'text COLLATE "C"', clustered: '', recentSends: RECENT_SENDS };
+  readonly ddlVariants: DdlVariants = { key: 'text COLLATE "C"', clustered: '', recentSends: RECENT_SENDS };
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();
 
@@ -118,7 +118,7 @@ export class PostgresDialect implements Dialect {
     return connection;
   }
 
-  async takeMigrationTurn(transaction: Knex.Transaction): Promise<void> {
+  async acquireMigrationLock(transaction: Knex.Transaction): Promise<void> {
     const schema = this.#config.schema ?? '';
     await transaction.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [MIGRATION_LOCK, schema]);
     if (schema !== '') await transaction.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]);

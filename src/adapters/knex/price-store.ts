@@ -1,4 +1,4 @@
-import type { PriceList, PriceStore } from '../../application/ports/stores.ts';
+import type { PriceStore, StoredPrices } from '../../application/ports/stores.ts';
 import type { InternationalPrice } from '../../domain/billing/pricing.ts';
 import { offsetOf, type Page } from '../../domain/shared/page.ts';
 import type { Insert, Row } from './connection.ts';
@@ -29,7 +29,7 @@ export class KnexPriceStore implements PriceStore {
     this.#session = session;
   }
 
-  async replace({ international, ...list }: PriceList): Promise<void> {
+  async replace({ international, ...list }: StoredPrices): Promise<void> {
     // First the one row: whoever replaces the list at the same time waits here.
     await this.#session.insert(INSERT_LIST, [{ id: LIST_ID, document: JSON.stringify(list) }]);
     await this.#session.execute('DELETE FROM international_prices');
@@ -45,13 +45,13 @@ export class KnexPriceStore implements PriceStore {
     );
   }
 
-  async load(): Promise<PriceList> {
+  async load(): Promise<StoredPrices> {
     const [row] = await this.#session.query('SELECT document FROM price_lists WHERE id = ?', [LIST_ID]);
     if (row === undefined) throw new Error('No price list was ever written');
     const international = await this.#session.query(
       'SELECT document FROM international_prices ORDER BY position',
     );
-    const list = JSON.parse(row.document as string) as Omit<PriceList, 'international'>;
+    const list = JSON.parse(row.document as string) as Omit<StoredPrices, 'international'>;
     return { ...list, international: international.map(fromRow) };
   }
 

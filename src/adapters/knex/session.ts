@@ -1,8 +1,8 @@
 import { invariant } from '../../domain/shared/invariant.ts';
 import type {
+  BatchQuery,
   Connection,
   Insert,
-  Lookup,
   Parameter,
   Removal,
   Row,
@@ -69,11 +69,11 @@ export class Session {
     return rows.length === 0 ? [] : this.#change(() => this.#connection.remove(statement, rows));
   }
 
-  async lookup<Name extends string>(
-    statement: Lookup<Name>,
-    questions: readonly RowOf<Name>[],
+  async batchQuery<Name extends string>(
+    statement: BatchQuery<Name>,
+    keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    return questions.length === 0 ? [] : this.#guard(() => this.#connection.lookup(statement, questions));
+    return keys.length === 0 ? [] : this.#guard(() => this.#connection.batchQuery(statement, keys));
   }
 
   #change<T>(statement: () => Promise<T>): Promise<T> {

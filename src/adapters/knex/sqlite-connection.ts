@@ -1,9 +1,9 @@
 import type Sqlite from 'better-sqlite3';
 import type { Durability } from '../../application/ports/unit-of-work.ts';
 import type {
+  BatchQuery,
   Connection,
   Insert,
-  Lookup,
   Parameter,
   Removal,
   Row,
@@ -124,20 +124,20 @@ export class SqliteConnection implements Connection {
     return rows.map((row) => runBulk(bulk, row).changes > 0);
   }
 
-  async lookup<Name extends string>(
-    lookup: Lookup<Name>,
-    questions: readonly RowOf<Name>[],
+  async batchQuery<Name extends string>(
+    batch: BatchQuery<Name>,
+    keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
     if (!this.#database.inTransaction) this.#recentSends.refresh();
-    const bulk = this.#bulk(lookup, () => {
+    const bulk = this.#bulk(batch, () => {
       const names: string[] = [];
-      const sql = lookup.select.replace(/:(\w+)/g, (_, name: string) => {
+      const sql = batch.select.replace(/:(\w+)/g, (_, name: string) => {
         names.push(name);
         return '?';
       });
       return { sql, names };
     });
-    return questions.map((question) => rowsOf(bulk.prepared, valuesOf(bulk, question)));
+    return keys.map((key) => rowsOf(bulk.prepared, valuesOf(bulk, key)));
   }
 
   /** FULL syncs the log at each commit; NORMAL leaves that to the next commit that is FULL. */

@@ -4,7 +4,7 @@ import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
 import { Checkpointer } from './checkpointer.ts';
 import type { Connection } from './connection.ts';
-import type { Dialect, SqliteConfig, TableWords } from './dialect.ts';
+import type { DdlVariants, Dialect, SqliteConfig } from './dialect.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { applyPragmas } from './sqlite-pragmas.ts';
 
@@ -18,7 +18,7 @@ const ACQUIRE_TIMEOUT_MS = 30_000;
 
 /** One connection, durable at commit. Files are in WAL mode, and a thread of their own writes the log back. */
 export class SqliteDialect implements Dialect {
-  readonly tableWords: TableWords = { key: 'text', clustered: 'WITHOUT ROWID', recentSends: [] };
+  readonly ddlVariants: DdlVariants = { key: 'text', clustered: 'WITHOUT ROWID', recentSends: [] };
   readonly #filename: string;
   readonly #connections = new WeakMap<object, Connection>();
   #checkpointer: Checkpointer | null = null;
@@ -66,7 +66,7 @@ export class SqliteDialect implements Dialect {
   }
 
   /** A write before anything is read: it takes the file's write lock, or waits for it. */
-  async takeMigrationTurn(transaction: Knex.Transaction): Promise<void> {
+  async acquireMigrationLock(transaction: Knex.Transaction): Promise<void> {
     await transaction.raw('PRAGMA user_version = 1');
   }
 

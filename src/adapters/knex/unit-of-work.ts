@@ -2,6 +2,7 @@ import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../application/storage-unavailable.ts';
 import { KnexAccountStore } from './account-store.ts';
+import { KnexCircuitBreakerStore } from './circuit-breaker-store.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { KnexIdempotencyStore } from './idempotency-store.ts';
@@ -14,7 +15,6 @@ import { KnexPriceStore } from './price-store.ts';
 import { KnexProjectStore } from './project-store.ts';
 import { KnexSenderIdStore } from './sender-id-store.ts';
 import { Session } from './session.ts';
-import { KnexWebhookEndpointStore } from './webhook-endpoint-store.ts';
 import { KnexWebhookEventStore } from './webhook-event-store.ts';
 import { KnexWhatsappStore } from './whatsapp-store.ts';
 
@@ -95,7 +95,7 @@ function storesOn(session: Session): Stores {
     jobs: new KnexJobStore(session),
     idempotency: new KnexIdempotencyStore(session),
     webhookEvents: new KnexWebhookEventStore(session),
-    webhookEndpoints: new KnexWebhookEndpointStore(session),
+    circuitBreakers: new KnexCircuitBreakerStore(session),
     inboundWebhooks: new KnexInboundWebhookStore(session),
     installation: new KnexInstallationStore(session),
   };

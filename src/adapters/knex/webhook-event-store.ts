@@ -1,7 +1,7 @@
-import type { WebhookLane } from '../../application/jobs.ts';
-import type { DueQuestion, WebhookEventStore } from '../../application/ports/stores.ts';
+import type { WebhookDestination } from '../../application/jobs.ts';
+import type { DueEventsQuery, WebhookEventStore } from '../../application/ports/stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../domain/webhooks/webhook-event.ts';
-import type { Insert, Lookup, Row, RowOf, VersionedUpdate } from './connection.ts';
+import type { BatchQuery, Insert, Row, RowOf, VersionedUpdate } from './connection.ts';
 import type { Session } from './session.ts';
 
 const CHANGING_COLUMNS = {
@@ -19,7 +19,7 @@ const INSERT = {
     id: 'text',
     kind: 'text',
     project_id: 'text',
-    subject: 'text',
+    ordering_key: 'text',
     phone_number_id: 'text',
     url: 'text',
     endpoint: 'text',
@@ -29,8 +29,8 @@ const INSERT = {
     version: 'bigint',
     ...CHANGING_COLUMNS,
   },
-  orderBy: 'subject',
-  onConflict: `ON CONFLICT (subject) WHERE kind = 'inbound' DO NOTHING`,
+  orderBy: 'ordering_key',
+  onConflict: `ON CONFLICT (ordering_key) WHERE kind = 'inbound' DO NOTHING`,
 } as const satisfies Insert<string>;
 
 const SAVE = {
@@ -40,27 +40,27 @@ const SAVE = {
   columns: CHANGING_COLUMNS,
 } as const satisfies VersionedUpdate<string, string>;
 
-const LANE_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
+const DESTINATION_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
 
-/** What `fromRow` reads, but for what the question itself says. */
+/** What `fromRow` reads, but for what the key itself says. */
 const DUE = {
-  columns: { ...LANE_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
+  columns: { ...DESTINATION_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
   select: `
-    SELECT id, kind, subject, phone_number_id, url, secret, body, state, attempts, first_attempt_at,
+    SELECT id, kind, ordering_key, phone_number_id, url, secret, body, state, attempts, first_attempt_at,
       next_attempt_at, last_error, created_at, version
     FROM webhook_events
     WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
       AND next_attempt_at <= :now AND (next_attempt_at, id) > (:after_at, :after_id)
     ORDER BY next_attempt_at, id LIMIT :most`,
-} as const satisfies Lookup<string>;
+} as const satisfies BatchQuery<string>;
 
 const NEXT_DUE_AT = {
-  columns: LANE_COLUMNS,
+  columns: DESTINATION_COLUMNS,
   select: `
     SELECT MIN(next_attempt_at) AS due_at FROM webhook_events
     WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
       AND next_attempt_at IS NOT NULL`,
-} as const satisfies Lookup<string>;
+} as const satisfies BatchQuery<string>;
 
 export class KnexWebhookEventStore implements WebhookEventStore {
   readonly #session: Session;
@@ -76,10 +76,10 @@ export class KnexWebhookEventStore implements WebhookEventStore {
     );
   }
 
-  lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]> {
+  lockOpen(orderingKeys: readonly string[]): Promise<readonly WebhookEvent[]> {
     return this.#select(
-      'SELECT * FROM webhook_events WHERE subject = ANY(?) AND is_open = 1 ORDER BY id FOR UPDATE',
-      subjects,
+      'SELECT * FROM webhook_events WHERE ordering_key = ANY(?) AND is_open = 1 ORDER BY id FOR UPDATE',
+      orderingKeys,
     );
   }
 
@@ -87,10 +87,10 @@ export class KnexWebhookEventStore implements WebhookEventStore {
     return this.#select('SELECT * FROM webhook_events WHERE id = ANY(?) ORDER BY id FOR UPDATE', ids);
   }
 
-  async due(questions: readonly DueQuestion[]): Promise<readonly (readonly WebhookEvent[])[]> {
-    const found = await this.#session.lookup(
+  async due(keys: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]> {
+    const found = await this.#session.batchQuery(
       DUE,
-      questions.map(({ projectId, endpoint, now, after, limit }) => ({
+      keys.map(({ projectId, endpoint, now, after, limit }) => ({
         project_id: projectId,
         endpoint,
         now,
@@ -99,11 +99,11 @@ export class KnexWebhookEventStore implements WebhookEventStore {
         most: limit,
       })),
     );
-    return questions.map((question, index) => (found[index] ?? []).map((row) => fromRow(row, question)));
+    return keys.map((key, index) => (found[index] ?? []).map((row) => fromRow(row, key)));
   }
 
-  async nextDueAt(lanes: readonly WebhookLane[]): Promise<readonly (number | null)[]> {
-    const found = await this.#session.lookup(
+  async nextDueAt(lanes: readonly WebhookDestination[]): Promise<readonly (number | null)[]> {
+    const found = await this.#session.batchQuery(
       NEXT_DUE_AT,
       lanes.map(({ projectId, endpoint }) => ({ project_id: projectId, endpoint })),
     );
@@ -123,7 +123,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
        ORDER BY created_at DESC, id DESC LIMIT ?`,
       [phoneNumberId, since, limit],
     );
-    return rows.map((row) => fromRow(row, laneOf(row)));
+    return rows.map((row) => fromRow(row, destinationOf(row)));
   }
 
   async sweep(before: number, limit: number): Promise<number> {
@@ -138,7 +138,7 @@ export class KnexWebhookEventStore implements WebhookEventStore {
   async #select(sql: string, values: readonly string[]): Promise<readonly WebhookEvent[]> {
     if (values.length === 0) return [];
     const rows = await this.#session.query(sql, [values]);
-    return rows.map((row) => fromRow(row, laneOf(row)));
+    return rows.map((row) => fromRow(row, destinationOf(row)));
   }
 }
 
@@ -148,7 +148,7 @@ function unchangingColumns(
   return {
     kind: event.kind,
     project_id: event.projectId,
-    subject: event.subject,
+    ordering_key: event.orderingKey,
     phone_number_id: event.phoneNumberId,
     url: event.url,
     endpoint: event.endpoint,
@@ -171,16 +171,16 @@ function changingColumns(event: WebhookEvent): RowOf<keyof typeof CHANGING_COLUM
   };
 }
 
-function laneOf(row: Row): WebhookLane {
+function destinationOf(row: Row): WebhookDestination {
   return { projectId: row.project_id as string, endpoint: row.endpoint as string };
 }
 
-function fromRow(row: Row, { projectId, endpoint }: WebhookLane): WebhookEvent {
+function fromRow(row: Row, { projectId, endpoint }: WebhookDestination): WebhookEvent {
   return {
     id: row.id as string,
     kind: row.kind as WebhookEvent['kind'],
     projectId,
-    subject: row.subject as string,
+    orderingKey: row.ordering_key as string,
     phoneNumberId: row.phone_number_id as string | null,
     url: row.url as string,
     endpoint,

@@ -49,7 +49,7 @@ export class MemoryJobQueue implements JobQueue {
     this.#schedule();
   }
 
-  async room(): Promise<number> {
+  async availableCapacity(): Promise<number> {
     return this.#closed ? 0 : Math.max(0, this.#capacity - this.#waiting.length);
   }
 
@@ -65,7 +65,7 @@ export class MemoryJobQueue implements JobQueue {
     await this.idle();
   }
 
-  problem(): string | null {
+  unavailableReason(): string | null {
     return this.#closed ? 'closed' : null;
   }
 

@@ -66,8 +66,8 @@ export class RabbitConsumer {
   }
 
   /** Why jobs are not received, or null when they are. */
-  problem(): string | null {
-    return this.#link.problem();
+  unavailableReason(): string | null {
+    return this.#link.unavailableReason();
   }
 
   /** Resolves when nothing is in hand and the broker has nothing more to hand over, or is away. */
@@ -119,7 +119,7 @@ export class RabbitConsumer {
   #receive(channel: ConfirmChannel, message: ConsumeMessage): void {
     const job = decodeJob(message.content);
     if (job === null) {
-      this.#options.logger.warn('queue_poison', { bytes: message.content.length });
+      this.#options.logger.warn('queue_message_invalid', { bytes: message.content.length });
       channel.nack(message, false, false);
       return;
     }

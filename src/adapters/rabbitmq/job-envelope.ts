@@ -10,24 +10,26 @@ type WorkOf<Kind extends Work['kind']> = Extract<Work, { readonly kind: Kind }>;
 const WORK_FIELDS: {
   readonly [Kind in Work['kind']]: Readonly<Record<Exclude<keyof WorkOf<Kind>, 'kind'>, FieldType>>;
 } = {
-  'start-step': { smsId: 'string', step: 'number' },
-  'step-deadline': { smsId: 'string', step: 'number' },
-  'post-webhooks': { projectId: 'string', endpoint: 'string' },
+  'start-attempt': { smsId: 'string', attemptNumber: 'number' },
+  'attempt-deadline': { smsId: 'string', attemptNumber: 'number' },
+  'deliver-webhooks': { projectId: 'string', endpoint: 'string' },
 };
 
 /** A job as the bytes of a message. */
 export function encodeJob(job: LeasedJob): Buffer {
-  return Buffer.from(JSON.stringify({ v: ENVELOPE_VERSION, id: job.id, fence: job.fence, work: job.work }));
+  return Buffer.from(
+    JSON.stringify({ v: ENVELOPE_VERSION, id: job.id, fencingToken: job.fencingToken, work: job.work }),
+  );
 }
 
 /** The job in a message, or null when it is not one this version understands. */
 export function decodeJob(content: Buffer): LeasedJob | null {
   const envelope = parseObject(content);
   if (envelope === null || envelope.v !== ENVELOPE_VERSION) return null;
-  const { id, fence, work } = envelope;
+  const { id, fencingToken, work } = envelope;
   if (typeof id !== 'string' || id === '') return null;
-  if (typeof fence !== 'number' || !Number.isSafeInteger(fence)) return null;
-  return isWork(work) ? { id, fence, work } : null;
+  if (typeof fencingToken !== 'number' || !Number.isSafeInteger(fencingToken)) return null;
+  return isWork(work) ? { id, fencingToken, work } : null;
 }
 
 function isWork(value: unknown): value is Work {

@@ -60,8 +60,8 @@ export class RabbitJobQueue implements JobQueue {
     await Promise.all([this.#publisher.ready(), this.#consumer?.ready()]);
   }
 
-  room(): Promise<number> {
-    return this.#publisher.room();
+  availableCapacity(): Promise<number> {
+    return this.#publisher.availableCapacity();
   }
 
   async idle(): Promise<void> {
@@ -73,8 +73,8 @@ export class RabbitJobQueue implements JobQueue {
     return this.#closed;
   }
 
-  problem(): string | null {
-    return this.#publisher.problem() ?? this.#consumer?.problem() ?? null;
+  unavailableReason(): string | null {
+    return this.#publisher.unavailableReason() ?? this.#consumer?.unavailableReason() ?? null;
   }
 
   async #shutDown(): Promise<void> {

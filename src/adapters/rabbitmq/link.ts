@@ -50,7 +50,7 @@ export class RabbitLink {
   }
 
   /** Why nothing can be sent, or null when it can. */
-  problem(): string | null {
+  unavailableReason(): string | null {
     const blocked = this.#session?.blocked() ?? null;
     return blocked === null ? this.#problem : `The broker takes no messages: ${blocked}`;
   }

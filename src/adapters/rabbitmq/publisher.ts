@@ -5,7 +5,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
 import { encodeJob } from './job-envelope.ts';
 import { RabbitLink } from './link.ts';
-import { RoomGauge } from './room-gauge.ts';
+import { QueueDepth } from './queue-depth.ts';
 import { CLOSE_TIMEOUT_MS } from './session.ts';
 import { declareTopology, type Topology } from './topology.ts';
 
@@ -35,7 +35,7 @@ export class RabbitPublisher {
   readonly #topology: Topology;
   readonly #logger: Logger;
   readonly #link: RabbitLink;
-  readonly #gauge: RoomGauge;
+  readonly #gauge: QueueDepth;
   readonly #publishing = new Set<Promise<void>>();
   readonly #returned = new Set<string>();
   #repairing: Promise<void> | null = null;
@@ -45,7 +45,7 @@ export class RabbitPublisher {
     const { url, name, topology, readyMax, logger } = options;
     this.#topology = topology;
     this.#logger = logger;
-    this.#gauge = new RoomGauge(topology.queue, readyMax);
+    this.#gauge = new QueueDepth(topology.queue, readyMax);
     this.#link = new RabbitLink({ url, name, logger, prepare: (channel) => this.#prepare(channel) });
   }
 
@@ -62,7 +62,8 @@ export class RabbitPublisher {
   /** Resolves when the broker has confirmed every job; rejects when one is refused, unroutable or uncertain. */
   async publish(jobs: readonly LeasedJob[]): Promise<void> {
     const channel = this.#link.channel();
-    if (channel === null) throw new Error(`Not published: ${this.#link.problem() ?? 'no connection'}`);
+    if (channel === null)
+      throw new Error(`Not published: ${this.#link.unavailableReason() ?? 'no connection'}`);
     if (jobs.length === 0) return;
     this.#gauge.published(jobs.length);
     const reason = 'The broker did not confirm in time';
@@ -76,14 +77,14 @@ export class RabbitPublisher {
   }
 
   /** How many more jobs may wait at the broker, 0 when it is away, blocked or silent. Never rejects. */
-  async room(): Promise<number> {
+  async availableCapacity(): Promise<number> {
     const channel = this.#link.channel();
-    return channel === null || this.#link.problem() !== null ? 0 : await this.#gauge.room(channel);
+    return channel === null || this.#link.unavailableReason() !== null ? 0 : await this.#gauge.room(channel);
   }
 
   /** Why jobs cannot be published, or null when they can. */
-  problem(): string | null {
-    return this.#link.problem() ?? (this.#gauge.isSilent() ? 'The broker does not answer' : null);
+  unavailableReason(): string | null {
+    return this.#link.unavailableReason() ?? (this.#gauge.isSilent() ? 'The broker does not answer' : null);
   }
 
   /** Waits a moment for what is being published, then lets go of the connection. */

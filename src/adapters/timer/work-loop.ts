@@ -1,11 +1,11 @@
 import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
-import type { CarrierNews, CarrierNewsSource } from '../../application/ports/carrier-news.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
+import type { ProviderEvent, ProviderEventSource } from '../../application/ports/provider-events.ts';
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/relay-jobs.ts';
 import type { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
-import type { Doorbell } from './doorbell.ts';
-import { Pace } from './pace.ts';
+import { AdaptivePolling } from './adaptive-polling.ts';
+import type { LocalWakeSignal } from './local-wake-signal.ts';
 
 /** How late work that came due by the clock alone may be noticed. */
 export const POLL_MS = 100;
@@ -14,11 +14,11 @@ export const POLL_MS = 100;
 const NEWS_RETRY_MS = 1_000;
 
 interface WorkLoopOptions {
-  readonly doorbell: Doorbell;
+  readonly localWakeSignal: LocalWakeSignal;
   readonly relayJobs: RelayJobs;
   readonly recordReceipts: RecordReceipts;
   readonly acceptInbound: AcceptInbound;
-  readonly carrierNews: CarrierNewsSource;
+  readonly providerEvents: ProviderEventSource;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether the clock moves by itself and is to be watched; a moved clock calls `wake` instead. */
@@ -38,7 +38,7 @@ export class WorkLoop {
   #pauseMs = 0;
   #signals = 0;
   #isFailing = false;
-  readonly #pace = new Pace();
+  readonly #pace = new AdaptivePolling();
   #scheduled: Promise<void> = Promise.resolve();
   #looking: Promise<void> = Promise.resolve();
 
@@ -48,7 +48,7 @@ export class WorkLoop {
 
   start(): void {
     this.#isStarted = true;
-    this.#options.doorbell.answer(() => this.wake());
+    this.#options.localWakeSignal.subscribe(() => this.wake());
     if (this.#options.polls) this.#timer = setInterval(() => this.wake(), POLL_MS);
     this.wake();
   }
@@ -97,7 +97,7 @@ export class WorkLoop {
   async #look(): Promise<void> {
     const { relayJobs, logger } = this.#options;
     try {
-      const heard = await this.#recordNews();
+      const heard = await this.#applyMessageEvents();
       const relayed = await relayJobs.execute();
       this.#setPause(relayed + heard > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
@@ -113,25 +113,25 @@ export class WorkLoop {
   /** With a clock that is moved by hand nothing may wait for time to pass. */
   #setPause(foundWork: boolean, hasMore: boolean): void {
     if (!this.#options.polls) return;
-    this.#pauseMs = this.#pace.pauseAfter({ foundWork, hasMore, signals: this.#signals });
+    this.#pauseMs = this.#pace.nextDelay({ foundWork, hasMore, signals: this.#signals });
     this.#signals = 0;
   }
 
   /** News that cannot be recorded is put back, and must not keep due work from being done. */
-  async #recordNews(): Promise<number> {
-    const { carrierNews, clock, logger } = this.#options;
-    const news = carrierNews.takeDue(clock.now());
+  async #applyMessageEvents(): Promise<number> {
+    const { providerEvents, clock, logger } = this.#options;
+    const news = providerEvents.takeDue(clock.now());
     const outcomes = await Promise.allSettled(news.map((each) => this.#record(each)));
     const failed = news.filter((_, index) => outcomes[index]?.status === 'rejected');
     if (failed.length > 0) {
-      carrierNews.putBack(failed, clock.now() + NEWS_RETRY_MS);
+      providerEvents.putBack(failed, clock.now() + NEWS_RETRY_MS);
       const first = outcomes.find((outcome) => outcome.status === 'rejected');
-      logger.error('carrier_news_failed', first?.reason, { count: failed.length });
+      logger.error('provider_event_failed', first?.reason, { count: failed.length });
     }
     return news.length - failed.length;
   }
 
-  #record(news: CarrierNews): Promise<void> {
+  #record(news: ProviderEvent): Promise<void> {
     const { recordReceipts, acceptInbound } = this.#options;
     switch (news.kind) {
       case 'receipt':

@@ -1,6 +1,6 @@
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
-import type { PostFailure } from '../../domain/webhooks/post-result.ts';
+import type { AttemptFailure } from '../../domain/webhooks/attempt-result.ts';
 import { AnswerTooLong } from './answer-limit.ts';
 import { ConnectTimeout, EgressRefused, HandshakeFailed, NameRefused } from './egress-guard.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -65,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     queueMicrotask(() => this.#finish(reasonOf(error)));
   }
 
-  #finish(reason: PostFailure, isInOrder = false): void {
+  #finish(reason: AttemptFailure, isInOrder = false): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
@@ -80,7 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function reasonOf(error: Error): PostFailure {
+function reasonOf(error: Error): AttemptFailure {
   if (error instanceof EgressRefused) return 'address-refused';
   if (error instanceof NameRefused) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';

@@ -7,7 +7,7 @@ import {
   type WebhookPost,
   type WebhookTransport,
 } from '../../application/ports/webhook-transport.ts';
-import { endpointOf } from '../../domain/webhooks/endpoint-health.ts';
+import { endpointOf } from '../../domain/webhooks/circuit-breaker.ts';
 import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';

@@ -4,13 +4,13 @@ import { SETTINGS_FRESH_MS } from '../catalog/current-prices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Refused } from '../refused.ts';
+import { Rejected } from '../rejected.ts';
 
-/** Known keys kept in memory; only keys that exist get in, so strangers cannot fill it. */
+/** Known keys kept in memory; only keys that exist get in, so unknownKeys cannot fill it. */
 const REMEMBERED_KEYS_MAX = 10_000;
 
 /** Different keys nobody knows yet that may wait for the database at once; anybody can make up more. */
-export const STRANGERS_LOOKED_UP_MAX = 100;
+export const UNKNOWN_KEY_QUERIES_MAX = 100;
 
 interface Remembered {
   readonly project: Project;
@@ -34,24 +34,24 @@ export class AuthenticateProject {
   }
 
   /**
-   * Settings of the project may be a few seconds old. Throws `Refused` for a missing or wrong key, and as
+   * Settings of the project may be a few seconds old. Throws `Rejected` for a missing or wrong key, and as
    * `overloaded` for one that was never seen while too many of those are being looked up.
    */
   async execute(apiKey: string | null): Promise<Project> {
-    if (apiKey === null) throw new Refused({ kind: 'unauthorized' });
+    if (apiKey === null) throw new Rejected({ kind: 'unauthorized' });
     const { keyHasher, clock } = this.#ports;
     const digest = keyHasher.digest(apiKey);
     const known = this.#remembered.get(digest);
     if (known !== undefined && clock.now() < known.freshUntil) return known.project;
 
     const project = await (this.#lookups.get(digest) ?? this.#lookUp(apiKey, digest, known === undefined));
-    if (project === null) throw new Refused({ kind: 'unauthorized' });
+    if (project === null) throw new Rejected({ kind: 'unauthorized' });
     return project;
   }
 
   #lookUp(apiKey: string, digest: string, isStranger: boolean): Promise<Project | null> {
-    if (isStranger && this.#strangersLookedUp >= STRANGERS_LOOKED_UP_MAX) {
-      throw new Refused({ kind: 'overloaded' });
+    if (isStranger && this.#strangersLookedUp >= UNKNOWN_KEY_QUERIES_MAX) {
+      throw new Rejected({ kind: 'overloaded' });
     }
     if (isStranger) this.#strangersLookedUp += 1;
     const lookup = this.#read(apiKey, digest).finally(() => {

@@ -29,7 +29,7 @@ export class CheckSecretKey {
   async execute(): Promise<void> {
     const { unitOfWork, keyHasher } = this.#ports;
     const own = keyHasher.digest(PROBE);
-    const kept = await unitOfWork.run((stores) => stores.installation.keep(NAME, own));
+    const kept = await unitOfWork.run((stores) => stores.installation.getOrCreate(NAME, own));
     if (kept !== own) throw new WrongSecretKey();
   }
 }

@@ -1,5 +1,5 @@
 import { differencesOf, type LedgerDifference } from '../../domain/billing/ledger.ts';
-import type { DeadJob } from '../ports/stores.ts';
+import type { DeadLetterJob } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 export interface LedgerAudit {
@@ -8,7 +8,7 @@ export interface LedgerAudit {
   /** How many jobs were set aside: what they would have ended, such as a hold, is still open. */
   readonly deadJobs: number;
   /** The latest of them. */
-  readonly latestDead: readonly DeadJob[];
+  readonly latestDead: readonly DeadLetterJob[];
 }
 
 const LATEST_DEAD_MAX = 20;
@@ -28,8 +28,8 @@ export class VerifyLedger {
       return {
         projects: audit.length,
         differences: audit.flatMap(({ account, entries }) => differencesOf(account, entries)),
-        deadJobs: await jobs.countDead(),
-        latestDead: await jobs.dead(LATEST_DEAD_MAX),
+        deadJobs: await jobs.countDeadLettered(),
+        latestDead: await jobs.deadLettered(LATEST_DEAD_MAX),
       };
     });
   }

@@ -1,4 +1,4 @@
-import { dearestByCountryCode, type PriceBook } from '../../domain/billing/pricing.ts';
+import { highestByCountryCode, type PriceList } from '../../domain/billing/pricing.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 
@@ -8,7 +8,7 @@ export const SETTINGS_FRESH_MS = 5_000;
 /** The prices a send is decided by, read at most every few seconds. */
 export class CurrentPrices {
   readonly #clock: Clock;
-  #book: PriceBook | null = null;
+  #prices: PriceList | null = null;
   #freshUntil = 0;
 
   constructor({ clock }: { readonly clock: Clock }) {
@@ -16,13 +16,18 @@ export class CurrentPrices {
   }
 
   /** Rejects when no price list was ever written. */
-  async read(stores: Stores): Promise<PriceBook> {
+  async read(stores: Stores): Promise<PriceList> {
     const now = this.#clock.now();
-    if (this.#book === null || now >= this.#freshUntil) {
+    if (this.#prices === null || now >= this.#freshUntil) {
       const { sms, whatsapp, telegram, international } = await stores.prices.load();
-      this.#book = { sms, whatsapp, telegram, abroadByCountryCode: dearestByCountryCode(international) };
+      this.#prices = {
+        sms,
+        whatsapp,
+        telegram,
+        internationalByCountryCode: highestByCountryCode(international),
+      };
       this.#freshUntil = now + SETTINGS_FRESH_MS;
     }
-    return this.#book;
+    return this.#prices;
   }
 }

@@ -1,38 +1,38 @@
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
-import { amountTaken } from '../../domain/billing/settlement.ts';
+import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
 import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import {
+  attemptDeadlineJob,
+  attemptDeadlineJobId,
   type Job,
   type LeasedJob,
   type MessageWork,
-  startStepJob,
-  startStepJobId,
-  stepDeadlineJob,
-  stepDeadlineJobId,
+  startAttemptJob,
+  startAttemptJobId,
 } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange, QueueWebhooks } from '../webhooks/queue-webhooks.ts';
 
 /** One piece of news about one message. */
-export interface MessageNews {
+export interface MessageEvent {
   readonly smsId: string;
   readonly event: ChainEvent;
 }
 
-/** A step that is committed and now has to be handed to its channel. */
-export interface StartedStep {
+/** An attempt that is committed and now has to be handed to its channel. */
+export interface PendingSubmission {
   readonly message: Message;
-  readonly step: number;
+  readonly attemptNumber: number;
 }
 
 /**
  * Tells chains what happened: locks the messages, folds the news in the order given, and writes the messages,
  * the books and the jobs that follow. Jobs are news too, as long as they are still held: completing them and
  * their effect are one. Runs inside the caller's transaction; news about unknown messages is
- * ignored. Returns the steps that may be submitted once that transaction is committed.
+ * ignored. Returns the attempts that may be submitted once that transaction is committed.
  */
 export class AdvanceMessages {
   readonly #ports: { readonly clock: Clock; readonly queueWebhooks: QueueWebhooks };
@@ -43,9 +43,9 @@ export class AdvanceMessages {
 
   async execute(
     stores: Stores,
-    news: readonly MessageNews[],
+    news: readonly MessageEvent[],
     jobs: readonly LeasedJob<MessageWork>[] = [],
-  ): Promise<readonly StartedStep[]> {
+  ): Promise<readonly PendingSubmission[]> {
     const smsIds = [...news.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
     if (smsIds.length === 0) return [];
     const now = this.#ports.clock.now();
@@ -54,7 +54,7 @@ export class AdvanceMessages {
     const held = new Set<LeasedJob>(jobs.length === 0 ? [] : await stores.jobs.complete(jobs));
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const after = new Map(before);
-    const writes = new Consequences(now);
+    const writes = new BatchWrites(now);
     const due = jobs.filter((job) => held.has(job)).map(newsOf);
     for (const { smsId, event } of [...news, ...due]) {
       const message = after.get(smsId);
@@ -68,16 +68,16 @@ export class AdvanceMessages {
     );
     await writes.write(stores);
     await this.#ports.queueWebhooks.statusChanges(stores, writes.statusChanges);
-    return writes.started.flatMap(({ smsId, step }) => {
+    return writes.started.flatMap(({ smsId, attemptNumber }) => {
       const message = after.get(smsId);
-      return message === undefined || message.isFinal ? [] : [{ message, step }];
+      return message === undefined || message.isFinal ? [] : [{ message, attemptNumber }];
     });
   }
 }
 
-/** What the effects of a batch come to: at most one job per step, whatever was said about it on the way. */
-class Consequences {
-  readonly started: { readonly smsId: string; readonly step: number }[] = [];
+/** What the effects of a batch come to: at most one job per attempt, whatever was said about it on the way. */
+class BatchWrites {
+  readonly started: { readonly smsId: string; readonly attemptNumber: number }[] = [];
   readonly statusChanges: MessageStatusChange[] = [];
   readonly #now: number;
   readonly #entries: LedgerEntry[] = [];
@@ -92,21 +92,23 @@ class Consequences {
     const { smsId } = message;
     switch (effect.kind) {
       case 'submit':
-        this.started.push({ smsId, step: effect.step });
+        this.started.push({ smsId, attemptNumber: effect.attemptNumber });
         return;
       case 'schedule-start':
-        this.#schedule(startStepJob(smsId, effect.step, this.#now));
+        this.#schedule(startAttemptJob(smsId, effect.attemptNumber, this.#now));
         return;
       case 'schedule-deadline':
-        this.#schedule(stepDeadlineJob(smsId, effect.step, effect.at));
+        this.#schedule(attemptDeadlineJob(smsId, effect.attemptNumber, effect.at));
         return;
       case 'unschedule':
-        this.#unschedule(startStepJobId(smsId, effect.step));
-        this.#unschedule(stepDeadlineJobId(smsId, effect.step));
+        this.#unschedule(startAttemptJobId(smsId, effect.attemptNumber));
+        this.#unschedule(attemptDeadlineJobId(smsId, effect.attemptNumber));
         return;
       case 'settle': {
         const occurrence = { projectId: message.projectId, reference: smsId, at: this.#now };
-        this.#entries.push(settlementEntry(occurrence, message.cost, amountTaken(message, effect.channel)));
+        this.#entries.push(
+          settlementEntry(occurrence, message.cost, amountCaptured(message, effect.channel)),
+        );
         return;
       }
       case 'status-changed':
@@ -120,7 +122,7 @@ class Consequences {
   async write({ jobs, ledger }: Stores): Promise<void> {
     if (this.#removedJobIds.size > 0) await jobs.remove([...this.#removedJobIds]);
     if (this.#jobs.size > 0) await jobs.add([...this.#jobs.values()]);
-    if (this.#entries.length > 0) await ledger.book(this.#entries);
+    if (this.#entries.length > 0) await ledger.post(this.#entries);
   }
 
   #schedule(job: Job): void {
@@ -134,12 +136,12 @@ class Consequences {
   }
 }
 
-function newsOf({ work }: LeasedJob<MessageWork>): MessageNews {
+function newsOf({ work }: LeasedJob<MessageWork>): MessageEvent {
   switch (work.kind) {
-    case 'start-step':
-      return { smsId: work.smsId, event: { kind: 'start', step: work.step } };
-    case 'step-deadline':
-      return { smsId: work.smsId, event: { kind: 'deadline', step: work.step } };
+    case 'start-attempt':
+      return { smsId: work.smsId, event: { kind: 'start', attemptNumber: work.attemptNumber } };
+    case 'attempt-deadline':
+      return { smsId: work.smsId, event: { kind: 'deadline', attemptNumber: work.attemptNumber } };
     default:
       return work satisfies never;
   }

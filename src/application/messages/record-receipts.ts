@@ -1,18 +1,21 @@
-import type { Receipt } from '../ports/channel-provider.ts';
-import type { RecordNews } from './record-news.ts';
+import type { SubmissionReceipt } from '../ports/channel-provider.ts';
+import type { ApplyMessageEvents } from './apply-message-events.ts';
 
-/** What channels report about attempts, in whatever order and however often it comes. */
+/** What channels receipt about attempts, in whatever order and however often it comes. */
 export class RecordReceipts {
-  readonly #ports: { readonly recordNews: RecordNews };
+  readonly #ports: { readonly applyMessageEvents: ApplyMessageEvents };
 
-  constructor(ports: { readonly recordNews: RecordNews }) {
+  constructor(ports: { readonly applyMessageEvents: ApplyMessageEvents }) {
     this.#ports = ports;
   }
 
   /** Resolves when the receipts are committed; those about unknown messages are ignored. */
-  execute(receipts: readonly Receipt[]): Promise<void> {
-    return this.#ports.recordNews.execute(
-      receipts.map(({ smsId, step, report }) => ({ smsId, event: { kind: 'reported', step, report } })),
+  execute(receipts: readonly SubmissionReceipt[]): Promise<void> {
+    return this.#ports.applyMessageEvents.execute(
+      receipts.map(({ smsId, attemptNumber, receipt }) => ({
+        smsId,
+        event: { kind: 'receipt', attemptNumber, receipt },
+      })),
     );
   }
 }

@@ -1,19 +1,19 @@
 import type { Project } from '../../domain/access/project.ts';
 import { type Account, creditOf, type PaymentType } from '../../domain/billing/account.ts';
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
-import type { PriceBook } from '../../domain/billing/pricing.ts';
-import type { SimulatedAcceptance } from '../../domain/messages/magic-numbers.ts';
+import type { PriceList } from '../../domain/billing/pricing.ts';
+import type { RequestOutcome } from '../../domain/messages/magic-numbers.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import { decideSend, type SendAccepted, type SendRefusal } from '../../domain/messages/send-policy.ts';
+import { decideSend, type SendAccepted, type SendRejection } from '../../domain/messages/send-policy.ts';
 import type { SendRequest } from '../../domain/messages/send-request.ts';
-import { rateLimitFor, testOutcome } from '../../domain/messages/test-numbers.ts';
+import { rateLimitFor, sandboxOutcome } from '../../domain/messages/test-numbers.ts';
 import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import { MS_PER_DAY } from '../../domain/shared/durations.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import { type Job, startStepJob } from '../jobs.ts';
-import type { IdempotentAnswer, Stores } from '../ports/stores.ts';
+import { type Job, startAttemptJob } from '../jobs.ts';
+import type { IdempotencyRecord, Stores } from '../ports/stores.ts';
 
 export interface SendCommand {
   readonly project: Project;
@@ -21,7 +21,7 @@ export interface SendCommand {
   readonly idempotency: { readonly key: string; readonly requestHash: string } | null;
 }
 
-export interface SendReceipt {
+export interface SendResult {
   readonly smsId: string;
   readonly remainingCredit: Money;
   readonly cost: Money;
@@ -30,20 +30,23 @@ export interface SendReceipt {
   /** True when the answer is that of an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
   /** What a magic number asks of the answer itself; null for every other number. */
-  readonly acceptance: SimulatedAcceptance | null;
+  readonly acceptance: RequestOutcome | null;
 }
 
 /** A request with the id its message will have. */
-export interface Candidate extends SendCommand {
+export interface PendingSend extends SendCommand {
   readonly smsId: string;
 }
 
 /** What became of one request of a batch. */
 export type Outcome =
-  | { readonly kind: 'accepted'; readonly receipt: SendReceipt }
-  | { readonly kind: 'refused'; readonly refusal: SendRefusal | { readonly kind: 'idempotency-conflict' } };
+  | { readonly kind: 'accepted'; readonly receipt: SendResult }
+  | {
+      readonly kind: 'rejected';
+      readonly rejection: SendRejection | { readonly kind: 'idempotency-conflict' };
+    };
 
-export const IDEMPOTENT_ANSWER_LIFETIME_MS = MS_PER_DAY;
+export const IDEMPOTENCY_RECORD_LIFETIME_MS = MS_PER_DAY;
 const SEND_ROUTE = 'POST /sms';
 /** Expired answers removed for each one that is kept, so that the table cannot grow for ever. */
 const SWEPT_PER_ANSWER = 2;
@@ -52,22 +55,22 @@ const SWEPT_PER_ANSWER = 2;
 export class SendBatch {
   readonly #stores: Stores;
   readonly #now: number;
-  readonly #prices: PriceBook;
+  readonly #prices: PriceList;
   readonly #accounts: Map<string, Account>;
   readonly #senderIds: readonly SenderId[];
   readonly #whatsapp: ReadonlyMap<string, readonly WhatsappBusiness[]>;
   readonly #acceptedAt: Map<string, number[]>;
-  readonly #answers: Map<string, IdempotentAnswer>;
+  readonly #answers: Map<string, IdempotencyRecord>;
   readonly #messages: Message[] = [];
   readonly #entries: LedgerEntry[] = [];
   readonly #jobs: Job[] = [];
-  readonly #newAnswers: IdempotentAnswer[] = [];
+  readonly #newAnswers: IdempotencyRecord[] = [];
 
   /**
    * Bulk reads, asked together and answered in this order: the locked accounts put the batches of one project in
    * a row, so that whatever is read behind them is what the batch before has left.
    */
-  static async open(stores: Stores, candidates: readonly Candidate[], prices: PriceBook, now: number) {
+  static async open(stores: Stores, candidates: readonly PendingSend[], prices: PriceList, now: number) {
     const named = candidates.filter(({ request }) => request.senderId !== null);
     const onWhatsapp = candidates.filter(({ request }) => namesWhatsappResources(request));
     const keyed = candidates.flatMap(({ project, idempotency }) =>
@@ -87,13 +90,13 @@ export class SendBatch {
   private constructor(
     stores: Stores,
     now: number,
-    prices: PriceBook,
+    prices: PriceList,
     read: {
       readonly accounts: readonly Account[];
       readonly senderIds: readonly SenderId[];
       readonly whatsapp: ReadonlyMap<string, readonly WhatsappBusiness[]>;
       readonly acceptedAt: Map<string, number[]>;
-      readonly answers: readonly IdempotentAnswer[];
+      readonly answers: readonly IdempotencyRecord[];
     },
   ) {
     this.#stores = stores;
@@ -106,13 +109,13 @@ export class SendBatch {
     this.#answers = new Map(read.answers.map((answer) => [`${answer.projectId} ${answer.key}`, answer]));
   }
 
-  decide(candidate: Candidate): Outcome {
+  decide(candidate: PendingSend): Outcome {
     const { project, request, idempotency } = candidate;
     const kept = idempotency === null ? undefined : this.#answers.get(`${project.id} ${idempotency.key}`);
     if (kept !== undefined) {
       return kept.requestHash === idempotency?.requestHash
-        ? { kind: 'accepted', receipt: { ...(JSON.parse(kept.result) as SendReceipt), replayed: true } }
-        : { kind: 'refused', refusal: { kind: 'idempotency-conflict' } };
+        ? { kind: 'accepted', receipt: { ...(JSON.parse(kept.result) as SendResult), replayed: true } }
+        : { kind: 'rejected', rejection: { kind: 'idempotency-conflict' } };
     }
     const acceptedAt = this.#acceptedAtOf(candidate);
     const decision = decideSend(
@@ -129,22 +132,22 @@ export class SendBatch {
       request,
       this.#now,
     );
-    if (decision.kind !== 'accepted') return { kind: 'refused', refusal: decision };
+    if (decision.kind !== 'accepted') return { kind: 'rejected', rejection: decision };
     acceptedAt.push(this.#now);
     this.#accounts.set(project.id, decision.account);
     this.#messages.push(newMessage(candidate, decision, this.#now));
     this.#entries.push(
       holdEntry({ projectId: project.id, reference: candidate.smsId, at: this.#now }, decision.cost),
     );
-    this.#jobs.push(startStepJob(candidate.smsId, 0, this.#now));
-    const receipt = receiptOf(candidate, decision.account, decision.cost);
+    this.#jobs.push(startAttemptJob(candidate.smsId, 0, this.#now));
+    const receipt = resultOf(candidate, decision.account, decision.cost);
     this.#keepAnswer(candidate, receipt);
     return { kind: 'accepted', receipt };
   }
 
   /** The batch this request was in failed without saying how, and had been committed all the same. */
-  confirm(candidate: Candidate, { cost }: Message): Outcome {
-    return { kind: 'accepted', receipt: receiptOf(candidate, this.#accountOf(candidate.project), cost) };
+  confirm(candidate: PendingSend, { cost }: Message): Outcome {
+    return { kind: 'accepted', receipt: resultOf(candidate, this.#accountOf(candidate.project), cost) };
   }
 
   async write(): Promise<void> {
@@ -153,7 +156,7 @@ export class SendBatch {
     const answers = this.#newAnswers;
     await Promise.all([
       messages.insert(this.#messages),
-      ledger.book(this.#entries),
+      ledger.post(this.#entries),
       jobs.add(this.#jobs),
       answers.length > 0 ? idempotency.sweep(this.#now, answers.length * SWEPT_PER_ANSWER) : null,
       answers.length > 0 ? idempotency.save(answers) : null,
@@ -166,22 +169,22 @@ export class SendBatch {
     return account;
   }
 
-  #acceptedAtOf({ project, request }: Candidate): number[] {
+  #acceptedAtOf({ project, request }: PendingSend): number[] {
     const key = `${project.id} ${request.phoneNumber}`;
     const known = this.#acceptedAt.get(key) ?? [];
     this.#acceptedAt.set(key, known);
     return known;
   }
 
-  #keepAnswer({ project, idempotency }: Candidate, receipt: SendReceipt): void {
+  #keepAnswer({ project, idempotency }: PendingSend, receipt: SendResult): void {
     if (idempotency === null) return;
-    const answer: IdempotentAnswer = {
+    const answer: IdempotencyRecord = {
       projectId: project.id,
       route: SEND_ROUTE,
       key: idempotency.key,
       requestHash: idempotency.requestHash,
       result: JSON.stringify({ ...receipt, acceptance: null }),
-      expiresAt: this.#now + IDEMPOTENT_ANSWER_LIFETIME_MS,
+      expiresAt: this.#now + IDEMPOTENCY_RECORD_LIFETIME_MS,
     };
     this.#answers.set(`${project.id} ${idempotency.key}`, answer);
     this.#newAnswers.push(answer);
@@ -190,7 +193,7 @@ export class SendBatch {
 
 async function readAcceptedAt(
   stores: Stores,
-  candidates: readonly Candidate[],
+  candidates: readonly PendingSend[],
   now: number,
 ): Promise<Map<string, number[]>> {
   const questions = new Map(
@@ -211,7 +214,7 @@ async function readAcceptedAt(
   return new Map([...questions.keys()].map((key, index) => [key, [...(answers[index] ?? [])]]));
 }
 
-function newMessage({ smsId, project, request }: Candidate, accepted: SendAccepted, now: number): Message {
+function newMessage({ smsId, project, request }: PendingSend, accepted: SendAccepted, now: number): Message {
   return {
     smsId,
     projectId: project.id,
@@ -220,13 +223,13 @@ function newMessage({ smsId, project, request }: Candidate, accepted: SendAccept
     whatsappSender: request.whatsappSender,
     content: request.content,
     channels: accepted.channels,
-    steps: [],
+    attempts: [],
     status: 'pending',
     isFinal: false,
     cost: accepted.cost,
     prices: accepted.prices,
     settlement: project.settings.settlement,
-    stepTimeoutMs: accepted.stepTimeoutMs,
+    attemptTimeoutMs: accepted.attemptTimeoutMs,
     deliveryReport: request.deliveryReport,
     createdAt: now,
     sentAt: null,
@@ -235,7 +238,7 @@ function newMessage({ smsId, project, request }: Candidate, accepted: SendAccept
   };
 }
 
-function receiptOf(candidate: Candidate, account: Account, cost: Money): SendReceipt {
+function resultOf(candidate: PendingSend, account: Account, cost: Money): SendResult {
   return {
     smsId: candidate.smsId,
     remainingCredit: creditOf(account),
@@ -247,11 +250,11 @@ function receiptOf(candidate: Candidate, account: Account, cost: Money): SendRec
   };
 }
 
-export function acceptanceOf({ project, request }: SendCommand): SimulatedAcceptance | null {
-  return testOutcome(project, request.phoneNumber)?.acceptance ?? null;
+export function acceptanceOf({ project, request }: SendCommand): RequestOutcome | null {
+  return sandboxOutcome(project, request.phoneNumber)?.acceptance ?? null;
 }
 
-function projectIdsOf(candidates: readonly Candidate[]): readonly string[] {
+function projectIdsOf(candidates: readonly PendingSend[]): readonly string[] {
   return [...new Set(candidates.map(({ project }) => project.id))];
 }
 

@@ -5,16 +5,16 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
-import type { WorkSignal } from '../ports/work-signal.ts';
-import { Refused } from '../refused.ts';
+import { Rejected } from '../rejected.ts';
 import {
   acceptanceOf,
-  type Candidate,
   type Outcome,
+  type PendingSend,
   SendBatch,
   type SendCommand,
-  type SendReceipt,
+  type SendResult,
 } from './send-batch.ts';
 
 interface SendPorts {
@@ -22,7 +22,7 @@ interface SendPorts {
   readonly currentPrices: CurrentPrices;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly workSignal: WorkSignal;
+  readonly wakeSignal: WakeSignal;
   readonly webhookTransport: WebhookTransport;
   readonly secretBox: SecretBox;
 }
@@ -30,19 +30,19 @@ interface SendPorts {
 /** Specification 4.1: accepts or refuses sends; the answer is given after the commit that made it true. */
 export class SendMessages {
   readonly #ports: SendPorts;
-  readonly #batcher: Batcher<Candidate, Outcome>;
+  readonly #batcher: Batcher<PendingSend, Outcome>;
 
   constructor(ports: SendPorts) {
     this.#ports = ports;
     this.#batcher = new Batcher((candidates, run) => this.#accept(candidates, run), { clock: ports.clock });
   }
 
-  /** Throws `Refused`; a refused send stores nothing, costs nothing and does not count for the rate limit. */
-  async execute(command: SendCommand): Promise<SendReceipt> {
+  /** Throws `Rejected`; a refused send stores nothing, costs nothing and does not count for the rate limit. */
+  async execute(command: SendCommand): Promise<SendResult> {
     const acceptance = acceptanceOf(command);
     if (acceptance?.kind === 'internal-error')
       throw new Error('This magic number answers with an internal error');
-    const { clock, ids, workSignal } = this.#ports;
+    const { clock, ids, wakeSignal } = this.#ports;
     const smsId = `sms-${ids.hex24(clock.now())}`;
     const { project, request, idempotency } = command;
     const kept =
@@ -50,15 +50,15 @@ export class SendMessages {
         ? request
         : { ...request, deliveryReport: this.#keptReport(request.deliveryReport) };
     const outcome = await this.#batcher.submit({ project, request: kept, idempotency, smsId });
-    if (outcome.kind === 'refused') throw new Refused(outcome.refusal);
-    workSignal.wake();
+    if (outcome.kind === 'rejected') throw new Rejected(outcome.rejection);
+    wakeSignal.wake();
     return outcome.receipt;
   }
 
   /** As it is stored: the address in its parsed form, the secret sealed. */
   #keptReport(report: DeliveryReport): DeliveryReport {
     const webhookUrl = this.#ports.webhookTransport.acceptUrl(report.webhookUrl);
-    if (webhookUrl === null) throw new Refused({ kind: 'webhook-url-refused' });
+    if (webhookUrl === null) throw new Rejected({ kind: 'webhook-url-refused' });
     const { webhookSecret } = report;
     return {
       ...report,
@@ -68,7 +68,7 @@ export class SendMessages {
   }
 
   async #accept(
-    candidates: readonly Candidate[],
+    candidates: readonly PendingSend[],
     { repeated, letNextBegin }: BatchRun,
   ): Promise<readonly Outcome[]> {
     const { unitOfWork, clock, currentPrices } = this.#ports;

@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import { type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Refused } from '../refused.ts';
+import { Rejected } from '../rejected.ts';
 
 /** Specification 4.2: one message and what was tried for it. */
 export class TrackMessage {
@@ -11,12 +11,12 @@ export class TrackMessage {
     this.#ports = ports;
   }
 
-  /** Throws `Refused` for an id that is malformed, unknown or another project's. */
+  /** Throws `Rejected` for an id that is malformed, unknown or another project's. */
   async execute(project: Project, smsId: string): Promise<Message> {
     const message = SMS_ID_PATTERN.test(smsId)
       ? await this.#ports.unitOfWork.read((stores) => stores.messages.find(project.id, smsId))
       : null;
-    if (message === null) throw new Refused({ kind: 'message-not-found' });
+    if (message === null) throw new Rejected({ kind: 'message-not-found' });
     return message;
   }
 }

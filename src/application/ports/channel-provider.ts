@@ -1,15 +1,15 @@
 import type { Environment } from '../../domain/access/project.ts';
-import type { Answer, Report } from '../../domain/messages/chain-event.ts';
+import type { DeliveryReceipt, SubmitResult } from '../../domain/messages/chain-event.ts';
 import type { Channel } from '../../domain/messages/channel.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 
-/** One step of one message on its way to a channel. */
+/** One attempt of one message on its way to a channel. */
 export interface Submission {
   readonly smsId: string;
   /** Position in the chain; with `smsId` it names this attempt to the channel and in its receipts. */
-  readonly step: number;
+  readonly attemptNumber: number;
   readonly channel: Channel;
   readonly projectId: string;
   readonly environment: Environment;
@@ -20,14 +20,14 @@ export interface Submission {
   /** The free text of the message in the project's language; empty for a template. */
   readonly text: string;
   /** The chain moves on after this time, so nothing should reach the handset later. */
-  readonly stepTimeoutMs: number;
+  readonly attemptTimeoutMs: number;
 }
 
-/** A channel's later word on an attempt. It may come late, twice, in any order, or before the answer. */
-export interface Receipt {
+/** A channel's later word on an attempt. It may come late, twice, in any order, or before the result. */
+export interface SubmissionReceipt {
   readonly smsId: string;
-  readonly step: number;
-  readonly report: Report;
+  readonly attemptNumber: number;
+  readonly receipt: DeliveryReceipt;
 }
 
 /** A whatsapp message somebody wrote to one of the projects' numbers. */
@@ -45,10 +45,10 @@ export interface InboundArrival {
 /** A carrier of messages. */
 export interface ChannelProvider {
   /**
-   * Submits each message once and answers in the same order. Never rejects: a channel that did not answer
+   * Submits each message once and resolves with the results in the same order. Never rejects: a channel that did not respond
    * clearly is `unknown`, one that is out of service is `refused`. Ends within `SUBMIT_TIMEOUT_MS`.
    */
-  submit(submissions: readonly Submission[]): Promise<readonly Answer[]>;
+  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;
 }
 
 export const SUBMIT_TIMEOUT_MS = 10_000;

@@ -16,11 +16,11 @@ export interface JobQueue {
    */
   consume(handler: JobHandler): Promise<void>;
   /** How many more jobs may be published now, 0 when consumers are behind or the queue is away. Never rejects. */
-  room(): Promise<number>;
+  availableCapacity(): Promise<number>;
   /** Resolves when every job this process was handed is done. */
   idle(): Promise<void>;
   /** Takes no further jobs, finishes those at hand, lets go of the connection. May be called twice. */
   close(): Promise<void>;
   /** Why the queue cannot carry jobs at the moment, or null when it can. */
-  problem(): string | null;
+  unavailableReason(): string | null;
 }

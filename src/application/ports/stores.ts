@@ -7,10 +7,10 @@ import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
-import type { EndpointHealth } from '../../domain/webhooks/endpoint-health.ts';
+import type { CircuitBreaker } from '../../domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import type { Job, LeasedJob, WebhookLane, Work } from '../jobs.ts';
+import type { Job, LeasedJob, WebhookDestination, Work } from '../jobs.ts';
 
 /**
  * Everything that can be read and written in one transaction. Every method is plural: one call per batch. Calls take
@@ -28,7 +28,7 @@ export interface Stores {
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
   readonly webhookEvents: WebhookEventStore;
-  readonly webhookEndpoints: WebhookEndpointStore;
+  readonly circuitBreakers: CircuitBreakerStore;
   readonly inboundWebhooks: InboundWebhookStore;
   readonly installation: InstallationStore;
 }
@@ -71,7 +71,7 @@ export interface LedgerStore {
    * Writes the entries and adds their sums to the accounts, in the order of project ids. Fails the unit when an entry
    * of the same id exists: nothing is booked twice.
    */
-  book(entries: readonly LedgerEntry[]): Promise<void>;
+  post(entries: readonly LedgerEntry[]): Promise<void>;
   /** For every project: the columns of its account, and the sums of its entries. */
   audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
 }
@@ -84,7 +84,7 @@ export interface SenderIdStore {
 }
 
 /** The prices as they are kept: one system list and the international rows. */
-export interface PriceList {
+export interface StoredPrices {
   readonly sms: OperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
   readonly telegram: Money;
@@ -93,9 +93,9 @@ export interface PriceList {
 
 export interface PriceStore {
   /** The whole list takes the place of the one before; whoever does the same at the same time waits. */
-  replace(list: PriceList): Promise<void>;
+  replace(list: StoredPrices): Promise<void>;
   /** Rejects when no list was ever written. */
-  load(): Promise<PriceList>;
+  load(): Promise<StoredPrices>;
   /** One page of the international rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
   international(
     filter: { readonly countryIso: string | null },
@@ -123,10 +123,10 @@ export interface MessageStore {
    * For each question, the instants after `since` at which the project's sends to the number were accepted,
    * in any order. At most the newest `limit` of each.
    */
-  acceptedAt(questions: readonly AcceptedAtQuestion[]): Promise<readonly (readonly number[])[]>;
+  acceptedAt(questions: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
 }
 
-export interface AcceptedAtQuestion {
+export interface AcceptedAtQuery {
   readonly projectId: string;
   readonly phoneNumber: PhoneNumber;
   /** Milliseconds since 1970, exclusive. */
@@ -140,7 +140,7 @@ export interface JobStore {
   /**
    * Adds jobs. One whose id exists is due at the earlier of both instants; while somebody holds it, it stays as it is.
    */
-  bringForward(jobs: readonly Job[]): Promise<void>;
+  scheduleNoLaterThan(jobs: readonly Job[]): Promise<void>;
   /**
    * Leases up to `limit` jobs that are due at `now`, the longest due first: nobody else is given them before
    * `until`, when they are due again. Concurrent callers get different jobs.
@@ -150,21 +150,21 @@ export interface JobStore {
     readonly until: number;
     readonly limit: number;
   }): Promise<readonly LeasedJob[]>;
-  /** Removes the jobs that are still held under their fence, and returns those, in the given order. */
+  /** Removes the jobs that are still held under their fencing token, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
   /**
-   * Those of the jobs that are held under their fence, until `until` at least when it is given, in the given order;
+   * Those of the jobs that are held under their fencing token, until `until` at least when it is given, in the given order;
    * without a lock.
    */
-  held<Held extends LeasedJob>(jobs: readonly Held[], until?: number): Promise<readonly Held[]>;
-  /** Those of the jobs that are held under their fence, in the given order; locked until the transaction ends. */
-  lockHeld<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]>;
-  /** Holds on to the jobs that are still held under their fence until `until`, and returns those. */
+  stillLeased<Held extends LeasedJob>(jobs: readonly Held[], until?: number): Promise<readonly Held[]>;
+  /** Those of the jobs that are held under their fencing token, in the given order; locked until the transaction ends. */
+  lockLeased<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]>;
+  /** Holds on to the jobs that are still held under their fencing token until `until`, and returns those. */
   renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]>;
   /** Removes jobs whatever their lease; ids that do not exist are fine. */
   remove(ids: readonly string[]): Promise<void>;
   /**
-   * Notes that jobs still held under their fence failed: they are due again at `retryAt`, or set aside for an
+   * Notes that jobs still held under their fencing token failed: they are due again at `retryAt`, or set aside for an
    * operator when they failed `failuresMax` times. Returns those that were set aside.
    */
   fail(
@@ -177,25 +177,25 @@ export interface JobStore {
     },
   ): Promise<readonly LeasedJob[]>;
   /** Makes every job that was set aside due at `now`, and says how many. */
-  revive(now: number): Promise<number>;
+  redrive(now: number): Promise<number>;
   /** The jobs that were set aside, the latest first, at most `limit`. */
-  dead(limit: number): Promise<readonly DeadJob[]>;
+  deadLettered(limit: number): Promise<readonly DeadLetterJob[]>;
   /** The job that is due next, or null when there is none. */
-  next(): Promise<Pick<Job, 'id' | 'dueAt'> | null>;
+  nextDue(): Promise<Pick<Job, 'id' | 'dueAt'> | null>;
   /** How many jobs were set aside. */
-  countDead(): Promise<number>;
+  countDeadLettered(): Promise<number>;
 }
 
 /** A job that was set aside, and why. */
-export interface DeadJob {
+export interface DeadLetterJob {
   readonly id: string;
   readonly work: Work;
   readonly reason: string;
-  readonly buriedAt: number;
+  readonly deadLetteredAt: number;
 }
 
 /** What an Idempotency-Key was first answered with; unique per project, route and key. */
-export interface IdempotentAnswer {
+export interface IdempotencyRecord {
   readonly projectId: string;
   readonly route: string;
   readonly key: string;
@@ -206,18 +206,18 @@ export interface IdempotentAnswer {
 }
 
 export interface IdempotencyStore {
-  /** The answers that are kept and not expired at `now`. */
+  /** The records that are not expired at `now`. */
   find(
     keys: readonly { readonly projectId: string; readonly route: string; readonly key: string }[],
     now: number,
-  ): Promise<readonly IdempotentAnswer[]>;
-  /** Keeps answers; an expired one of the same key is replaced. */
-  save(answers: readonly IdempotentAnswer[]): Promise<void>;
-  /** Removes up to `limit` expired answers, and says how many. */
+  ): Promise<readonly IdempotencyRecord[]>;
+  /** Saves records; an expired one of the same key is replaced. */
+  save(records: readonly IdempotencyRecord[]): Promise<void>;
+  /** Removes up to `limit` expired records, and says how many. */
   sweep(now: number, limit: number): Promise<number>;
 }
 
-export interface DueQuestion extends WebhookLane {
+export interface DueEventsQuery extends WebhookDestination {
   /** Milliseconds since 1970, inclusive. */
   readonly now: number;
   /** Only events behind this one, in the order of due times and ids; null for all. */
@@ -229,9 +229,9 @@ export interface WebhookEventStore {
   /** Fails the unit on an id that exists. Of a message that came in only the first event is kept: carriers repeat themselves. */
   insert(events: readonly WebhookEvent[]): Promise<void>;
   /** For each question, the events of the lane that are due, the longest due first, without a lock. */
-  due(questions: readonly DueQuestion[]): Promise<readonly (readonly WebhookEvent[])[]>;
+  due(questions: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]>;
   /** For each lane, the instant its next event is due, or null when none is. */
-  nextDueAt(lanes: readonly WebhookLane[]): Promise<readonly (number | null)[]>;
+  nextDueAt(lanes: readonly WebhookDestination[]): Promise<readonly (number | null)[]>;
   /** The open events of the subjects, in the order of their ids, locked until the transaction ends. */
   lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]>;
   /** The events that exist, in the order of their ids, locked until the transaction ends. */
@@ -247,17 +247,17 @@ export interface WebhookEventStore {
   sweep(before: number, limit: number): Promise<number>;
 }
 
-/** The health of endpoints, of each project for itself: by `laneKey`. */
-export interface WebhookEndpointStore {
+/** The health of endpoints, of each project for itself: by `destinationKey`. */
+export interface CircuitBreakerStore {
   /** What is known of the lanes, without a lock; one that nothing is known of is missing. */
-  read(laneKeys: readonly string[]): Promise<ReadonlyMap<string, EndpointHealth>>;
+  read(destinationKeys: readonly string[]): Promise<ReadonlyMap<string, CircuitBreaker>>;
   /**
    * The same, locked in their order until the transaction ends. One that nothing is known of is made healthy first, and
    * others that nobody posted to for long before `at` are forgotten for it.
    */
-  lock(laneKeys: readonly string[], at: number): Promise<ReadonlyMap<string, EndpointHealth>>;
+  lock(destinationKeys: readonly string[], at: number): Promise<ReadonlyMap<string, CircuitBreaker>>;
   /** Writes the health of locked lanes, posted to at `at`. */
-  save(health: ReadonlyMap<string, EndpointHealth>, at: number): Promise<void>;
+  save(health: ReadonlyMap<string, CircuitBreaker>, at: number): Promise<void>;
 }
 
 /** Where the inbound messages of a whatsapp number go (specification 6.2). */
@@ -280,5 +280,5 @@ export interface InboundWebhookStore {
 /** What all processes of one installation have to agree on. */
 export interface InstallationStore {
   /** Keeps the value under the name unless another is kept already, and resolves with the one that is. */
-  keep(name: string, value: string): Promise<string>;
+  getOrCreate(name: string, value: string): Promise<string>;
 }

@@ -1,4 +1,4 @@
-import type { PostResult } from '../../domain/webhooks/post-result.ts';
+import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 
 /** One signed or secret-bearing request to a customer's server. */
 export interface WebhookPost {
@@ -12,7 +12,7 @@ export interface WebhookPost {
  * What became of one post. Durations are milliseconds of the whole exchange. `busy`: nothing was sent, because
  * too many posts to the same receiver are on their way or the transport is closed; it is no attempt.
  */
-export type WebhookAnswer = PostResult & { readonly durationMs: number };
+export type WebhookAnswer = AttemptResult & { readonly durationMs: number };
 
 /** Posts under way at once to one host and path: enough for a fast receiver, and all that a hanging one can hold. */
 export const POSTS_PER_ENDPOINT_MAX = 50;

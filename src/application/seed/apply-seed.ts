@@ -6,7 +6,7 @@ import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
-import type { InboundWebhook, NewAccount, PriceList } from '../ports/stores.ts';
+import type { InboundWebhook, NewAccount, StoredPrices } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 import { SeedError } from './seed-error.ts';
@@ -28,7 +28,7 @@ export interface SeedProject {
 
 export interface Seed {
   readonly projects: readonly SeedProject[];
-  readonly prices: PriceList;
+  readonly prices: StoredPrices;
 }
 
 interface SeedPorts {
@@ -84,7 +84,7 @@ export class ApplySeed {
         await stores.whatsapp.replace(project.id, whatsappBusinesses);
       }
       await stores.inboundWebhooks.save(webhooks);
-      await stores.ledger.book(
+      await stores.ledger.post(
         projects.map(({ project, credit }) =>
           depositEntry({ projectId: project.id, reference: `seed/${project.id}`, at: now }, credit),
         ),

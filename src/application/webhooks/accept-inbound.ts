@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { InboundWebhook } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WorkSignal } from '../ports/work-signal.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { QueueWebhooks } from './queue-webhooks.ts';
 
 interface AcceptPorts {
@@ -13,7 +13,7 @@ interface AcceptPorts {
   readonly queueWebhooks: QueueWebhooks;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly workSignal: WorkSignal;
+  readonly wakeSignal: WakeSignal;
 }
 
 /**
@@ -30,7 +30,7 @@ export class AcceptInbound {
   /** Resolves when the events are committed; a number without a webhook sends nothing to the customer. */
   async execute(arrivals: readonly InboundArrival[]): Promise<void> {
     if (arrivals.length === 0) return;
-    const { unitOfWork, queueWebhooks, workSignal } = this.#ports;
+    const { unitOfWork, queueWebhooks, wakeSignal } = this.#ports;
     await unitOfWork.run(async (stores) => {
       const numberIds = [...new Set(arrivals.map(({ phoneNumberId }) => phoneNumberId))];
       const webhooks = await stores.inboundWebhooks.byPhoneNumberIds(numberIds);
@@ -50,10 +50,10 @@ export class AcceptInbound {
         ];
       });
       // A carrier may say the same thing twice in one breath.
-      const first = new Map(events.toReversed().map((event) => [event.subject, event]));
+      const first = new Map(events.toReversed().map((event) => [event.orderingKey, event]));
       await queueWebhooks.add(stores, [...first.values()]);
     });
-    workSignal.wake();
+    wakeSignal.wake();
   }
 
   #event(arrival: InboundArrival, webhook: InboundWebhook, number: WhatsappPhoneNumber | null): WebhookEvent {

@@ -1,12 +1,12 @@
-import type { PostResult } from '../../domain/webhooks/post-result.ts';
+import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
 import { type Job, LEASE_MS, type LeasedJob, RENEW_EVERY_MS, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { Pause } from '../ports/pause.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WorkSignal } from '../ports/work-signal.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { Lane } from './lane.ts';
 import type { Finding, LookForEvents } from './look-for-events.ts';
 import type { PostEvent } from './post-event.ts';
@@ -21,9 +21,9 @@ interface DeliverPorts {
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly workSignal: WorkSignal;
+  readonly wakeSignal: WakeSignal;
   /** While posts are on their way, their endpoints are looked at for more at least this often. */
-  readonly lookAgainPause: Pause;
+  readonly fetchInterval: Delay;
 }
 
 /** A job to give back. It is due again when its next event is, but not before this instant. */
@@ -95,7 +95,7 @@ export class DeliverWebhooks {
   #change(): Promise<void> {
     if (!this.#isPausing) {
       this.#isPausing = true;
-      this.#ports.lookAgainPause(() => {
+      this.#ports.fetchInterval(() => {
         this.#isPausing = false;
         this.#lanes.lookEverywhere();
         this.#wake();
@@ -136,7 +136,7 @@ export class DeliverWebhooks {
       this.#isFailing = false;
     } catch (error) {
       // Once per outage: they look again many times a second.
-      if (!this.#isFailing) this.#ports.logger.error('webhook_look_failed', error);
+      if (!this.#isFailing) this.#ports.logger.error('webhook_fetch_failed', error);
       this.#isFailing = true;
       if (this.#isStopping) for (const { lane } of left) this.#lanes.lose(lane);
     }
@@ -186,11 +186,11 @@ export class DeliverWebhooks {
   /** Never rejects. Whoever adds events locks their job too: what is not found here brings it forward after this. */
   async #release(releases: readonly Release[]): Promise<void> {
     if (releases.length === 0) return;
-    const { unitOfWork, clock, logger, workSignal } = this.#ports;
+    const { unitOfWork, clock, logger, wakeSignal } = this.#ports;
     const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
     try {
       const again = await unitOfWork.run(async (stores) => {
-        const held = await stores.jobs.lockHeld(releases.map(({ job }) => job));
+        const held = await stores.jobs.lockLeased(releases.map(({ job }) => job));
         const next = await stores.webhookEvents.nextDueAt(held.map(({ work }) => work));
         const due = held.flatMap(({ id, work }, index): Job[] => {
           const dueAt = next[index] ?? null;
@@ -200,7 +200,7 @@ export class DeliverWebhooks {
         await stores.jobs.add(due);
         return due;
       }, 'eventual');
-      if (again.some(({ dueAt }) => dueAt <= clock.now())) workSignal.wake();
+      if (again.some(({ dueAt }) => dueAt <= clock.now())) wakeSignal.wake();
     } catch (error) {
       logger.error('webhook_release_failed', error);
     }
@@ -210,7 +210,7 @@ export class DeliverWebhooks {
     const { postEvent, recordPosts, clock, logger } = this.#ports;
     try {
       const startedAt = clock.now();
-      let result: PostResult | null = null;
+      let result: AttemptResult | null = null;
       let endedAt: number;
       try {
         result = await postEvent.execute(event, startedAt);

@@ -1,9 +1,9 @@
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { retryByHand, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { postWebhooksJob } from '../jobs.ts';
+import { deliverWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WorkSignal } from '../ports/work-signal.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
 
 /** The most events one look into the log shows. */
 const INBOUND_LOG_EVENTS_MAX = 500;
@@ -13,13 +13,13 @@ export class InboundLog {
   readonly #ports: {
     readonly unitOfWork: UnitOfWork;
     readonly clock: Clock;
-    readonly workSignal: WorkSignal;
+    readonly wakeSignal: WakeSignal;
   };
 
   constructor(ports: {
     readonly unitOfWork: UnitOfWork;
     readonly clock: Clock;
-    readonly workSignal: WorkSignal;
+    readonly wakeSignal: WakeSignal;
   }) {
     this.#ports = ports;
   }
@@ -34,17 +34,17 @@ export class InboundLog {
 
   /** Makes an event due at once. Resolves with it, or null when it is unknown, delivered or out of the log. */
   async retry(eventId: string): Promise<WebhookEvent | null> {
-    const { unitOfWork, clock, workSignal } = this.#ports;
+    const { unitOfWork, clock, wakeSignal } = this.#ports;
     const now = clock.now();
     const retried = await unitOfWork.run(async (stores) => {
       const [event] = await stores.webhookEvents.lock([eventId]);
       const again = event === undefined ? null : retryByHand(event, now);
       if (again === null || again === event) return again;
       await stores.webhookEvents.save([again]);
-      await stores.jobs.bringForward([postWebhooksJob(again, now)]);
+      await stores.jobs.scheduleNoLaterThan([deliverWebhooksJob(again, now)]);
       return again;
     });
-    workSignal.wake();
+    wakeSignal.wake();
     return retried;
   }
 }

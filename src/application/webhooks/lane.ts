@@ -1,5 +1,5 @@
 import type { LeasedJob, WebhookWork } from '../jobs.ts';
-import type { DueQuestion } from '../ports/stores.ts';
+import type { DueEventsQuery } from '../ports/stores.ts';
 
 /** How much more than is posted at once an endpoint gets that nothing is known of. */
 const AHEAD = 50;
@@ -40,7 +40,7 @@ export interface Lane {
   posting: number;
   isLooking: boolean;
   /** Up to here everything was found. */
-  seen: DueQuestion['after'];
+  seen: DueEventsQuery['after'];
   /** Whether the last look may have left something. */
   hasMore: boolean;
   /** Nothing more is begun: somebody else holds the job, or will. */

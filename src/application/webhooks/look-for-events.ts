@@ -1,6 +1,6 @@
-import { beginProbe, decidePost, HEALTHY, type PostDecision } from '../../domain/webhooks/endpoint-health.ts';
+import { beginProbe, decidePost, HEALTHY, type PostDecision } from '../../domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { LEASE_LEFT_MS, laneKey } from '../jobs.ts';
+import { destinationKey, LEASE_LEFT_MS } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -40,8 +40,8 @@ export class LookForEvents {
   async #read(stores: Stores, looks: readonly Look[]): Promise<readonly Finding[]> {
     const now = this.#ports.clock.now();
     const jobs = looks.map(({ lane }) => lane.job);
-    const held = new Set(await stores.jobs.held(jobs, now + LEASE_LEFT_MS));
-    const health = await stores.webhookEndpoints.read(jobs.map(({ work }) => laneKey(work)));
+    const held = new Set(await stores.jobs.stillLeased(jobs, now + LEASE_LEFT_MS));
+    const health = await stores.circuitBreakers.read(jobs.map(({ work }) => destinationKey(work)));
     const due = await stores.webhookEvents.due(
       looks.map(({ lane, limit }) => ({ ...lane.job.work, now, after: lane.seen, limit })),
     );
@@ -49,7 +49,7 @@ export class LookForEvents {
       look,
       at: now,
       beginBefore: held.has(look.lane.job) ? now + LEASE_LEFT_MS : null,
-      decision: decidePost(health.get(laneKey(look.lane.job.work)) ?? HEALTHY, now),
+      decision: decidePost(health.get(destinationKey(look.lane.job.work)) ?? HEALTHY, now),
       due: due[index] ?? [],
     }));
   }
@@ -57,15 +57,15 @@ export class LookForEvents {
   /** Nobody else posts to these: their jobs are leased. */
   async #beginProbes(findings: readonly Finding[]): Promise<void> {
     if (findings.length === 0) return;
-    const lanes = findings.map(({ look }) => laneKey(look.lane.job.work));
+    const lanes = findings.map(({ look }) => destinationKey(look.lane.job.work));
     await this.#ports.unitOfWork.run(async (stores) => {
       const now = this.#ports.clock.now();
-      const health = await stores.webhookEndpoints.lock(lanes, now);
+      const health = await stores.circuitBreakers.lock(lanes, now);
       // A late success may have been recorded meanwhile.
       const probing = [...health]
         .filter(([, state]) => decidePost(state, now).kind === 'probe')
         .map(([lane, state]) => [lane, beginProbe(state, now)] as const);
-      await stores.webhookEndpoints.save(new Map(probing), now);
+      await stores.circuitBreakers.save(new Map(probing), now);
     });
   }
 }

@@ -1,6 +1,6 @@
+import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
-import type { PostResult } from '../../domain/webhooks/post-result.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
@@ -21,7 +21,7 @@ export class PostEvent {
   }
 
   /** `now` in milliseconds since 1970. */
-  execute(event: WebhookEvent, now: number): Promise<PostResult> {
+  execute(event: WebhookEvent, now: number): Promise<AttemptResult> {
     const headers = this.#headers(event, now);
     if (headers === null) return Promise.resolve({ kind: 'failed', reason: 'secret-unreadable' });
     return this.#ports.webhookTransport.post({ url: event.url, headers, body: event.body });

@@ -98,7 +98,7 @@ export class PostingLanes {
   open(job: LeasedJob<WebhookWork>): boolean {
     const known = this.#lanes.get(job.id);
     if (known !== undefined) {
-      if (job.fence <= known.job.fence) return true;
+      if (job.fencingToken <= known.job.fencingToken) return true;
       known.job = job;
       known.isLost = false;
       known.seen = null;

@@ -1,8 +1,8 @@
 import type { Message } from '../../domain/messages/message.ts';
 import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import { joinLines, statusEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { postWebhooksJob } from '../jobs.ts';
+import { enqueueInOrder, statusEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { deliverWebhooksJob } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -36,26 +36,26 @@ export class QueueWebhooks {
         : [],
     );
     if (events.length === 0) return;
-    const subjects = [...new Set(events.map(({ subject }) => subject))];
-    const earlier = await stores.webhookEvents.lockOpen(subjects);
+    const orderingKeys = [...new Set(events.map(({ orderingKey }) => orderingKey))];
+    const earlier = await stores.webhookEvents.lockOpen(orderingKeys);
     await this.add(stores, events, earlier);
   }
 
-  /** Adds events behind the open ones of their subjects; those that are first in line are scheduled at once. */
+  /** Adds events behind the open ones of their ordering keys; those that are first in line are scheduled at once. */
   async add(
     stores: Stores,
     events: readonly WebhookEvent[],
     earlier: readonly WebhookEvent[] = [],
   ): Promise<void> {
     const now = this.#ports.clock.now();
-    const { added, superseded } = joinLines(earlier, events, now);
+    const { added, superseded } = enqueueInOrder(earlier, events, now);
     await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
     const jobs = added
       .filter(({ nextAttemptAt }) => nextAttemptAt !== null)
-      .map((event) => postWebhooksJob(event, now));
+      .map((event) => deliverWebhooksJob(event, now));
     // A job that somebody holds stays as it is: its holder finds the events by itself.
-    await stores.jobs.bringForward(jobs);
+    await stores.jobs.scheduleNoLaterThan(jobs);
   }
 }

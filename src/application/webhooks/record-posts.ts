@@ -1,30 +1,30 @@
+import { errorOf, isAboutEndpoint, isSuccess } from '../../domain/webhooks/attempt-result.ts';
 import {
   beganToRest,
   countsForHealth,
   HEALTHY,
   hostOf,
   recordPost,
-} from '../../domain/webhooks/endpoint-health.ts';
-import { errorOf, isAboutEndpoint, isSuccess } from '../../domain/webhooks/post-result.ts';
+} from '../../domain/webhooks/circuit-breaker.ts';
 import {
   afterAttempt,
-  type EndedAttempt,
-  moveLine,
+  type FinishedAttempt,
+  promoteNext,
   type WebhookEvent,
 } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
-import { type LeasedJob, laneKey, type WebhookWork } from '../jobs.ts';
+import { destinationKey, type LeasedJob, type WebhookWork } from '../jobs.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
-import type { Pause } from '../ports/pause.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 interface RecordPorts {
   readonly unitOfWork: UnitOfWork;
   /** Posts that end during it are recorded together: a transaction for each would cost more than the posts. */
-  readonly recordingPause: Pause;
+  readonly recordBatchWindow: Delay;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
@@ -32,12 +32,12 @@ interface RecordPorts {
 
 /** Something an operator is told of once it is committed. */
 interface Notice {
-  readonly event: 'webhook_discarded' | 'webhook_endpoint_rests';
+  readonly event: 'webhook_discarded' | 'webhook_circuit_opened';
   readonly fields: LogFields;
 }
 
 /** A post that came to an end, begun under a job. Instants are milliseconds since 1970. */
-export interface EndedPost extends Omit<EndedAttempt, 'jitter'> {
+export interface FinishedDelivery extends Omit<FinishedAttempt, 'jitter'> {
   readonly job: LeasedJob<WebhookWork>;
   readonly event: WebhookEvent;
 }
@@ -48,22 +48,22 @@ export interface EndedPost extends Omit<EndedAttempt, 'jitter'> {
  */
 export class RecordPosts {
   readonly #ports: RecordPorts;
-  readonly #batcher: Batcher<EndedPost, null>;
+  readonly #batcher: Batcher<FinishedDelivery, null>;
 
   constructor(ports: RecordPorts) {
     this.#ports = ports;
     this.#batcher = new Batcher((ended) => this.#recordAll(ended), {
       clock: ports.clock,
-      pause: ports.recordingPause,
+      pause: ports.recordBatchWindow,
     });
   }
 
   /** Resolves when the outcome is committed. */
-  execute(ended: EndedPost): Promise<unknown> {
+  execute(ended: FinishedDelivery): Promise<unknown> {
     return this.#batcher.submit(ended);
   }
 
-  async #recordAll(ended: readonly EndedPost[]): Promise<readonly null[]> {
+  async #recordAll(ended: readonly FinishedDelivery[]): Promise<readonly null[]> {
     const { unitOfWork, logger } = this.#ports;
     // Undone by a dying machine, an outcome means that the event is posted again, as specification 6.1 allows.
     const notices = await unitOfWork.run((stores) => this.#record(stores, ended), 'eventual');
@@ -71,18 +71,20 @@ export class RecordPosts {
     return ended.map(() => null);
   }
 
-  async #record(stores: Stores, ended: readonly EndedPost[]): Promise<readonly Notice[]> {
+  async #record(stores: Stores, ended: readonly FinishedDelivery[]): Promise<readonly Notice[]> {
     const jobs = [...new Set(ended.map(({ job }) => job))];
-    const held = new Set(await stores.jobs.held(jobs));
+    const held = new Set(await stores.jobs.stillLeased(jobs));
     const mine = ended.filter(({ job }) => held.has(job));
     const tried = mine.map(({ event, result, startedAt, endedAt }) =>
       afterAttempt(event, { result, startedAt, endedAt, jitter: this.#ports.ids.fraction() }),
     );
     // Saving locks the events: what others add behind them is there from here on, or finds them changed.
     const saved = await stores.webhookEvents.save(tried);
-    const lines = bySubject(await stores.webhookEvents.lockOpen(saved.map(({ subject }) => subject)));
+    const lines = byOrderingKey(
+      await stores.webhookEvents.lockOpen(saved.map(({ orderingKey }) => orderingKey)),
+    );
     const moved = saved.flatMap((event) =>
-      moveLine(event, lines.get(event.subject) ?? [], this.#ports.clock.now()),
+      promoteNext(event, lines.get(event.orderingKey) ?? [], this.#ports.clock.now()),
     );
     await stores.webhookEvents.save(moved);
     const recorded = new Set(saved.map(({ id }) => id));
@@ -93,12 +95,14 @@ export class RecordPosts {
     return [...saved.filter(({ state }) => state === 'discarded').map(noticeOfDiscard), ...resting];
   }
 
-  async #recordHealth(stores: Stores, ended: readonly EndedPost[]): Promise<readonly Notice[]> {
+  async #recordHealth(stores: Stores, ended: readonly FinishedDelivery[]): Promise<readonly Notice[]> {
     const posts = ended.filter(({ result }) => isAboutEndpoint(result));
     if (posts.length === 0) return [];
-    const lanes = new Map([...new Set(posts.map(({ job }) => job))].map((job) => [job, laneKey(job.work)]));
+    const lanes = new Map(
+      [...new Set(posts.map(({ job }) => job))].map((job) => [job, destinationKey(job.work)]),
+    );
     const now = this.#ports.clock.now();
-    const health = new Map(await stores.webhookEndpoints.lock([...new Set(lanes.values())], now));
+    const health = new Map(await stores.circuitBreakers.lock([...new Set(lanes.values())], now));
     const resting: Notice[] = [];
     for (const post of posts) {
       const lane = lanes.get(post.job) as string;
@@ -109,7 +113,7 @@ export class RecordPosts {
       const until = beganToRest(before, after);
       if (until !== null) resting.push(noticeOfRest(post, until));
     }
-    await stores.webhookEndpoints.save(health, now);
+    await stores.circuitBreakers.save(health, now);
     return resting;
   }
 }
@@ -119,21 +123,21 @@ function noticeOfDiscard({ id, projectId, endpoint, attempts, lastError }: Webho
   return { event: 'webhook_discarded', fields };
 }
 
-function noticeOfRest({ event: { projectId, endpoint }, result }: EndedPost, until: number): Notice {
+function noticeOfRest({ event: { projectId, endpoint }, result }: FinishedDelivery, until: number): Notice {
   const fields = {
     projectId,
     host: hostOf(endpoint),
     lastError: errorOf(result),
     until: new Date(until).toISOString(),
   };
-  return { event: 'webhook_endpoint_rests', fields };
+  return { event: 'webhook_circuit_opened', fields };
 }
 
-function bySubject(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {
+function byOrderingKey(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {
   const lines = new Map<string, WebhookEvent[]>();
   for (const event of events) {
-    const line = lines.get(event.subject);
-    if (line === undefined) lines.set(event.subject, [event]);
+    const line = lines.get(event.orderingKey);
+    if (line === undefined) lines.set(event.orderingKey, [event]);
     else line.push(event);
   }
   return lines;

@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { SimulatedCarriers, type SimulatedMessage } from '../../adapters/simulator/simulated-carriers.ts';
+import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import { adapters, ports } from '../tokens.ts';
 
@@ -7,15 +7,12 @@ import { adapters, ports } from '../tokens.ts';
 export const channels = (onSubmission: (message: SimulatedMessage) => void = () => {}) =>
   new ContainerModule(({ bind }) => {
     bind(adapters.simulator).toResolvedValue(
-      (clock: Clock) => new SimulatedCarriers({ clock, onSubmission }),
+      (clock: Clock) => new Simulator({ clock, onSubmission }),
       [ports.clock],
     );
     bind(ports.channelProviders).toResolvedValue(
-      (simulator: SimulatedCarriers) => ({ of: () => simulator }),
+      (simulator: Simulator) => ({ of: () => simulator }),
       [adapters.simulator],
     );
-    bind(ports.carrierNews).toResolvedValue(
-      (simulator: SimulatedCarriers) => simulator,
-      [adapters.simulator],
-    );
+    bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });

@@ -3,7 +3,7 @@ import { AesSecretBox } from '../../adapters/node/aes-secret-box.ts';
 import { HmacKeyHasher } from '../../adapters/node/hmac-key-hasher.ts';
 import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
-import { Doorbell } from '../../adapters/timer/doorbell.ts';
+import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { adapters, ports } from '../tokens.ts';
@@ -23,6 +23,9 @@ export const system = ({ clock, logger, secretKey }: SystemParts) =>
     bind(ports.keyHasher).toConstantValue(new HmacKeyHasher({ secretKey }));
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
-    bind(adapters.doorbell).toConstantValue(new Doorbell());
-    bind(ports.workSignal).toResolvedValue((doorbell: Doorbell) => doorbell, [adapters.doorbell]);
+    bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());
+    bind(ports.wakeSignal).toResolvedValue(
+      (localWakeSignal: LocalWakeSignal) => localWakeSignal,
+      [adapters.localWakeSignal],
+    );
   });

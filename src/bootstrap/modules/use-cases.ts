@@ -8,10 +8,10 @@ import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { CheckInvariants } from '../../application/check-invariants.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
-import { RecordNews } from '../../application/messages/record-news.ts';
+import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
 import { RecordReceipts } from '../../application/messages/record-receipts.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
-import { SubmitSteps } from '../../application/messages/submit-steps.ts';
+import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { RelayJobs } from '../../application/relay-jobs.ts';
@@ -27,8 +27,8 @@ import { RecordPosts } from '../../application/webhooks/record-posts.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
-const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, workSignal } = ports;
-const { webhookTransport, secretBox, hmac, recordingPause, lookAgainPause } = ports;
+const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, wakeSignal } = ports;
+const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval } = ports;
 
 /** Messages of one process that may be on their way to a channel at one time; webhooks have limits of their own. */
 const BACKGROUND_ITEMS_MAX = 5_000;
@@ -43,7 +43,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     currentPrices: CurrentPrices,
     clock,
     ids: idSource,
-    workSignal,
+    wakeSignal,
     webhookTransport,
     secretBox,
   });
@@ -51,14 +51,14 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, ReadCatalog, { unitOfWork });
   wire(bind, QueueWebhooks, { clock, ids: idSource });
   wire(bind, AdvanceMessages, { clock, queueWebhooks: QueueWebhooks });
-  wire(bind, RecordNews, { unitOfWork, advanceMessages: AdvanceMessages, workSignal, clock });
-  wire(bind, RecordReceipts, { recordNews: RecordNews });
-  wire(bind, SubmitSteps, { recordNews: RecordNews, channelProviders, clock, logger });
+  wire(bind, ApplyMessageEvents, { unitOfWork, advanceMessages: AdvanceMessages, wakeSignal, clock });
+  wire(bind, RecordReceipts, { applyMessageEvents: ApplyMessageEvents });
+  wire(bind, SubmitAttempts, { applyMessageEvents: ApplyMessageEvents, channelProviders, clock, logger });
   bind(BackgroundWork).toResolvedValue(
     (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
     [logger],
   );
-  wire(bind, RecordPosts, { unitOfWork, recordingPause, clock, ids: idSource, logger });
+  wire(bind, RecordPosts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
   wire(bind, LookForEvents, { unitOfWork, clock });
   wire(bind, PostEvent, { webhookTransport, secretBox, hmac });
   wire(bind, DeliverWebhooks, {
@@ -69,20 +69,20 @@ export const useCases = new ContainerModule(({ bind }) => {
     background: BackgroundWork,
     clock,
     logger,
-    workSignal,
-    lookAgainPause,
+    wakeSignal,
+    fetchInterval,
   });
-  wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, workSignal });
-  wire(bind, InboundLog, { unitOfWork, clock, workSignal });
+  wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, wakeSignal });
+  wire(bind, InboundLog, { unitOfWork, clock, wakeSignal });
   wire(bind, RunJobs, {
     unitOfWork,
     advanceMessages: AdvanceMessages,
-    submitSteps: SubmitSteps,
+    submitAttempts: SubmitAttempts,
     deliverWebhooks: DeliverWebhooks,
     background: BackgroundWork,
     clock,
     logger,
-    workSignal,
+    wakeSignal,
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock });
   wire(bind, VerifyLedger, { unitOfWork });

@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { timedPause } from '../../adapters/timer/timed-pause.ts';
+import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { UndiciWebhookTransport } from '../../adapters/undici/undici-webhook-transport.ts';
 import type { EgressConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
@@ -13,8 +13,8 @@ const LOOK_AGAIN_MS = 100;
 /** Posting to customers, behind the guard on every connection. */
 export const webhooks = ({ allow, ports: allowedPorts, ca }: EgressConfig) =>
   new ContainerModule(({ bind }) => {
-    bind(ports.recordingPause).toConstantValue(timedPause(RECORDING_PAUSE_MS));
-    bind(ports.lookAgainPause).toConstantValue(timedPause(LOOK_AGAIN_MS));
+    bind(ports.recordBatchWindow).toConstantValue(timedDelay(RECORDING_PAUSE_MS));
+    bind(ports.fetchInterval).toConstantValue(timedDelay(LOOK_AGAIN_MS));
     bind(ports.webhookTransport).toResolvedValue(
       () =>
         new UndiciWebhookTransport({

@@ -21,7 +21,7 @@ export interface ProjectSettings {
   readonly billingUnits: BillingUnitRule;
   readonly language: Language;
   /** How long a channel may stay without a delivered report before the next one is tried. */
-  readonly stepTimeoutMs: { readonly verification: number; readonly other: number };
+  readonly attemptTimeoutMs: { readonly verification: number; readonly other: number };
 }
 
 /** What a project has until an operator sets something else. */
@@ -33,7 +33,7 @@ export const DEFAULT_SETTINGS: ProjectSettings = {
   billingUnits: 'flat140',
   language: 'ar',
   // A code is useless a minute later; everything else can wait for a slow carrier.
-  stepTimeoutMs: { verification: 30 * MS_PER_SECOND, other: 5 * MS_PER_MINUTE },
+  attemptTimeoutMs: { verification: 30 * MS_PER_SECOND, other: 5 * MS_PER_MINUTE },
 };
 
 export interface Project {

@@ -20,12 +20,12 @@ export interface InternationalPrice {
 }
 
 /** Everything the service charges by, apart from the prices of a project's own sender IDs. */
-export interface PriceBook {
+export interface PriceList {
   readonly sms: OperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
   readonly telegram: Money;
   /** The dearest price of each country calling code: a number does not tell its network. */
-  readonly abroadByCountryCode: ReadonlyMap<string, Money>;
+  readonly internationalByCountryCode: ReadonlyMap<string, Money>;
 }
 
 export type ChannelPrices = Readonly<Partial<Record<Channel, Money>>>;
@@ -48,7 +48,7 @@ const COUNTRY_CODE_DIGITS_MAX = 7;
  * One price for each country calling code: the dearest of its networks. Which network a number belongs to is
  * known only after it was sent to, and nobody may pay more than was quoted and held.
  */
-export function dearestByCountryCode(rows: readonly InternationalPrice[]): ReadonlyMap<string, Money> {
+export function highestByCountryCode(rows: readonly InternationalPrice[]): ReadonlyMap<string, Money> {
   const prices = new Map<string, Money>();
   for (const { countryCode, price } of rows) {
     prices.set(countryCode, larger(prices.get(countryCode) ?? ZERO, price));
@@ -68,11 +68,11 @@ export interface QuoteRequest {
 }
 
 /** What each channel of a chain would cost, and what the chain costs. */
-export function quote(book: PriceBook, request: QuoteRequest): Quote | UnsupportedDestination {
+export function quote(list: PriceList, request: QuoteRequest): Quote | UnsupportedDestination {
   const prices: Partial<Record<Channel, Money>> = {};
   let cost = ZERO;
   for (const channel of request.channels) {
-    const price = priceOf(book, request, channel);
+    const price = priceOf(list, request, channel);
     if (price === null) return { kind: 'unsupported-destination' };
     prices[channel] = price;
     cost = larger(cost, price);
@@ -80,25 +80,25 @@ export function quote(book: PriceBook, request: QuoteRequest): Quote | Unsupport
   return { kind: 'quoted', cost, prices };
 }
 
-function priceOf(book: PriceBook, request: QuoteRequest, channel: Channel): Money | null {
+function priceOf(list: PriceList, request: QuoteRequest, channel: Channel): Money | null {
   switch (channel) {
     case 'sms': {
-      const perUnit = smsPrice(book, request);
+      const perUnit = smsPrice(list, request);
       return perUnit === null ? null : times(perUnit, request.smsUnits);
     }
     case 'whatsapp':
-      return book.whatsapp[request.whatsappCategory];
+      return list.whatsapp[request.whatsappCategory];
     case 'telegram':
-      return book.telegram;
+      return list.telegram;
     default:
       return channel satisfies never;
   }
 }
 
-function smsPrice(book: PriceBook, { phoneNumber, senderPrices, simulated }: QuoteRequest): Money | null {
-  if (simulated || isDomestic(phoneNumber)) return (senderPrices ?? book.sms)[operatorOf(phoneNumber)];
+function smsPrice(list: PriceList, { phoneNumber, senderPrices, simulated }: QuoteRequest): Money | null {
+  if (simulated || isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[operatorOf(phoneNumber)];
   for (let digits = COUNTRY_CODE_DIGITS_MAX; digits > 0; digits -= 1) {
-    const price = book.abroadByCountryCode.get(phoneNumber.slice(0, digits));
+    const price = list.internationalByCountryCode.get(phoneNumber.slice(0, digits));
     if (price !== undefined) return price;
   }
   return null;

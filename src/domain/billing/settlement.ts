@@ -13,7 +13,7 @@ export interface Settleable {
 }
 
 /** What a message is charged once `channel` carried it; `channel` null means that every channel failed. */
-export function amountTaken(message: Settleable, channel: Channel | null): Money {
+export function amountCaptured(message: Settleable, channel: Channel | null): Money {
   if (channel === null) return ZERO;
   switch (message.settlement) {
     case 'quoted':

@@ -1,15 +1,15 @@
-import { plainText } from '../shared/plain-text.ts';
-import type { Answer, ChainEffect, ChainEvent, ChainOutcome, Report } from './chain-event.ts';
+import { providerText } from '../shared/provider-text.ts';
+import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt, SubmitResult } from './chain-event.ts';
 import type { Channel } from './channel.ts';
-import type { Message, Step, StepState } from './message.ts';
+import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { isTerminal, raiseStatus } from './message-status.ts';
-import { reportWindowMs } from './report-window.ts';
+import { receiptTimeoutMs } from './receipt-timeout.ts';
 import { canCarry, maskContent } from './send-request.ts';
 
-const TIMED_OUT_REASON = 'No delivered report in time';
+const TIMED_OUT_REASON = 'No delivered receipt in time';
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 
-const OPEN: ReadonlySet<StepState> = new Set<StepState>(['dispatching', 'accepted', 'unknown']);
+const OPEN: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'accepted', 'unknown']);
 
 /**
  * Tells the chain what happened and learns what to do next. Late, doubled and reversed news are ordinary
@@ -18,120 +18,162 @@ const OPEN: ReadonlySet<StepState> = new Set<StepState>(['dispatching', 'accepte
 export function advance(message: Message, event: ChainEvent, now: number): ChainOutcome {
   switch (event.kind) {
     case 'start':
-      return start(message, event.step, now);
-    case 'answered':
-      return answered(message, event.step, event.answer, now);
-    case 'reported':
-      return reported(message, event.step, event.report, now);
+      return start(message, event.attemptNumber, now);
+    case 'submitted':
+      return submitted(message, event.attemptNumber, event.result, now);
+    case 'receipt':
+      return receiptArrived(message, event.attemptNumber, event.receipt, now);
     case 'deadline':
-      return deadline(message, event.step, now);
+      return deadline(message, event.attemptNumber, now);
     default:
       return event satisfies never;
   }
 }
 
-function start(message: Message, index: number, now: number): ChainOutcome {
-  const channel = message.channels[index];
-  const before = message.steps.at(-1);
+function start(message: Message, attemptNumber: number, now: number): ChainOutcome {
+  const channel = message.channels[attemptNumber];
+  const before = message.attempts.at(-1);
   if (before !== undefined && OPEN.has(before.state)) return withoutEffects(message);
-  if (message.isFinal || channel === undefined || message.steps.length !== index)
+  if (message.isFinal || channel === undefined || message.attempts.length !== attemptNumber)
     return withoutEffects(message);
-  const step: Step = {
+  const attempt: ChannelAttempt = {
     channel,
     state: 'dispatching',
     reason: null,
-    reference: null,
+    providerMessageIds: [],
     startedAt: now,
     endedAt: null,
   };
   if (!canCarry(channel, message.content)) {
-    const skipped = { ...step, state: 'skipped', reason: CANNOT_CARRY_REASON, endedAt: now } as const;
+    const skipped = {
+      ...attempt,
+      state: 'skipped',
+      reason: CANNOT_CARRY_REASON,
+      endedAt: now,
+    } as const;
     // A channel that was left out says nothing of why the message failed; the last one tried does.
-    const tried = message.steps.findLast(({ state }) => state !== 'skipped');
-    const ended = tried ?? message.steps[0] ?? skipped;
-    return next({ ...message, steps: [...message.steps, skipped] }, ended, index, now);
+    const tried = message.attempts.findLast(({ state }) => state !== 'skipped');
+    const ended = tried ?? message.attempts[0] ?? skipped;
+    return next({ ...message, attempts: [...message.attempts, skipped] }, ended, attemptNumber, now);
   }
   return {
-    message: { ...message, steps: [...message.steps, step] },
+    message: { ...message, attempts: [...message.attempts, attempt] },
     effects: [
-      { kind: 'schedule-deadline', step: index, at: now + message.stepTimeoutMs },
-      { kind: 'submit', step: index },
+      { kind: 'schedule-deadline', attemptNumber, at: now + message.attemptTimeoutMs },
+      { kind: 'submit', attemptNumber },
     ],
   };
 }
 
-function answered(message: Message, index: number, answer: Answer, now: number): ChainOutcome {
-  const step = message.steps[index];
-  if (step === undefined || step.state === 'skipped') return withoutEffects(message);
-  const isFirstAnswer = step.state === 'dispatching';
-  switch (answer.kind) {
+function submitted(message: Message, attemptNumber: number, result: SubmitResult, now: number): ChainOutcome {
+  const attempt = message.attempts[attemptNumber];
+  if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
+  const isFirstResult = attempt.state === 'dispatching';
+  switch (result.kind) {
     case 'accepted': {
-      const state = isFirstAnswer || step.state === 'unknown' ? 'accepted' : step.state;
-      const withReference = replace(message, index, {
-        ...step,
+      const state = isFirstResult || attempt.state === 'unknown' ? 'accepted' : attempt.state;
+      const withIds = replace(message, attemptNumber, {
+        ...attempt,
         state,
-        reference: answer.reference === null ? step.reference : plainText(answer.reference),
+        providerMessageIds:
+          result.providerMessageIds.length === 0
+            ? attempt.providerMessageIds
+            : result.providerMessageIds.map(providerText),
       });
       const waiting: readonly ChainEffect[] =
-        state !== step.state && !message.isFinal && isCurrent(message, index) && isLast(message, index)
-          ? [{ kind: 'schedule-deadline', step: index, at: now + reportWindowMs(step.channel) }]
+        state !== attempt.state &&
+        !message.isFinal &&
+        isCurrent(message, attemptNumber) &&
+        isLast(message, attemptNumber)
+          ? [
+              {
+                kind: 'schedule-deadline',
+                attemptNumber,
+                at: now + receiptTimeoutMs(attempt.channel),
+              },
+            ]
           : [];
-      return withEffects(markSent(withReference, step.channel, now), waiting);
+      return withEffects(markSent(withIds, attempt.channel, now), waiting);
     }
-    case 'refused': {
-      if (!isFirstAnswer) return withoutEffects(message);
-      const refused = { ...step, state: 'refused', reason: plainText(answer.reason), endedAt: now } as const;
-      const afterwards = replace(message, index, refused);
-      if (!isCurrent(message, index) || message.isFinal) return withoutEffects(afterwards);
-      return answer.endsChain
-        ? fail({ ...afterwards, errorReason: plainText(answer.reason) }, refused, index, now)
-        : next(afterwards, refused, index, now);
+    case 'rejected': {
+      if (!isFirstResult) return withoutEffects(message);
+      const rejected = {
+        ...attempt,
+        state: 'rejected',
+        reason: providerText(result.reason),
+        endedAt: now,
+      } as const;
+      const afterwards = replace(message, attemptNumber, rejected);
+      if (!isCurrent(message, attemptNumber) || message.isFinal) return withoutEffects(afterwards);
+      return result.endsChain
+        ? fail({ ...afterwards, errorReason: providerText(result.reason) }, rejected, attemptNumber, now)
+        : next(afterwards, rejected, attemptNumber, now);
     }
     case 'unknown':
       return withoutEffects(
-        isFirstAnswer
-          ? replace(message, index, { ...step, state: 'unknown', reason: plainText(answer.reason) })
+        isFirstResult
+          ? replace(message, attemptNumber, {
+              ...attempt,
+              state: 'unknown',
+              reason: providerText(result.reason),
+            })
           : message,
       );
     default:
-      return answer satisfies never;
+      return result satisfies never;
   }
 }
 
-function reported(message: Message, index: number, report: Report, now: number): ChainOutcome {
-  const step = message.steps[index];
-  if (step === undefined || step.state === 'skipped') return withoutEffects(message);
-  switch (report.kind) {
+function receiptArrived(
+  message: Message,
+  attemptNumber: number,
+  receipt: DeliveryReceipt,
+  now: number,
+): ChainOutcome {
+  const attempt = message.attempts[attemptNumber];
+  if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
+  switch (receipt.kind) {
     case 'sent':
-      return answered(message, index, { kind: 'accepted', reference: null }, now);
+      return submitted(message, attemptNumber, { kind: 'accepted', providerMessageIds: [] }, now);
     case 'failed': {
-      if (!OPEN.has(step.state) && step.state !== 'timed-out') return withoutEffects(message);
-      const failed = { ...step, state: 'failed', reason: plainText(report.reason), endedAt: now } as const;
-      const afterwards = replace(message, index, failed);
-      return isCurrent(message, index) && OPEN.has(step.state) && !message.isFinal
-        ? next(afterwards, failed, index, now)
+      if (!OPEN.has(attempt.state) && attempt.state !== 'timed-out') return withoutEffects(message);
+      const failed = {
+        ...attempt,
+        state: 'failed',
+        reason: providerText(receipt.reason),
+        endedAt: now,
+      } as const;
+      const afterwards = replace(message, attemptNumber, failed);
+      return isCurrent(message, attemptNumber) && OPEN.has(attempt.state) && !message.isFinal
+        ? next(afterwards, failed, attemptNumber, now)
         : withoutEffects(afterwards);
     }
     case 'delivered':
     case 'read':
-      return succeeded(message, index, step, report.kind, now);
+      return succeeded(message, attemptNumber, attempt, receipt.kind, now);
     default:
-      return report satisfies never;
+      return receipt satisfies never;
   }
 }
 
 function succeeded(
   message: Message,
-  index: number,
-  step: Step,
-  report: 'delivered' | 'read',
+  attemptNumber: number,
+  attempt: ChannelAttempt,
+  receipt: 'delivered' | 'read',
   now: number,
 ): ChainOutcome {
-  const kind = step.channel === 'sms' ? 'delivered' : report;
-  const state = step.state === 'read' ? 'read' : kind;
-  const afterwards = replace(message, index, { ...step, state, reason: null, endedAt: step.endedAt ?? now });
+  const kind = attempt.channel === 'sms' ? 'delivered' : receipt;
+  const state = attempt.state === 'read' ? 'read' : kind;
+  const afterwards = replace(message, attemptNumber, {
+    ...attempt,
+    state,
+    reason: null,
+    endedAt: attempt.endedAt ?? now,
+  });
   if (message.isFinal) {
-    const wasDeliveredHere = message.steps[index]?.state === 'delivered' && message.status === 'delivered';
+    const wasDeliveredHere =
+      message.attempts[attemptNumber]?.state === 'delivered' && message.status === 'delivered';
     return withoutEffects(
       wasDeliveredHere ? { ...afterwards, status: raiseStatus(message.status, kind) } : afterwards,
     );
@@ -143,60 +185,90 @@ function succeeded(
   };
   const sent: readonly ChainEffect[] =
     message.status === 'pending'
-      ? [{ kind: 'status-changed', status: 'sent', channel: step.channel, isFinal: false, reason: null }]
+      ? [
+          {
+            kind: 'status-changed',
+            status: 'sent',
+            channel: attempt.channel,
+            isFinal: false,
+            reason: null,
+          },
+        ]
       : [];
   return {
     message: final,
     effects: [
       ...sent,
-      { kind: 'status-changed', status: 'delivered', channel: step.channel, isFinal: true, reason: null },
-      { kind: 'settle', channel: step.channel },
+      {
+        kind: 'status-changed',
+        status: 'delivered',
+        channel: attempt.channel,
+        isFinal: true,
+        reason: null,
+      },
+      { kind: 'settle', channel: attempt.channel },
       ...unscheduleOpen(message),
     ],
   };
 }
 
-function deadline(message: Message, index: number, now: number): ChainOutcome {
-  const step = message.steps[index];
-  if (message.isFinal || step === undefined || !isCurrent(message, index) || !OPEN.has(step.state)) {
+function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
+  const attempt = message.attempts[attemptNumber];
+  if (
+    message.isFinal ||
+    attempt === undefined ||
+    !isCurrent(message, attemptNumber) ||
+    !OPEN.has(attempt.state)
+  ) {
     return withoutEffects(message);
   }
-  if (step.state === 'accepted' && isLast(message, index)) {
+  if (attempt.state === 'accepted' && isLast(message, attemptNumber)) {
     return {
       message: finish(message, now),
       effects: [
-        { kind: 'status-changed', status: 'sent', channel: step.channel, isFinal: true, reason: null },
-        { kind: 'settle', channel: step.channel },
+        {
+          kind: 'status-changed',
+          status: 'sent',
+          channel: attempt.channel,
+          isFinal: true,
+          reason: null,
+        },
+        { kind: 'settle', channel: attempt.channel },
       ],
     };
   }
   const timedOut = {
-    ...step,
+    ...attempt,
     state: 'timed-out',
-    reason: step.reason ?? TIMED_OUT_REASON,
+    reason: attempt.reason ?? TIMED_OUT_REASON,
     endedAt: now,
   } as const;
-  return next(replace(message, index, timedOut), timedOut, index, now);
+  return next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
 }
 
-/** The step at `index` is over without success, and `ended` says why: on to the next channel, or the end. */
-function next(message: Message, ended: Step, index: number, now: number): ChainOutcome {
+/** The attempt at `attemptNumber` is over without success, and `ended` says why: on to the next channel, or the end. */
+function next(message: Message, ended: ChannelAttempt, attemptNumber: number, now: number): ChainOutcome {
   const noted = { ...message, errorReason: ended.reason };
-  if (index + 1 >= message.channels.length) return fail(noted, ended, index, now);
+  if (attemptNumber + 1 >= message.channels.length) return fail(noted, ended, attemptNumber, now);
   return {
     message: noted,
     effects: [
-      { kind: 'unschedule', step: index },
-      { kind: 'schedule-start', step: index + 1 },
+      { kind: 'unschedule', attemptNumber },
+      { kind: 'schedule-start', attemptNumber: attemptNumber + 1 },
     ],
   };
 }
 
-function fail(message: Message, { channel, reason }: Step, index: number, now: number): ChainOutcome {
+function fail(
+  message: Message,
+  { channel, reason }: ChannelAttempt,
+  attemptNumber: number,
+  now: number,
+): ChainOutcome {
   return {
     message: { ...finish(message, now), status: raiseStatus(message.status, 'failed') },
     effects: [
-      { kind: 'unschedule', step: index },
+      { kind: 'unschedule', attemptNumber },
       { kind: 'status-changed', status: 'failed', channel, isFinal: true, reason },
       { kind: 'settle', channel: null },
     ],
@@ -219,23 +291,26 @@ function finish(message: Message, now: number): Message {
 
 /** A final word makes the current step's deadline and a start that is still waiting pointless. */
 function unscheduleOpen(message: Message): readonly ChainEffect[] {
-  const current = message.steps.length - 1;
-  const waiting: ChainEffect[] = [{ kind: 'unschedule', step: current }];
-  if (current + 1 < message.channels.length) waiting.push({ kind: 'unschedule', step: current + 1 });
+  const current = message.attempts.length - 1;
+  const waiting: ChainEffect[] = [{ kind: 'unschedule', attemptNumber: current }];
+  if (current + 1 < message.channels.length) waiting.push({ kind: 'unschedule', attemptNumber: current + 1 });
   return waiting;
 }
 
-function isCurrent(message: Message, index: number): boolean {
-  return index === message.steps.length - 1;
+function isCurrent(message: Message, attemptNumber: number): boolean {
+  return attemptNumber === message.attempts.length - 1;
 }
 
 /** Whether no later channel could carry the message: moving on would only end the chain. */
-function isLast(message: Message, index: number): boolean {
-  return !message.channels.slice(index + 1).some((channel) => canCarry(channel, message.content));
+function isLast(message: Message, attemptNumber: number): boolean {
+  return !message.channels.slice(attemptNumber + 1).some((channel) => canCarry(channel, message.content));
 }
 
-function replace(message: Message, index: number, step: Step): Message {
-  return { ...message, steps: message.steps.map((existing, at) => (at === index ? step : existing)) };
+function replace(message: Message, attemptNumber: number, attempt: ChannelAttempt): Message {
+  return {
+    ...message,
+    attempts: message.attempts.map((existing, at) => (at === attemptNumber ? attempt : existing)),
+  };
 }
 
 function withEffects(first: ChainOutcome, more: readonly ChainEffect[]): ChainOutcome {

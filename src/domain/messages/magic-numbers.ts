@@ -1,30 +1,30 @@
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';
-import type { Report } from './chain-event.ts';
+import type { DeliveryReceipt } from './chain-event.ts';
 import type { Channel } from './channel.ts';
 
 /**
  * Numbers with a fixed outcome, for dev projects only. Country code 999 belongs to nobody, so no carrier can
  * route one: 999, six digits free for the test's own use, four digits that choose the outcome.
  */
-const MAGIC_NUMBER_PATTERN = /^999[0-9]{6}([0-9]{4})$/;
+const TEST_NUMBER_PATTERN = /^999[0-9]{6}([0-9]{4})$/;
 
 /** What the simulated channel does with one submission. */
-export interface SimulatedStep {
-  readonly answer: 'accepted' | 'refused' | 'unavailable' | 'unknown';
+export interface SubmissionOutcome {
+  readonly result: 'accepted' | 'rejected' | 'unavailable' | 'unknown';
   readonly reason?: string;
   /** What the handset writes back, when the message was sent from a whatsapp number. */
   readonly reply?: { readonly afterMs: number; readonly content: InboundContent };
-  /** Reports that follow, each after a time in milliseconds, or that long after the step timed out. */
-  readonly reports?: readonly {
+  /** Reports that follow, each after a time in milliseconds, or that long after the attempt timed out. */
+  readonly receipts?: readonly {
     readonly afterMs: number;
-    readonly from?: 'submission' | 'step-timeout';
-    readonly report: Report;
+    readonly from?: 'submission' | 'attempt-timeout';
+    readonly receipt: DeliveryReceipt;
   }[];
 }
 
 /** What happens to the request itself before anything is sent. */
-export type SimulatedAcceptance =
+export type RequestOutcome =
   | { readonly kind: 'insufficient-credit' }
   | { readonly kind: 'spending-threshold' }
   | { readonly kind: 'sender-id-not-found' }
@@ -32,52 +32,55 @@ export type SimulatedAcceptance =
   | { readonly kind: 'trial-mode' }
   | { readonly kind: 'rate-limited'; readonly fromRequest: number }
   | { readonly kind: 'internal-error' }
-  | { readonly kind: 'slow-answer'; readonly delayMs: number }
+  | { readonly kind: 'slow-reply'; readonly delayMs: number }
   | { readonly kind: 'cut-connection' };
 
-export interface MagicOutcome {
+export interface SandboxOutcome {
   readonly description: string;
-  readonly acceptance?: SimulatedAcceptance;
-  /** The step for a channel: by its name, else `first` for the first one tried, else `otherwise`. */
-  readonly steps: Readonly<
-    Partial<Record<Channel | 'first', SimulatedStep>> & { readonly otherwise: SimulatedStep }
+  readonly acceptance?: RequestOutcome;
+  /** The attempt for a channel: by its name, else `first` for the first one tried, else `otherwise`. */
+  readonly attempts: Readonly<
+    Partial<Record<Channel | 'first', SubmissionOutcome>> & { readonly otherwise: SubmissionOutcome }
   >;
 }
 
-const delivered: Report = { kind: 'delivered' };
-const read: Report = { kind: 'read' };
-const sent: Report = { kind: 'sent' };
-const reports = (...list: readonly [afterMs: number, report: Report][]): SimulatedStep => ({
-  answer: 'accepted',
-  reports: list.map(([afterMs, report]) => ({ afterMs, report })),
+const delivered: DeliveryReceipt = { kind: 'delivered' };
+const read: DeliveryReceipt = { kind: 'read' };
+const sent: DeliveryReceipt = { kind: 'sent' };
+const receipts = (...list: readonly [afterMs: number, receipt: DeliveryReceipt][]): SubmissionOutcome => ({
+  result: 'accepted',
+  receipts: list.map(([afterMs, receipt]) => ({ afterMs, receipt })),
 });
-const deliveredSoon = reports([1_000, delivered]);
-const silent = reports();
-const refused = (reason: string): SimulatedStep => ({ answer: 'refused', reason });
-const noWhatsapp = refused('The number is not on whatsapp');
-const noTelegram = refused('The number is not on telegram');
-const sends = (description: string, steps: MagicOutcome['steps']): MagicOutcome => ({ description, steps });
-const replies = (description: string, content: InboundContent): MagicOutcome =>
+const deliveredSoon = receipts([1_000, delivered]);
+const silent = receipts();
+const rejected = (reason: string): SubmissionOutcome => ({ result: 'rejected', reason });
+const noWhatsapp = rejected('The number is not on whatsapp');
+const noTelegram = rejected('The number is not on telegram');
+const sends = (description: string, attempts: SandboxOutcome['attempts']): SandboxOutcome => ({
+  description,
+  attempts,
+});
+const replies = (description: string, content: InboundContent): SandboxOutcome =>
   sends(description, { otherwise: { ...deliveredSoon, reply: { afterMs: 2_000, content } } });
-const accepts = (description: string, acceptance: SimulatedAcceptance): MagicOutcome => ({
+const accepts = (description: string, acceptance: RequestOutcome): SandboxOutcome => ({
   description,
   acceptance,
-  steps: { otherwise: deliveredSoon },
+  attempts: { otherwise: deliveredSoon },
 });
 
 export const DEFAULT_OUTCOME_DIGITS = '0001';
 
 /** The one table of named outcomes: behaviour, documentation and tests are made from it. */
-export const MAGIC_OUTCOMES: Readonly<Record<string, MagicOutcome>> = {
+export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
   [DEFAULT_OUTCOME_DIGITS]: sends('the first channel accepts, delivered after 1 s', {
     otherwise: deliveredSoon,
   }),
-  '0002': sends('delivered after 25 s', { otherwise: reports([25_000, delivered]) }),
-  '0003': sends('every channel accepts, no report ever', { otherwise: silent }),
-  '0004': sends('delivered, then read', { otherwise: reports([1_000, delivered], [2_000, read]) }),
-  '0005': sends('read without delivered', { otherwise: reports([1_000, read]) }),
+  '0002': sends('delivered after 25 s', { otherwise: receipts([25_000, delivered]) }),
+  '0003': sends('every channel accepts, no receipt ever', { otherwise: silent }),
+  '0004': sends('delivered, then read', { otherwise: receipts([1_000, delivered], [2_000, read]) }),
+  '0005': sends('read without delivered', { otherwise: receipts([1_000, read]) }),
   '0006': sends('every channel fails at once: failed and refunded', {
-    otherwise: refused('The carrier rejected the message'),
+    otherwise: rejected('The carrier rejected the message'),
   }),
   '0007': sends('whatsapp not available, the next channel delivers', {
     whatsapp: noWhatsapp,
@@ -96,29 +99,32 @@ export const MAGIC_OUTCOMES: Readonly<Record<string, MagicOutcome>> = {
     first: silent,
     otherwise: deliveredSoon,
   }),
-  '0011': sends('the submission times out, the delivered report comes after 5 s', {
+  '0011': sends('the submission times out, the delivered receipt comes after 5 s', {
     otherwise: {
-      answer: 'unknown',
-      reason: 'The channel did not answer in time',
-      reports: [{ afterMs: 5_000, report: delivered }],
+      result: 'unknown',
+      reason: 'The channel did not respond in time',
+      receipts: [{ afterMs: 5_000, receipt: delivered }],
     },
   }),
-  '0012': sends('the delivered report comes twice', {
-    otherwise: reports([1_000, delivered], [1_100, delivered]),
+  '0012': sends('the delivered receipt comes twice', {
+    otherwise: receipts([1_000, delivered], [1_100, delivered]),
   }),
-  '0013': sends('reports come in reverse order', {
-    otherwise: reports([1_000, read], [1_100, delivered], [1_200, sent]),
+  '0013': sends('receipts come in reverse order', {
+    otherwise: receipts([1_000, read], [1_100, delivered], [1_200, sent]),
   }),
-  '0014': sends('the first channel reports delivered after the next one was tried', {
-    first: { answer: 'accepted', reports: [{ afterMs: 2_000, from: 'step-timeout', report: delivered }] },
+  '0014': sends('the delivered receipt of the first channel comes after the next one was tried', {
+    first: {
+      result: 'accepted',
+      receipts: [{ afterMs: 2_000, from: 'attempt-timeout', receipt: delivered }],
+    },
     otherwise: silent,
   }),
   '0015': sends('sms: part 2 of 2 fails', {
-    sms: reports([1_000, { kind: 'failed', reason: 'Part 2 of 2 was not delivered' }]),
+    sms: receipts([1_000, { kind: 'failed', reason: 'Part 2 of 2 was not delivered' }]),
     otherwise: deliveredSoon,
   }),
   '0016': sends('the first channel is out of service, the next one delivers', {
-    first: { answer: 'unavailable', reason: 'The channel is out of service' },
+    first: { result: 'unavailable', reason: 'The channel is out of service' },
     otherwise: deliveredSoon,
   }),
   '0101': accepts('400 insufficient credit', { kind: 'insufficient-credit' }),
@@ -129,8 +135,8 @@ export const MAGIC_OUTCOMES: Readonly<Record<string, MagicOutcome>> = {
   '0106': accepts('429 always', { kind: 'rate-limited', fromRequest: 1 }),
   '0107': accepts('429 from the third request on', { kind: 'rate-limited', fromRequest: 3 }),
   '0108': accepts('500', { kind: 'internal-error' }),
-  '0109': accepts('accepted, the answer comes after 5 s', { kind: 'slow-answer', delayMs: 5_000 }),
-  '0110': accepts('accepted, the connection is cut instead of an answer', { kind: 'cut-connection' }),
+  '0109': accepts('accepted, the HTTP reply comes after 5 s', { kind: 'slow-reply', delayMs: 5_000 }),
+  '0110': accepts('accepted, the connection is cut instead of a reply', { kind: 'cut-connection' }),
   '0301': replies('delivered, replies "ok" after 2 s', { type: 'text', content: { text: 'ok' } }),
   '0302': replies('delivered, replies STOP after 2 s', { type: 'text', content: { text: 'STOP' } }),
   '0303': replies('delivered, replies with a location after 2 s', {
@@ -139,19 +145,23 @@ export const MAGIC_OUTCOMES: Readonly<Record<string, MagicOutcome>> = {
   }),
 };
 
-export function isMagicNumber(phoneNumber: PhoneNumber): boolean {
-  return MAGIC_NUMBER_PATTERN.test(phoneNumber);
+export function isTestNumber(phoneNumber: PhoneNumber): boolean {
+  return TEST_NUMBER_PATTERN.test(phoneNumber);
 }
 
 /** The outcome a number stands for; every other number behaves like the first row. */
-export function outcomeOf(phoneNumber: PhoneNumber): MagicOutcome {
-  const digits = MAGIC_NUMBER_PATTERN.exec(phoneNumber)?.[1] ?? DEFAULT_OUTCOME_DIGITS;
-  const outcome = Object.hasOwn(MAGIC_OUTCOMES, digits) ? MAGIC_OUTCOMES[digits] : undefined;
+export function outcomeOf(phoneNumber: PhoneNumber): SandboxOutcome {
+  const digits = TEST_NUMBER_PATTERN.exec(phoneNumber)?.[1] ?? DEFAULT_OUTCOME_DIGITS;
+  const outcome = Object.hasOwn(SANDBOX_OUTCOMES, digits) ? SANDBOX_OUTCOMES[digits] : undefined;
   return outcome ?? sends('as 0001', { otherwise: deliveredSoon });
 }
 
 /** What the simulated channel does with a submission to this number. */
-export function simulatedStep(phoneNumber: PhoneNumber, channel: Channel, isFirst: boolean): SimulatedStep {
-  const { steps } = outcomeOf(phoneNumber);
-  return steps[channel] ?? (isFirst ? steps.first : undefined) ?? steps.otherwise;
+export function submissionOutcome(
+  phoneNumber: PhoneNumber,
+  channel: Channel,
+  isFirst: boolean,
+): SubmissionOutcome {
+  const { attempts } = outcomeOf(phoneNumber);
+  return attempts[channel] ?? (isFirst ? attempts.first : undefined) ?? attempts.otherwise;
 }

@@ -12,24 +12,24 @@ export const SMS_ID_PATTERN = /^sms-[a-f0-9]{24}$/;
  * What became of one channel of a chain. `dispatching`: the attempt is committed, the channel's answer is not
  * known yet. `unknown`: the channel was called and did not answer clearly; it is never called again.
  */
-export type StepState =
+export type AttemptState =
   | 'dispatching'
   | 'accepted'
   | 'unknown'
-  | 'refused'
+  | 'rejected'
   | 'failed'
   | 'timed-out'
   | 'skipped'
   | 'delivered'
   | 'read';
 
-/** One attempt: `steps[i]` belongs to `channels[i]`. */
-export interface Step {
+/** One attempt: `attempts[i]` belongs to `channels[i]`. */
+export interface ChannelAttempt {
   readonly channel: Channel;
-  readonly state: StepState;
+  readonly state: AttemptState;
   readonly reason: string | null;
-  /** The channel's own name for the message. */
-  readonly reference: string | null;
+  /** The provider's own ids of the submission; a multi-part sms has several, and there is none before the submit result. */
+  readonly providerMessageIds: readonly string[];
   readonly startedAt: number;
   readonly endedAt: number | null;
 }
@@ -43,14 +43,14 @@ export interface Message {
   readonly whatsappSender: WhatsappSender;
   readonly content: Content;
   readonly channels: readonly Channel[];
-  readonly steps: readonly Step[];
+  readonly attempts: readonly ChannelAttempt[];
   readonly status: MessageStatus;
   readonly isFinal: boolean;
   /** Held at acceptance; what is taken of it in the end is the settlement's matter. */
   readonly cost: Money;
   readonly prices: ChannelPrices;
   readonly settlement: SettlementRule;
-  readonly stepTimeoutMs: number;
+  readonly attemptTimeoutMs: number;
   readonly deliveryReport: DeliveryReport | null;
   readonly createdAt: number;
   readonly sentAt: number | null;
@@ -68,7 +68,7 @@ export interface ChannelFlowItem {
 /** The chain as the interface shows it: always every channel in order; `success` once tried. */
 export function channelFlow(message: Message): readonly ChannelFlowItem[] {
   return message.channels.map((channel, index) => {
-    const state = message.steps[index]?.state;
+    const state = message.attempts[index]?.state;
     if (state === undefined || state === 'skipped') return { channel, tried: false };
     return {
       channel,
@@ -80,6 +80,6 @@ export function channelFlow(message: Message): readonly ChannelFlowItem[] {
 
 /** The last channel that was tried; the first of the chain until one was. */
 export function lastChannel(message: Message): Channel {
-  const tried = message.steps.filter((step) => step.state !== 'skipped');
+  const tried = message.attempts.filter((attempt) => attempt.state !== 'skipped');
   return tried.at(-1)?.channel ?? (message.channels[0] as Channel);
 }

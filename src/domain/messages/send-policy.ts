@@ -8,7 +8,7 @@ import {
 import { billingUnits } from '../billing/billing-units.ts';
 import {
   type ChannelPrices,
-  type PriceBook,
+  type PriceList,
   quote,
   TEMPLATE_CATEGORIES,
   type TemplateCategory,
@@ -17,19 +17,19 @@ import { decideRate, type RateLimited } from '../rate-limiting/rate-limiter.ts';
 import { decideSenderId, type SenderId } from '../senders/sender-id.ts';
 import type { Money } from '../shared/money.ts';
 import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
-import { decideWhatsappSender, type WhatsappRefusal } from '../whatsapp/whatsapp-sender.ts';
+import { decideWhatsappSender, type WhatsappRejection } from '../whatsapp/whatsapp-sender.ts';
 import { type Channel, channelsOfProvider } from './channel.ts';
-import { isMagicNumber } from './magic-numbers.ts';
+import { isTestNumber } from './magic-numbers.ts';
+import { sandboxRejection } from './sandbox-rejection.ts';
 import { canCarry, type SendRequest } from './send-request.ts';
-import { simulatedRefusal } from './simulated-refusal.ts';
-import { rateLimitFor, testOutcome } from './test-numbers.ts';
+import { rateLimitFor, sandboxOutcome } from './test-numbers.ts';
 import { textOf } from './verification-text.ts';
 
 /** Everything a decision looks at; the account and the earlier sends are those before this request. */
 export interface SendState {
   readonly project: Project;
   readonly account: Account;
-  readonly prices: PriceBook;
+  readonly prices: PriceList;
   /** The project's sender ID of the requested name, whatever its status. */
   readonly senderId: SenderId | undefined;
   readonly whatsappBusinesses: readonly WhatsappBusiness[];
@@ -37,8 +37,8 @@ export interface SendState {
   readonly acceptedAt: readonly number[];
 }
 
-export type SendRefusal =
-  | WhatsappRefusal
+export type SendRejection =
+  | WhatsappRejection
   | { readonly kind: 'unsupported-content' }
   | { readonly kind: 'unsupported-destination' }
   | { readonly kind: 'test-number' }
@@ -56,17 +56,21 @@ export interface SendAccepted {
   readonly channels: readonly Channel[];
   readonly cost: Money;
   readonly prices: ChannelPrices;
-  readonly stepTimeoutMs: number;
+  readonly attemptTimeoutMs: number;
 }
 
 /**
  * Accepts or refuses one send. The order of the checks is part of the interface: content and destination,
  * sender ID, trial, rate limit, threshold, credit; the first that fails is the answer.
  */
-export function decideSend(state: SendState, request: SendRequest, now: number): SendAccepted | SendRefusal {
+export function decideSend(
+  state: SendState,
+  request: SendRequest,
+  now: number,
+): SendAccepted | SendRejection {
   const { project, account } = state;
-  const test = testOutcome(project, request.phoneNumber);
-  if (test === null && isMagicNumber(request.phoneNumber)) return { kind: 'test-number' };
+  const test = sandboxOutcome(project, request.phoneNumber);
+  if (test === null && isTestNumber(request.phoneNumber)) return { kind: 'test-number' };
 
   const whatsapp = decideWhatsappSender(request, state.whatsappBusinesses);
   if (whatsapp.kind !== 'usable') return whatsapp;
@@ -85,7 +89,7 @@ export function decideSend(state: SendState, request: SendRequest, now: number):
     simulated: test !== null,
   });
   if (quoted.kind !== 'quoted') return quoted;
-  const simulated = simulatedRefusal(test?.acceptance, state, { request, cost: quoted.cost }, now);
+  const simulated = sandboxRejection(test?.acceptance, state, { request, cost: quoted.cost }, now);
   if (simulated !== null) return simulated;
   if (sender.kind !== 'usable') return sender;
 
@@ -99,14 +103,14 @@ export function decideSend(state: SendState, request: SendRequest, now: number):
   }
   const held = hold(account, quoted.cost);
   if (held.kind !== 'held') return held;
-  const { verification, other } = project.settings.stepTimeoutMs;
+  const { verification, other } = project.settings.attemptTimeoutMs;
   return {
     kind: 'accepted',
     account: held.account,
     channels,
     cost: quoted.cost,
     prices: quoted.prices,
-    stepTimeoutMs: request.content.smsType === 'verification' ? verification : other,
+    attemptTimeoutMs: request.content.smsType === 'verification' ? verification : other,
   };
 }
 

@@ -1,17 +1,17 @@
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport } from '../messages/send-request.ts';
-import { deliveryPayload, type StatusChange } from './delivery-event.ts';
-import { endpointOf } from './endpoint-health.ts';
-import { type InboundMessage, inboundPayload } from './inbound-event.ts';
 import {
+  type AttemptResult,
   errorOf,
   isLasting,
   isSuccess,
   POSTPONE_MS,
-  type PostResult,
   type WebhookKind,
-  wasPosted,
-} from './post-result.ts';
+  wasSent,
+} from './attempt-result.ts';
+import { endpointOf } from './circuit-breaker.ts';
+import { deliveryPayload, type StatusChange } from './delivery-event.ts';
+import { type InboundMessage, inboundPayload } from './inbound-event.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
   type NextAttempt,
@@ -27,14 +27,14 @@ import {
 export type WebhookState = 'pending' | 'queued_retry' | 'delivered' | 'discarded' | 'superseded';
 
 /**
- * Something a customer's server has to be told. `subject` is what its events are kept in order by: a message that was
+ * Something a customer's server has to be told. `orderingKey` is what its events are kept in order by: a message that was
  * sent, or one that came in. Instants are milliseconds since 1970.
  */
 export interface WebhookEvent {
   readonly id: string;
   readonly kind: WebhookKind;
   readonly projectId: string;
-  readonly subject: string;
+  readonly orderingKey: string;
   /** Our 24-hex id of the whatsapp number an inbound event came in on; null for a delivery event. */
   readonly phoneNumberId: string | null;
   readonly url: string;
@@ -47,7 +47,7 @@ export interface WebhookEvent {
   readonly state: WebhookState;
   readonly attempts: number;
   readonly firstAttemptAt: number | null;
-  /** When it is tried next; null when it is final, or waits for an earlier event of its subject. */
+  /** When it is tried next; null when it is final, or waits for an earlier event of its ordering key. */
   readonly nextAttemptAt: number | null;
   /** What the last attempt met, `HTTP 500` or a reason of the transport; null before and after success. */
   readonly lastError: string | null;
@@ -57,8 +57,8 @@ export interface WebhookEvent {
 }
 
 /** One attempt that came to an end. */
-export interface EndedAttempt {
-  readonly result: PostResult;
+export interface FinishedAttempt {
+  readonly result: AttemptResult;
   readonly startedAt: number;
   readonly endedAt: number;
   /** A fresh random number, at least 0 and below 1. */
@@ -77,7 +77,7 @@ export function statusEvent(
     ...newEvent(id, now),
     kind: 'delivery',
     projectId: message.projectId,
-    subject: message.smsId,
+    orderingKey: message.smsId,
     phoneNumberId: null,
     url: report.webhookUrl,
     endpoint: endpointOf(report.webhookUrl),
@@ -96,7 +96,7 @@ export function inboundEvent(
     ...newEvent(inbound.eventId, now),
     kind: 'inbound',
     projectId: inbound.projectId,
-    subject: `${inbound.phoneNumber.id}/${inbound.message.id}`,
+    orderingKey: `${inbound.phoneNumber.id}/${inbound.message.id}`,
     phoneNumberId: inbound.phoneNumber.id,
     url: webhook.url,
     endpoint: endpointOf(webhook.url),
@@ -115,7 +115,7 @@ export function scheduled(event: WebhookEvent, at: number): WebhookEvent {
   return { ...event, nextAttemptAt: at };
 }
 
-/** A later event of the same subject takes its place: nothing more is attempted. */
+/** A later event of the same ordering key takes its place: nothing more is attempted. */
 export function supersede(event: WebhookEvent): WebhookEvent {
   return { ...event, state: 'superseded', nextAttemptAt: null };
 }
@@ -125,10 +125,10 @@ export function supersede(event: WebhookEvent): WebhookEvent {
  * schedule of its kind (specification 6.1 and 6.2). A post that did not take place is no attempt. An event that is not
  * open any more stays as it is: what ended it came first.
  */
-export function afterAttempt(event: WebhookEvent, ended: EndedAttempt): WebhookEvent {
+export function afterAttempt(event: WebhookEvent, ended: FinishedAttempt): WebhookEvent {
   const { result, startedAt, endedAt } = ended;
   if (!isOpen(event)) return event;
-  if (!wasPosted(result)) return scheduled(event, endedAt + POSTPONE_MS);
+  if (!wasSent(result)) return scheduled(event, endedAt + POSTPONE_MS);
   const tried = {
     ...event,
     attempts: event.attempts + 1,
@@ -155,43 +155,43 @@ export function retryByHand(event: WebhookEvent, now: number): WebhookEvent | nu
 }
 
 /**
- * New events behind the open ones of their subjects: one that is first in line is scheduled at once. An event that was
+ * New events behind the open ones of their ordering keys: one that is first in line is scheduled at once. An event that was
  * tried before gives way to the next, but one that is due may be on its way: the next waits for what comes of it, and
  * so does whatever comes behind that.
  */
-export function joinLines(
+export function enqueueInOrder(
   open: readonly WebhookEvent[],
   added: readonly WebhookEvent[],
   now: number,
 ): { readonly added: readonly WebhookEvent[]; readonly superseded: readonly WebhookEvent[] } {
   const heads = new Map(
-    open.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map((event) => [event.subject, event]),
+    open.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map((event) => [event.orderingKey, event]),
   );
   const waiting = new Set(
-    open.filter(({ nextAttemptAt }) => nextAttemptAt === null).map(({ subject }) => subject),
+    open.filter(({ nextAttemptAt }) => nextAttemptAt === null).map(({ orderingKey }) => orderingKey),
   );
   const superseded: WebhookEvent[] = [];
   const joined = added.map((event) => {
-    const head = heads.get(event.subject);
+    const head = heads.get(event.orderingKey);
     if (head !== undefined) {
-      if (head.attempts === 0 || isDue(head, now) || waiting.has(event.subject)) {
-        waiting.add(event.subject);
+      if (head.attempts === 0 || isDue(head, now) || waiting.has(event.orderingKey)) {
+        waiting.add(event.orderingKey);
         return event;
       }
       superseded.push(supersede(head));
     }
     const first = scheduled(event, now);
-    heads.set(event.subject, first);
+    heads.set(event.orderingKey, first);
     return first;
   });
   return { added: joined, superseded };
 }
 
 /**
- * What changes in the line of one subject, given in its order, once its head was attempted: the next is due, and a head
+ * What changes in the line of one ordering key, given in its order, once its head was attempted: the next is due, and a head
  * that is open still gives way. Nothing when nobody waits, or when the head was not tried.
  */
-export function moveLine(
+export function promoteNext(
   head: WebhookEvent,
   open: readonly WebhookEvent[],
   now: number,
@@ -219,7 +219,10 @@ function newEvent(id: string, now: number) {
   } as const;
 }
 
-function nextAttempt(tried: WebhookEvent, { result, startedAt, endedAt, jitter }: EndedAttempt): NextAttempt {
+function nextAttempt(
+  tried: WebhookEvent,
+  { result, startedAt, endedAt, jitter }: FinishedAttempt,
+): NextAttempt {
   const { attempts } = tried;
   if (tried.kind === 'inbound') {
     const firstAttemptAt = tried.firstAttemptAt ?? startedAt;

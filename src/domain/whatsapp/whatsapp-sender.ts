@@ -8,7 +8,7 @@ import {
   type WhatsappBusiness,
 } from './whatsapp-resources.ts';
 
-export type WhatsappRefusal =
+export type WhatsappRejection =
   | { readonly kind: 'whatsapp-account-not-found' }
   | { readonly kind: 'whatsapp-phone-not-found' }
   | { readonly kind: 'template-not-found' }
@@ -25,7 +25,7 @@ export interface WhatsappSenderUsable {
 export function decideWhatsappSender(
   { content, whatsappSender }: SendRequest,
   businesses: readonly WhatsappBusiness[],
-): WhatsappSenderUsable | WhatsappRefusal {
+): WhatsappSenderUsable | WhatsappRejection {
   const { accountId, phoneId } = whatsappSender;
   const account = accountId === null ? null : findAccount(businesses, accountId);
   if (accountId !== null && account === null) return { kind: 'whatsapp-account-not-found' };

@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
-import { refusalAnswer } from '../../../src/adapters/http/error-bodies.ts';
-import type { Refusal } from '../../../src/application/refused.ts';
+import { rejectionReply } from '../../../src/adapters/http/error-bodies.ts';
+import type { Rejection } from '../../../src/application/rejected.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 
-type Row = [refusal: Refusal, status: number, body: object];
+type Row = [rejection: Rejection, status: number, body: object];
 
-const text = (refusal: Refusal, error: string): Row => [refusal, 400, { error }];
+const text = (rejection: Rejection, error: string): Row => [rejection, 400, { error }];
 
 const REFUSALS: readonly Row[] = [
   [{ kind: 'unauthorized' }, 401, { message: 'Unauthorized, please use your project api key' }],
@@ -72,7 +72,7 @@ const REFUSALS: readonly Row[] = [
 ];
 
 /** How published clients tell the cases apart, and to which case each word belongs. */
-const WORDS: readonly [word: RegExp, kind: Refusal['kind'] | RegExp][] = [
+const WORDS: readonly [word: RegExp, kind: Rejection['kind'] | RegExp][] = [
   [/credit/i, 'insufficient-credit'],
   [/threshold/i, 'spending-threshold'],
   [/trial mode/i, 'trial-mode'],
@@ -80,26 +80,26 @@ const WORDS: readonly [word: RegExp, kind: Refusal['kind'] | RegExp][] = [
   [/balance|owner|whitelist/i, /^$/],
 ];
 
-describe('what every refusal is answered with', () => {
-  test.each(REFUSALS)('$kind', (refusal, status, body) => {
-    const answer = refusalAnswer(refusal);
+describe('what every rejection is answered with', () => {
+  test.each(REFUSALS)('$kind', (rejection, status, body) => {
+    const answer = rejectionReply(rejection);
     expect(answer.status).toBe(status);
-    expect(answer.code).toBe(refusal.kind);
+    expect(answer.code).toBe(rejection.kind);
     expect(answer.body).toEqual(body);
   });
 
   it('no text holds a word of another case', () => {
-    for (const [refusal, , body] of REFUSALS) {
+    for (const [rejection, , body] of REFUSALS) {
       const said = Object.values(body).filter((value) => typeof value === 'string');
       for (const [word, kind] of WORDS) {
-        const belongs = typeof kind === 'string' ? refusal.kind === kind : kind.test(refusal.kind);
-        expect([refusal.kind, word.test(said.join(' '))]).toEqual([refusal.kind, belongs]);
+        const belongs = typeof kind === 'string' ? rejection.kind === kind : kind.test(rejection.kind);
+        expect([rejection.kind, word.test(said.join(' '))]).toEqual([rejection.kind, belongs]);
       }
     }
   });
 
   it('tells a limited caller in seconds when to come back', () => {
-    const answer = refusalAnswer({
+    const answer = rejectionReply({
       kind: 'rate-limited',
       waitMinutes: 1,
       maxRequests: 5,

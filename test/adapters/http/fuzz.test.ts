@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Refusal, Refused } from '../../../src/application/refused.ts';
+import { Rejected, type Rejection } from '../../../src/application/rejected.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import {
   aMessage,
@@ -16,7 +16,7 @@ import { HttpWorld } from './http-world.ts';
 const RUNS = 3_000;
 const TIMEOUT_MS = 120_000;
 
-const REFUSALS: readonly Refusal[] = [
+const REFUSALS: readonly Rejection[] = [
   { kind: 'idempotency-conflict' },
   { kind: 'sender-id-not-found' },
   { kind: 'trial-mode' },
@@ -112,7 +112,7 @@ const query = fc
     pairs.length === 0 ? '' : `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}`,
   );
 const path = fc.oneof(
-  // Often enough that each refusal of a send comes up.
+  // Often enough that each rejection of a send comes up.
   { weight: 6, arbitrary: fc.constant('/sms') },
   {
     weight: 6,
@@ -150,7 +150,7 @@ const call = fc.record({
   ),
   idempotencyKey: fc.option(fc.constantFrom('key-1', 'k'.repeat(256), 'two words'), { freq: 5 }),
   requestId: fc.option(fc.constantFrom('mine', 'x'.repeat(200), '<b>'), { freq: 5 }),
-  refusal: fc.option(fc.constantFrom(...REFUSALS), { freq: 5 }),
+  rejection: fc.option(fc.constantFrom(...REFUSALS), { freq: 5 }),
   body: bodyText,
 });
 
@@ -187,7 +187,7 @@ it(
     const statuses = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(call, async (given) => {
-        world.api.sendRefusal = given.refusal;
+        world.api.sendRefusal = given.rejection;
         const status = await send(given);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         expect(status).toBeLessThan(500);
@@ -208,7 +208,7 @@ it('would notice a fault', async () => {
   world.api.fault = new Error('planted');
   world.api.sendRefusal = null;
   expect((await world.call('GET', '/info')).status).toBe(500);
-  world.api.fault = new Refused({ kind: 'trial-mode' });
+  world.api.fault = new Rejected({ kind: 'trial-mode' });
   expect((await world.call('GET', '/info')).status).toBe(400);
   expect(String(world.undocumented.splice(0)[0])).toContain('GET /info 400: this status is not documented');
   world.api.fault = null;

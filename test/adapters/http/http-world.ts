@@ -6,9 +6,9 @@ import {
   type HttpServer,
   type HttpServerOptions,
 } from '../../../src/adapters/http/http-server.ts';
-import type { SeenAnswer } from '../../../src/adapters/http/seen-answer.ts';
+import type { ObservedReply } from '../../../src/adapters/http/observed-reply.ts';
 import { DEV_KEY } from '../../support/builders.ts';
-import { documentedAnswers } from '../../support/documented-answers.ts';
+import { documentedAnswers } from '../../support/documented-replies.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { MemoryApi } from './memory-api.ts';
 
@@ -31,7 +31,7 @@ export interface Call {
 export class HttpWorld {
   readonly api = new MemoryApi();
   readonly logger = new RecordingLogger();
-  readonly seen: SeenAnswer[] = [];
+  readonly seen: ObservedReply[] = [];
   readonly undocumented: unknown[] = [];
   readonly http: HttpServer;
   #requestCount = 0;
@@ -41,13 +41,13 @@ export class HttpWorld {
       api: this.api,
       logger: this.logger,
       requestIds: () => `request-${++this.#requestCount}`,
-      observeAnswer: (seen) => this.#check(seen),
+      observeReply: (seen) => this.#check(seen),
       ...options,
     });
     this.#documented = documentedAnswers(this.http.openApi);
   }
 
-  readonly #documented: (seen: SeenAnswer) => void;
+  readonly #documented: (seen: ObservedReply) => void;
 
   get port(): number {
     return (this.http.server.address() as AddressInfo).port;
@@ -107,7 +107,7 @@ export class HttpWorld {
     return this.call('POST', path, { headers: { 'content-type': 'application/json', ...headers }, body });
   }
 
-  #check(seen: SeenAnswer): void {
+  #check(seen: ObservedReply): void {
     this.seen.push(seen);
     try {
       this.#documented(seen);

@@ -1,7 +1,7 @@
 import type { Api } from '../../../src/adapters/http/api.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
-import type { SendCommand, SendReceipt } from '../../../src/application/messages/send-batch.ts';
-import { type Refusal, Refused } from '../../../src/application/refused.ts';
+import type { SendCommand, SendResult } from '../../../src/application/messages/send-batch.ts';
+import { Rejected, type Rejection } from '../../../src/application/rejected.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';
 import type { Message } from '../../../src/domain/messages/message.ts';
@@ -11,7 +11,7 @@ import { offsetOf, type Page } from '../../../src/domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import { anSmsId, aProject, DEV_KEY } from '../../support/builders.ts';
 
-export const RECEIPT: SendReceipt = {
+export const RECEIPT: SendResult = {
   smsId: anSmsId(1),
   remainingCredit: iqd(14_800),
   cost: iqd(200),
@@ -25,9 +25,9 @@ export const RECEIPT: SendReceipt = {
 export class MemoryApi implements Api {
   project: Project = aProject({ environment: 'dev' });
   /** What every send is answered with. */
-  receipt: SendReceipt = RECEIPT;
+  receipt: SendResult = RECEIPT;
   /** Refuses every send while set. */
-  sendRefusal: Refusal | null = null;
+  sendRefusal: Rejection | null = null;
   /** Thrown by every use case but authentication and readiness while set. */
   fault: Error | null = null;
   /** Sends wait for this promise before they are answered. */
@@ -41,17 +41,17 @@ export class MemoryApi implements Api {
 
   readonly authenticate = {
     execute: async (apiKey: string | null): Promise<Project> => {
-      if (apiKey !== DEV_KEY) throw new Refused({ kind: 'unauthorized' });
+      if (apiKey !== DEV_KEY) throw new Rejected({ kind: 'unauthorized' });
       return this.project;
     },
   };
 
   readonly sendMessages = {
-    execute: async (command: SendCommand): Promise<SendReceipt> => {
+    execute: async (command: SendCommand): Promise<SendResult> => {
       this.sent.push(command);
       await this.gate;
       this.#throwFault();
-      if (this.sendRefusal !== null) throw new Refused(this.sendRefusal);
+      if (this.sendRefusal !== null) throw new Rejected(this.sendRefusal);
       return this.receipt;
     },
   };
@@ -60,7 +60,7 @@ export class MemoryApi implements Api {
     execute: async (_project: Project, smsId: string): Promise<Message> => {
       this.#throwFault();
       const message = this.messages.get(smsId);
-      if (message === undefined) throw new Refused({ kind: 'message-not-found' });
+      if (message === undefined) throw new Rejected({ kind: 'message-not-found' });
       return message;
     },
   };

@@ -123,7 +123,7 @@ describe('POST /sms', () => {
   });
 
   it('waits as long as a test number asked for', async () => {
-    world.api.receipt = { ...RECEIPT, acceptance: { kind: 'slow-answer', delayMs: 5_000 } };
+    world.api.receipt = { ...RECEIPT, acceptance: { kind: 'slow-reply', delayMs: 5_000 } };
     expect((await world.post('/sms', VERIFICATION)).status).toBe(200);
     expect(waits).toEqual([5_000]);
   });
@@ -203,7 +203,7 @@ describe('GET /sms/track/{smsId}', () => {
       aMessage({
         smsId: anSmsId(7),
         channels: ['whatsapp', 'telegram', 'sms'],
-        steps: [
+        attempts: [
           aStep({ channel: 'whatsapp', state: 'failed' }),
           aStep({ channel: 'telegram', state: 'accepted' }),
         ],

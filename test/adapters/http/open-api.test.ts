@@ -94,7 +94,7 @@ describe('GET /openapi.json', () => {
     for (const schema of schemas) expect(() => ajv.compile(Object(schema))).not.toThrow();
   });
 
-  it('documents keys and refusals of every route that needs a key', () => {
+  it('documents keys and rejections of every route that needs a key', () => {
     for (const { path, operation } of operations()) {
       const isOpen = ['/healthz', '/readyz', '/openapi.json'].includes(path);
       expect(operation.security).toEqual(isOpen ? [] : [{ projectKey: [] }]);

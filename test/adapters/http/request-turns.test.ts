@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { requestTurns } from '../../../src/adapters/http/request-turns.ts';
+import { pipeliningLimit } from '../../../src/adapters/http/request-turns.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const AT_A_TIME = 3;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   served = [];
   look = () => undefined;
   server = createServer();
-  const take = requestTurns(server, AT_A_TIME, (request, response) => {
+  const take = pipeliningLimit(server, AT_A_TIME, (request, response) => {
     const path = request.url ?? '';
     served.push({ path, answer: () => response.end(path) });
     look();

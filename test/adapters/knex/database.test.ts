@@ -33,7 +33,7 @@ describe('a SQLite file', () => {
     if (older === undefined || newer === undefined) throw new Error('There are two');
     await older.migrate();
     const unitOfWork = new KnexUnitOfWork(older);
-    await unitOfWork.run(({ installation }) => installation.keep('name', 'value'));
+    await unitOfWork.run(({ installation }) => installation.getOrCreate('name', 'value'));
     const rows = () =>
       older.withConnection((connection) => connection.query('SELECT * FROM installation', []));
     expect(await rows()).toEqual([{ name: 'name', value: 'value' }]);
@@ -315,7 +315,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       let isWritten = false;
       const unit = unitOfWork.run(async ({ jobs }) => {
         await jobs.add([
-          { id: 'in-line', dueAt: NOW, work: { kind: 'start-step', smsId: anSmsId(), step: 0 } },
+          { id: 'in-line', dueAt: NOW, work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 } },
         ]);
         isWritten = true;
         throw new Error('undone');

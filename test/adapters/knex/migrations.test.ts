@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import type { DatabaseConfig } from '../../../src/adapters/knex/dialect.ts';
+import { migrationsFor } from '../../../src/adapters/knex/migrations/migrations.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
@@ -22,9 +23,8 @@ const NAMES = [
   '006-installation',
   '007-webhook-lanes',
   '008-webhook-lane-health',
+  '009-field-vocabulary',
 ];
-
-const LAST = NAMES.at(-1);
 
 describe('migrations on SQLite', () => {
   it('run once when they are asked for twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
@@ -34,6 +34,9 @@ describe('migrations on SQLite', () => {
 
   it('keep the events that are there, and make an inbound one unique', () =>
     keepEvents({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('convert what was stored under earlier names', () =>
+    convertStoredWords({ kind: 'sqlite', filename: ':memory:' }));
 
   it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'barid-migrations-'));
@@ -50,6 +53,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
 
     it('keep the events that are there, and make an inbound one unique', () => inOwnSchema(keepEvents));
+
+    it('convert what was stored under earlier names', () => inOwnSchema(convertStoredWords));
 
     it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, () =>
       inOwnSchema(migrateInThreeProcesses),
@@ -70,11 +75,7 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
 async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
   const database = openDatabase(config);
   const { knex } = database;
-  await database.migrate();
-  await knex.raw('DROP INDEX webhook_events_due');
-  await knex.raw('ALTER TABLE jobs DROP COLUMN is_leased');
-  await knex.raw('ALTER TABLE webhook_events RENAME COLUMN version TO turn');
-  await knex('knex_migrations').where({ name: '007-webhook-lanes' }).delete();
+  await migrateTo(database, '006-installation');
   const event = (id: string, endpoint: string, dueAt: number | null) => ({
     id,
     kind: 'delivery',
@@ -118,17 +119,17 @@ async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
   const jobs = await new KnexUnitOfWork(database).run((stores) =>
     stores.jobs.lease({ now: 80, until: 90, limit: 10 }),
   );
-  const posts = (endpoint: string) => ({
+  const delivery = (endpoint: string) => ({
     id: `webhooks/p1/${endpoint}`,
-    fence: 1,
-    work: { kind: 'post-webhooks', projectId: 'p1', endpoint },
+    fencingToken: 1,
+    work: { kind: 'deliver-webhooks', projectId: 'p1', endpoint },
   });
   expect(jobs).toEqual([
-    { id: start.id, fence: 4, work: JSON.parse(start.work) },
-    posts('a.example/1'),
-    posts('a.example/2'),
+    { id: start.id, fencingToken: 4, work: { kind: 'start-attempt', smsId: 'sms-1', attemptNumber: 0 } },
+    delivery('a.example/1'),
+    delivery('a.example/2'),
   ]);
-  expect(await knex('dead_jobs').pluck('id')).toEqual([]);
+  expect(await knex('dead_letter_jobs').pluck('id')).toEqual([]);
   await database.close();
 }
 
@@ -136,17 +137,11 @@ async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
 async function keepEvents(config: DatabaseConfig): Promise<void> {
   const database = openDatabase(config);
   const { knex } = database;
-  await database.migrate();
-  await knex.raw('DROP INDEX webhook_events_arrival');
-  await knex.raw('DROP INDEX webhook_events_ended');
-  await knex.raw('CREATE INDEX webhook_events_age ON webhook_events (created_at)');
-  await knex.raw('ALTER TABLE webhook_endpoints RENAME COLUMN lane TO endpoint');
+  await migrateTo(database, '007-webhook-lanes');
   await knex('webhook_endpoints').insert({ endpoint: 'a.example/1', health: '{}', touched_at: 1 });
-  await knex('knex_migrations').where({ name: LAST }).delete();
-  const event = (id: string, kind: string, subject: string) => ({
+  const event = (id: string, kind: string) => ({
     id,
     kind,
-    subject,
     project_id: 'p1',
     url: 'https://a.example/1',
     endpoint: 'a.example/1',
@@ -158,16 +153,138 @@ async function keepEvents(config: DatabaseConfig): Promise<void> {
     version: 1,
   });
   await knex('webhook_events').insert([
-    event('e1', 'delivery', 'sms-1'),
-    event('e2', 'delivery', 'sms-1'),
-    event('e3', 'inbound', 'e3'),
+    { ...event('e1', 'delivery'), subject: 'sms-1' },
+    { ...event('e2', 'delivery'), subject: 'sms-1' },
+    { ...event('e3', 'inbound'), subject: 'e3' },
   ]);
 
   await database.migrate();
   expect(await knex('webhook_events').orderBy('id').pluck('id')).toEqual(['e1', 'e2', 'e3']);
-  await expect(knex('webhook_events').insert(event('e4', 'inbound', 'e3'))).rejects.toThrow(/unique/i);
-  expect(await knex('webhook_endpoints').pluck('lane')).toEqual([]);
+  await expect(
+    knex('webhook_events').insert({ ...event('e4', 'inbound'), ordering_key: 'e3' }),
+  ).rejects.toThrow(/unique/i);
+  expect(await knex('webhook_circuit_breakers').pluck('destination')).toEqual([]);
   await database.close();
+}
+
+/** From a database whose tables, columns and stored words had other names. */
+async function convertStoredWords(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await migrateTo(database, '008-webhook-lane-health');
+  const settings = { language: 'ar', stepTimeoutMs: { verification: 30_000, other: 300_000 } };
+  await knex('projects').insert({
+    id: 'p1',
+    slug: 'p1',
+    name: 'P1',
+    environment: 'dev',
+    settings: JSON.stringify(settings),
+  });
+  await knex('messages').insert({
+    sms_id: 'sms-1',
+    project_id: 'p1',
+    phone_number: '9647701234567',
+    whatsapp_sender: '{}',
+    content: '{}',
+    channels: '["whatsapp","telegram","sms"]',
+    steps: JSON.stringify([
+      {
+        channel: 'whatsapp',
+        state: 'refused',
+        reason: 'said {"reference":"x","startedAt":1}',
+        reference: null,
+        startedAt: 1,
+        endedAt: 2,
+      },
+      { channel: 'sms', state: 'accepted', reason: null, reference: 'r-"1"', startedAt: 3, endedAt: null },
+    ]),
+    status: 'sent',
+    is_final: 0,
+    cost: 1,
+    prices: '{}',
+    settlement: 'quoted',
+    step_timeout_ms: 30_000,
+    created_at: 1,
+  });
+  const work = JSON.stringify({ kind: 'step-deadline', smsId: 'sms-1', step: 1 });
+  await knex('jobs').insert({ id: 'sms-1/deadline/1', work, due_at: 50, fence: 3, failures: 0 });
+  await knex('dead_jobs').insert({ id: 'd', work, fence: 1, reason: '?', buried_at: 5 });
+  await knex('idempotent_answers').insert({
+    project_id: 'p1',
+    route: 'POST /sms',
+    key: 'k',
+    request_hash: 'h',
+    result: '{}',
+    expires_at: 9,
+  });
+  const health = { failuresInRow: 10, recent: [], openUntil: 60_000, windows: 2, isProbing: true };
+  await knex('webhook_endpoints').insert({
+    lane: 'p1/a.example/1',
+    health: JSON.stringify(health),
+    touched_at: 1,
+  });
+
+  await database.migrate();
+  const stored = await knex('messages').first('attempts', 'attempt_timeout_ms');
+  expect(Number(stored.attempt_timeout_ms)).toBe(30_000);
+  expect(JSON.parse(stored.attempts)).toEqual([
+    {
+      channel: 'whatsapp',
+      state: 'rejected',
+      reason: 'said {"reference":"x","startedAt":1}',
+      providerMessageIds: [],
+      startedAt: 1,
+      endedAt: 2,
+    },
+    {
+      channel: 'sms',
+      state: 'accepted',
+      reason: null,
+      providerMessageIds: ['r-"1"'],
+      startedAt: 3,
+      endedAt: null,
+    },
+  ]);
+  expect(JSON.parse((await knex('projects').first('settings')).settings)).toEqual({
+    language: 'ar',
+    attemptTimeoutMs: { verification: 30_000, other: 300_000 },
+  });
+  const deadline = { kind: 'attempt-deadline', smsId: 'sms-1', attemptNumber: 1 };
+  await new KnexUnitOfWork(database).run(async (stores) => {
+    expect(await stores.jobs.lease({ now: 50, until: 60, limit: 1 })).toEqual([
+      { id: 'sms-1/deadline/1', fencingToken: 4, work: deadline },
+    ]);
+    expect(await stores.jobs.deadLettered(1)).toEqual([
+      { id: 'd', work: deadline, reason: '?', deadLetteredAt: 5 },
+    ]);
+    expect(await stores.idempotency.find([{ projectId: 'p1', route: 'POST /sms', key: 'k' }], 8)).toEqual([
+      { projectId: 'p1', route: 'POST /sms', key: 'k', requestHash: 'h', result: '{}', expiresAt: 9 },
+    ]);
+    expect(await stores.circuitBreakers.read(['p1/a.example/1'])).toEqual(
+      new Map([
+        [
+          'p1/a.example/1',
+          { failuresInRow: 10, recent: [], openUntil: 60_000, consecutiveOpens: 2, isHalfOpen: true },
+        ],
+      ]),
+    );
+  });
+  await database.close();
+}
+
+/** Runs the migrations up to and including the one named. */
+async function migrateTo({ knex, dialect }: Database, name: string): Promise<void> {
+  const source = migrationsFor(dialect);
+  const until = NAMES.indexOf(name) + 1;
+  await knex.transaction(async (transaction) => {
+    await dialect.acquireMigrationLock(transaction);
+    await transaction.migrate.latest({
+      migrationSource: {
+        ...source,
+        getMigrations: async () => (await source.getMigrations([])).slice(0, until),
+      },
+    });
+  });
 }
 
 async function migrateInThreeProcesses(config: DatabaseConfig): Promise<void> {

@@ -22,5 +22,5 @@ it('closes without a consumer', async () => {
   const queue = queueWith(2);
   await queue.publish(leasedJobs(1, 5));
   await queue.close();
-  expect(queue.problem()).toBe('closed');
+  expect(queue.unavailableReason()).toBe('closed');
 });

@@ -43,8 +43,8 @@ describe.skipIf(rabbitUrl === '')(
       await queue.publish([leasedJob(1)]);
       await queue.idle();
       expect(collector.ids()).toEqual([leasedJob(1).id]);
-      expect(logger.entries.filter(({ event }) => event === 'queue_poison')).toEqual([
-        { level: 'warn', event: 'queue_poison', fields: { bytes: 9 } },
+      expect(logger.entries.filter(({ event }) => event === 'queue_message_invalid')).toEqual([
+        { level: 'warn', event: 'queue_message_invalid', fields: { bytes: 9 } },
       ]);
     });
 
@@ -53,12 +53,12 @@ describe.skipIf(rabbitUrl === '')(
       const { queue, proxy, logger } = await world.process({ severed: true });
       await queue.consume(collector.handler);
       await logger.seen('queue_disconnected');
-      expect(queue.problem()).not.toBeNull();
-      expect(await queue.room()).toBe(0);
+      expect(queue.unavailableReason()).not.toBeNull();
+      expect(await queue.availableCapacity()).toBe(0);
       await expect(queue.publish([leasedJob(1)])).rejects.toThrow('Not published');
       proxy.restore();
       await queue.ready();
-      expect(queue.problem()).toBeNull();
+      expect(queue.unavailableReason()).toBeNull();
       await queue.publish([leasedJob(1)]);
       await collector.received([leasedJob(1)]);
     });
@@ -71,7 +71,7 @@ describe.skipIf(rabbitUrl === '')(
       const refused = expect(ready).rejects.toThrow('closed');
       await queue.close();
       await refused;
-      expect(queue.problem()).toBe('closed');
+      expect(queue.unavailableReason()).toBe('closed');
     });
 
     it('comes back after its connections were broken', async () => {
@@ -85,7 +85,7 @@ describe.skipIf(rabbitUrl === '')(
         await queue.publish([leasedJob(times)]);
         await collector.received([leasedJob(times)]);
       }
-      expect(queue.problem()).toBeNull();
+      expect(queue.unavailableReason()).toBeNull();
     });
 
     it('finishes a batch whose connection broke, and gets it again', async () => {
@@ -151,7 +151,7 @@ describe.skipIf(rabbitUrl === '')(
       await queue.ready();
       await world.admin.deleteQueue(world.topology.queue);
       // Asking for the length of a queue that is gone makes the broker close the channel.
-      expect(await queue.room()).toBe(0);
+      expect(await queue.availableCapacity()).toBe(0);
       await logger.seen('queue_connected', 2);
       await queue.publish([leasedJob(1)]);
     });
@@ -160,11 +160,11 @@ describe.skipIf(rabbitUrl === '')(
       const { queue, proxy } = await world.process({ readyMax: 7 });
       await queue.ready();
       proxy.pause();
-      expect(await queue.room()).toBe(0);
-      expect(queue.problem()).toBe('The broker does not answer');
+      expect(await queue.availableCapacity()).toBe(0);
+      expect(queue.unavailableReason()).toBe('The broker does not answer');
       proxy.resume();
-      await expect.poll(() => queue.room()).toBe(7);
-      expect(queue.problem()).toBeNull();
+      await expect.poll(() => queue.availableCapacity()).toBe(7);
+      expect(queue.unavailableReason()).toBeNull();
     });
   },
 );

@@ -21,15 +21,15 @@ describe('Timeline', () => {
   });
 
   it('keeps the order and loses nothing however adding and taking are mixed', () => {
-    const step = fc.oneof(
+    const attemptNumber = fc.oneof(
       fc.record({ add: fc.integer({ min: 0, max: 20 }) }),
       fc.record({ takeUntil: fc.integer({ min: 0, max: 20 }) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      fc.property(fc.array(attemptNumber, { maxLength: 80 }), (attempts) => {
         const timeline = new Timeline<number>();
         let kept: { at: number; id: number }[] = [];
-        for (const [id, each] of steps.entries()) {
+        for (const [id, each] of attempts.entries()) {
           if ('add' in each) {
             timeline.add(each.add, id);
             kept.push({ at: each.add, id });

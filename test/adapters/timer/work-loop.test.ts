@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Doorbell } from '../../../src/adapters/timer/doorbell.ts';
+import { LocalWakeSignal } from '../../../src/adapters/timer/local-wake-signal.ts';
 import { WorkLoop } from '../../../src/adapters/timer/work-loop.ts';
 import type { RelayJobs } from '../../../src/application/relay-jobs.ts';
 import { NOW } from '../../support/builders.ts';
@@ -8,7 +8,7 @@ import { RecordingLogger } from '../../support/recording-logger.ts';
 /** A loop whose looks end as given, one after the other, and then find nothing. */
 function loopWith(outcomes: ('fails' | 'finds')[]) {
   const logger = new RecordingLogger();
-  const doorbell = new Doorbell();
+  const localWakeSignal = new LocalWakeSignal();
   const relayJobs: Pick<RelayJobs, 'execute'> = {
     async execute() {
       const outcome = outcomes.shift();
@@ -17,27 +17,27 @@ function loopWith(outcomes: ('fails' | 'finds')[]) {
     },
   };
   const loop = new WorkLoop({
-    doorbell,
+    localWakeSignal,
     relayJobs: relayJobs as RelayJobs,
     recordReceipts: null as never,
     acceptInbound: null as never,
-    carrierNews: { takeDue: () => [], putBack() {}, nextDueAt: () => null },
+    providerEvents: { takeDue: () => [], putBack() {}, nextDueAt: () => null },
     clock: { now: () => NOW },
     logger,
     polls: false,
   });
-  return { loop, doorbell, logger, outcomes };
+  return { loop, localWakeSignal, logger, outcomes };
 }
 
 it('says once that it cannot look for work, and once that it can again', async () => {
-  const { loop, doorbell, logger, outcomes } = loopWith(['fails', 'fails', 'fails', 'finds', 'fails']);
+  const { loop, localWakeSignal, logger, outcomes } = loopWith(['fails', 'fails', 'fails', 'finds', 'fails']);
   loop.start();
   while (outcomes.length > 0) {
     await loop.idle();
-    doorbell.wake();
+    localWakeSignal.wake();
   }
   await loop.idle();
-  doorbell.wake();
+  localWakeSignal.wake();
   await loop.idle();
   await loop.stop();
   expect(logger.entries.map(({ event }) => event)).toEqual([
@@ -49,14 +49,14 @@ it('says once that it cannot look for work, and once that it can again', async (
 });
 
 it('looks again as long as it finds work, and for every signal', async () => {
-  const { loop, doorbell, outcomes } = loopWith(['finds', 'finds', 'finds']);
+  const { loop, localWakeSignal, outcomes } = loopWith(['finds', 'finds', 'finds']);
   loop.start();
   await loop.idle();
   expect(outcomes).toEqual([]);
   outcomes.push('finds');
   await loop.idle();
   expect(outcomes).toEqual(['finds']);
-  doorbell.wake();
+  localWakeSignal.wake();
   await loop.idle();
   expect(outcomes).toEqual([]);
   await loop.stop();

@@ -4,11 +4,11 @@ import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../src/adapters/node/hmac-key-hasher.ts';
 import {
   AuthenticateProject,
-  STRANGERS_LOOKED_UP_MAX,
+  UNKNOWN_KEY_QUERIES_MAX,
 } from '../../../src/application/access/authenticate-project.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/catalog/current-prices.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { Refused } from '../../../src/application/refused.ts';
+import { Rejected } from '../../../src/application/rejected.ts';
 import { aProject, DEV_KEY, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const OTHER_KEY = `sk_live_${'f'.repeat(40)}`;
@@ -64,12 +64,12 @@ describe('AuthenticateProject', () => {
   };
   const unknownKey = (index: number) => `sk_live_${index.toString(16).padStart(40, '0')}`;
   const manyStrangers = () =>
-    Array.from({ length: STRANGERS_LOOKED_UP_MAX }, (_, index) => refusalOf(unknownKey(index)));
+    Array.from({ length: UNKNOWN_KEY_QUERIES_MAX }, (_, index) => refusalOf(unknownKey(index)));
 
   const refusalOf = (apiKey: string | null) =>
     authenticate.execute(apiKey).then(
       () => 'accepted',
-      (error: unknown) => (error instanceof Refused ? error.refusal.kind : error),
+      (error: unknown) => (error instanceof Rejected ? error.rejection.kind : error),
     );
 
   it('knows the project of a key', async () => {
@@ -120,31 +120,31 @@ describe('AuthenticateProject', () => {
     expect(reads).toBe(2);
   });
 
-  it('looks up a hundred strangers at a time, and refuses more until one is known', async () => {
-    expect(STRANGERS_LOOKED_UP_MAX).toBe(100);
+  it('looks up a hundred unknownKeys at a time, and refuses more until one is known', async () => {
+    expect(UNKNOWN_KEY_QUERIES_MAX).toBe(100);
     closeGate();
-    const strangers = manyStrangers();
+    const unknownKeys = manyStrangers();
     expect(await refusalOf(OTHER_KEY)).toBe('overloaded');
     expect(await refusalOf(LIVE_KEY)).toBe('overloaded');
     const again = refusalOf(unknownKey(0));
     expect(reads).toBe(100);
     openGate();
-    expect(new Set(await Promise.all([...strangers, again]))).toEqual(new Set(['unauthorized']));
+    expect(new Set(await Promise.all([...unknownKeys, again]))).toEqual(new Set(['unauthorized']));
     expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
     expect(await refusalOf(LIVE_KEY)).toBe('accepted');
   });
 
-  it('never lets a key it remembers wait behind strangers, nor refuses it for them', async () => {
+  it('never lets a key it remembers wait behind unknownKeys, nor refuses it for them', async () => {
     await authenticate.execute(LIVE_KEY);
     closeGate();
-    const strangers = manyStrangers();
+    const unknownKeys = manyStrangers();
     now = NOW + 4_999;
     expect(await refusalOf(LIVE_KEY)).toBe('accepted');
     now = NOW + 5_000;
     const readAnew = refusalOf(LIVE_KEY);
     openGate();
     expect(await readAnew).toBe('accepted');
-    await Promise.all(strangers);
+    await Promise.all(unknownKeys);
   });
 
   it('forgets a lookup that failed', async () => {

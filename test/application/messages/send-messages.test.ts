@@ -77,7 +77,7 @@ function world() {
       currentPrices: container.get(CurrentPrices),
       clock,
       ids: container.get(ports.idSource),
-      workSignal: { wake() {} },
+      wakeSignal: { wake() {} },
       webhookTransport: container.get(ports.webhookTransport),
       secretBox: container.get(ports.secretBox),
     }),
@@ -90,7 +90,7 @@ function world() {
         await stores.prices.replace(aPriceList());
         await stores.projects.insert([project]);
         await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
-        await stores.ledger.book([
+        await stores.ledger.post([
           depositEntry({ projectId: project.id, reference: 'opening', at: NOW }, money(10 * PRICE)),
         ]);
       });

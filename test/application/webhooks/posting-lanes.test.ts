@@ -32,10 +32,10 @@ interface Due {
   readonly nextAttemptAt: number;
 }
 
-const aJob = (endpoint = 'a.example/', projectId = 'a', fence = 1): LeasedJob<WebhookWork> => ({
+const aJob = (endpoint = 'a.example/', projectId = 'a', fencingToken = 1): LeasedJob<WebhookWork> => ({
   id: `webhooks/${projectId}/${endpoint}`,
-  fence,
-  work: { kind: 'post-webhooks', projectId, endpoint },
+  fencingToken,
+  work: { kind: 'deliver-webhooks', projectId, endpoint },
 });
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 const endpointsOf = (looks: readonly Look[]) => looks.map(({ lane }) => lane.job.work.endpoint);
@@ -479,9 +479,9 @@ describe('a lane', () => {
     if (lane === undefined) throw new Error('Something was begun');
     world.lanes.lose(lane);
     world.lanes.open(aJob('a.example/', 'a', 4));
-    expect(lane).toMatchObject({ isLost: true, job: { fence: 5 } });
+    expect(lane).toMatchObject({ isLost: true, job: { fencingToken: 5 } });
     world.lanes.open(aJob('a.example/', 'a', 6));
-    expect(lane).toMatchObject({ isLost: false, job: { fence: 6 } });
+    expect(lane).toMatchObject({ isLost: false, job: { fencingToken: 6 } });
     expect(endpointsOf(world.lanes.take())).toEqual(['a.example/']);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  dearestByCountryCode,
-  type PriceBook,
+  highestByCountryCode,
+  type PriceList,
   type QuoteRequest,
   quote,
 } from '../../../src/domain/billing/pricing.ts';
@@ -13,11 +13,11 @@ import {
   someOperatorPrices,
 } from '../../support/builders.ts';
 
-const BOOK: PriceBook = {
+const BOOK: PriceList = {
   sms: { korekTelecom: iqd(81), asiaCell: iqd(82), zainIraq: iqd(83), others: iqd(100) },
   whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(65), MARKETING: iqd(90) },
   telegram: iqd(40.5),
-  abroadByCountryCode: dearestByCountryCode([
+  internationalByCountryCode: highestByCountryCode([
     anInternationalPrice({ countryCode: '90', network: 'A', price: iqd(110) }),
     anInternationalPrice({ countryCode: '90', network: 'B', price: iqd(120) }),
     anInternationalPrice({ countryCode: '90', network: 'C', price: iqd(119) }),

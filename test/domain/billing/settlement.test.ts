@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { amountTaken, type SettlementRule } from '../../../src/domain/billing/settlement.ts';
+import { amountCaptured, type SettlementRule } from '../../../src/domain/billing/settlement.ts';
 import type { Channel } from '../../../src/domain/messages/channel.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 
@@ -15,10 +15,10 @@ test.each<[SettlementRule, Channel | null, number]>([
   ['delivered', 'sms', 80],
   ['delivered', null, 0],
 ])('%s over %s takes %d', (settlement, channel, taken) => {
-  expect(amountTaken({ cost: iqd(80), settlement, prices }, channel)).toBe(iqd(taken));
+  expect(amountCaptured({ cost: iqd(80), settlement, prices }, channel)).toBe(iqd(taken));
 });
 
 test('a channel without a price of its own takes the cost', () => {
   const message = { cost: iqd(60), settlement: 'delivered', prices: { whatsapp: iqd(60) } } as const;
-  expect(amountTaken(message, 'sms')).toBe(iqd(60));
+  expect(amountCaptured(message, 'sms')).toBe(iqd(60));
 });

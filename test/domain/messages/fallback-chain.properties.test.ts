@@ -7,10 +7,10 @@ import { aCode, aMessage, aTemplateContent, aText, HOUR_MS } from '../../support
 import {
   accepted,
   deadline,
-  REPORT_KINDS,
-  refused,
-  reported,
-  reportedFailed,
+  RECEIPT_KINDS,
+  receiptArrived,
+  receiptFailed,
+  rejected,
   start,
   unknown,
 } from '../../support/chain-words.ts';
@@ -33,19 +33,19 @@ const messages = fc
   .filter(({ content, channels }) => channels.some((channel) => canCarry(channel, content)))
   .map((given) => aMessage(given));
 
-const steps = fc.nat({ max: CHAIN_LENGTH_MAX - 1 });
-const answers = fc.oneof(
-  { weight: 8, arbitrary: steps.map((step) => accepted(step)) },
-  { weight: 2, arbitrary: steps.map((step) => refused(step, 'Refused')) },
-  { weight: 1, arbitrary: steps.map((step) => refused(step, 'Blocked', true)) },
-  { weight: 3, arbitrary: steps.map((step) => unknown(step, 'Unclear')) },
+const attempts = fc.nat({ max: CHAIN_LENGTH_MAX - 1 });
+const results = fc.oneof(
+  { weight: 8, arbitrary: attempts.map((attemptNumber) => accepted(attemptNumber)) },
+  { weight: 2, arbitrary: attempts.map((attemptNumber) => rejected(attemptNumber, 'Rejected')) },
+  { weight: 1, arbitrary: attempts.map((attemptNumber) => rejected(attemptNumber, 'Blocked', true)) },
+  { weight: 3, arbitrary: attempts.map((attemptNumber) => unknown(attemptNumber, 'Unclear')) },
 );
-const reports = fc.oneof(
+const receipts = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.tuple(steps, fc.constantFrom(...REPORT_KINDS)).map((given) => reported(...given)),
+    arbitrary: fc.tuple(attempts, fc.constantFrom(...RECEIPT_KINDS)).map((given) => receiptArrived(...given)),
   },
-  { weight: 1, arbitrary: steps.map((step) => reportedFailed(step, 'Failed')) },
+  { weight: 1, arbitrary: attempts.map((attemptNumber) => receiptFailed(attemptNumber, 'Failed')) },
 );
 const pauses = fc.oneof(fc.constant(0), fc.nat({ max: 60_000 }), fc.nat({ max: 100 * HOUR_MS }));
 const told = (events: fc.Arbitrary<ChainEvent>) =>
@@ -55,13 +55,13 @@ const positions = fc.nat({ max: 9 });
 const ordinaryMoves: fc.Arbitrary<Move> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('due' as const), which: positions }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stale' as const), which: positions }) },
-  { weight: 4, arbitrary: told(answers) },
-  { weight: 3, arbitrary: told(reports) },
+  { weight: 4, arbitrary: told(results) },
+  { weight: 3, arbitrary: told(receipts) },
 );
 const strayMoves: fc.Arbitrary<Move> = told(
   fc.oneof(
-    steps.map((step) => start(step)),
-    steps.map((step) => deadline(step)),
+    attempts.map((attemptNumber) => start(attemptNumber)),
+    attempts.map((attemptNumber) => deadline(attemptNumber)),
   ),
 );
 const stories = fc.array(
@@ -91,7 +91,7 @@ describe('whatever happens to a chain', () => {
       fc.property(messages, (message) => {
         const world = new ChainWorld(message);
         world.fallSilent();
-        expect(world.submitted.map((step) => message.channels[step])).toEqual(
+        expect(world.submitted.map((attemptNumber) => message.channels[attemptNumber])).toEqual(
           message.channels.filter((channel) => canCarry(channel, message.content)),
         );
         expect(world.message.status).toBe('failed');
@@ -104,7 +104,7 @@ describe('whatever happens to a chain', () => {
       fc.property(
         messages,
         stories,
-        fc.array(fc.oneof(answers, reports), { maxLength: 20, size: 'max' }),
+        fc.array(fc.oneof(results, receipts), { maxLength: 20, size: 'max' }),
         (message, moves, late) => {
           const world = new ChainWorld(message);
           for (const move of moves) world.make(move);

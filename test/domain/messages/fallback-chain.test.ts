@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { reportWindowMs } from '../../../src/domain/messages/report-window.ts';
+import { receiptTimeoutMs } from '../../../src/domain/messages/receipt-timeout.ts';
 import {
   aCode,
   aMessage,
@@ -26,9 +26,9 @@ import {
 import {
   accepted,
   deadline,
-  refused,
-  reported,
-  reportedFailed,
+  receiptArrived,
+  receiptFailed,
+  rejected,
   start,
   unknown,
 } from '../../support/chain-words.ts';
@@ -37,8 +37,8 @@ describe('one channel', () => {
   it('delivers', () => {
     const message = play(toSms, [
       STARTED,
-      [accepted(0, 'carrier-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
-      [reported(0, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 0']],
+      [accepted(0, 'provider-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [receiptArrived(0, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 0']],
     ]);
     expect(message).toMatchObject({
       status: 'delivered',
@@ -47,11 +47,11 @@ describe('one channel', () => {
       finalAt: NOW + 2 * SECOND_MS,
       errorReason: null,
       content: aCode('******'),
-      steps: [
+      attempts: [
         {
           channel: 'sms',
           state: 'delivered',
-          reference: 'carrier-1',
+          providerMessageIds: ['provider-1'],
           startedAt: NOW,
           endedAt: NOW + 2 * SECOND_MS,
         },
@@ -62,17 +62,17 @@ describe('one channel', () => {
   it('refuses', () => {
     const message = play(toSms, [
       STARTED,
-      [refused(0, 'No route'), ['unschedule 0', 'finally failed sms: No route', 'give back']],
+      [rejected(0, 'No route'), ['unschedule 0', 'finally failed sms: No route', 'give back']],
     ]);
     expect(message).toMatchObject({ status: 'failed', isFinal: true, sentAt: null, errorReason: 'No route' });
     expect(message.content).toEqual(aCode('******'));
   });
 
-  it('reports failed after it took the message', () => {
+  it('receipts failed after it took the message', () => {
     const message = play(toSms, [
       STARTED,
       SMS_TAKEN,
-      [reportedFailed(0, 'Absent'), ['unschedule 0', 'finally failed sms: Absent', 'give back']],
+      [receiptFailed(0, 'Absent'), ['unschedule 0', 'finally failed sms: Absent', 'give back']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Absent', sentAt: NOW + SECOND_MS });
   });
@@ -82,14 +82,14 @@ describe('one channel', () => {
       STARTED,
       SMS_TAKEN,
       [deadline(0), ['finally sent sms', 'take for sms']],
-      [reported(0, 'delivered'), []],
-      [reportedFailed(0, 'Too late'), []],
+      [receiptArrived(0, 'delivered'), []],
+      [receiptFailed(0, 'Too late'), []],
     ]);
     expect(message).toMatchObject({ status: 'sent', isFinal: true, errorReason: null });
     expect(message.content).toEqual(aCode('******'));
   });
 
-  it('never answers', () => {
+  it('never results', () => {
     const message = play(toSms, [
       STARTED,
       [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'give back']],
@@ -97,7 +97,7 @@ describe('one channel', () => {
     expect(message).toMatchObject({ status: 'failed', errorReason: SILENCE });
   });
 
-  it('answers unclearly and stays silent', () => {
+  it('results unclearly and stays silent', () => {
     play(toSms, [
       STARTED,
       [unknown(0, 'Timed out'), []],
@@ -105,45 +105,45 @@ describe('one channel', () => {
     ]);
   });
 
-  it('answers unclearly, then reports', () => {
+  it('results unclearly, then receipts', () => {
     const message = play(toSms, [
       STARTED,
       [unknown(0, 'Timed out'), []],
-      [reported(0, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
     ]);
     expect(message).toMatchObject({ status: 'delivered', sentAt: NOW + 2 * SECOND_MS });
-    expect(message.steps[0]).toMatchObject({ state: 'delivered', reason: null });
+    expect(message.attempts[0]).toMatchObject({ state: 'delivered', reason: null });
   });
 
-  it('answers unclearly, then says that it took the message', () => {
+  it('results unclearly, then says that it took the message', () => {
     play(toSms, [
       STARTED,
       [unknown(0, 'Timed out'), []],
-      [reported(0, 'sent'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [receiptArrived(0, 'sent'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
       [deadline(0), ['finally sent sms', 'take for sms']],
     ]);
   });
 
-  it('reports before it answers', () => {
+  it('receipts before it results', () => {
     play(toSms, [
       STARTED,
-      [reported(0, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
       [accepted(0), []],
     ]);
   });
 
-  it('waits a day for a report over sms and telegram, three over whatsapp', () => {
-    expect(reportWindowMs('sms')).toBe(DAY_MS);
-    expect(reportWindowMs('telegram')).toBe(DAY_MS);
-    expect(reportWindowMs('whatsapp')).toBe(3 * DAY_MS);
+  it('waits a day for a receipt over sms and telegram, three over whatsapp', () => {
+    expect(receiptTimeoutMs('sms')).toBe(DAY_MS);
+    expect(receiptTimeoutMs('telegram')).toBe(DAY_MS);
+    expect(receiptTimeoutMs('whatsapp')).toBe(3 * DAY_MS);
     play(aMessage({ channels: ['whatsapp'] }), [
       STARTED,
       [accepted(0), ['sent whatsapp', `deadline 0 in ${3 * DAY_MS}`]],
     ]);
   });
 
-  it('waits for the answer as long as the message says', () => {
-    play(aMessage({ channels: ['sms'], content: aText(), stepTimeoutMs: 5 * MINUTE_MS }), [
+  it('waits for the result as long as the message says', () => {
+    play(aMessage({ channels: ['sms'], content: aText(), attemptTimeoutMs: 5 * MINUTE_MS }), [
       [start(0), [`deadline 0 in ${5 * MINUTE_MS}`, 'submit 0']],
     ]);
   });
@@ -153,10 +153,10 @@ describe('moving on', () => {
   const moved = ['unschedule 0', 'start 1'];
 
   test.each<[string, readonly Scene[], reason: string]>([
-    ['refused', [[refused(0, 'Not on whatsapp'), moved]], 'Not on whatsapp'],
-    ['silent before an answer', [[deadline(0), moved]], SILENCE],
+    ['rejected', [[rejected(0, 'Not on whatsapp'), moved]], 'Not on whatsapp'],
+    ['silent before an result', [[deadline(0), moved]], SILENCE],
     [
-      'took it, no report',
+      'took it, no receipt',
       [
         [accepted(0), ['sent whatsapp']],
         [deadline(0), moved],
@@ -167,7 +167,7 @@ describe('moving on', () => {
       'took it, then failed',
       [
         [accepted(0), ['sent whatsapp']],
-        [reportedFailed(0, 'Spam'), moved],
+        [receiptFailed(0, 'Spam'), moved],
       ],
       'Spam',
     ],
@@ -180,17 +180,17 @@ describe('moving on', () => {
       'Cut off',
     ],
     [
-      'failed before an answer',
+      'failed before an result',
       [
-        [reportedFailed(0, 'Spam'), moved],
-        [refused(0, 'Spam'), []],
+        [receiptFailed(0, 'Spam'), moved],
+        [rejected(0, 'Spam'), []],
       ],
       'Spam',
     ],
   ])('%s', (_, scenes, reason) => {
     const message = play(toWhatsappThenSms, [STARTED, ...scenes, SECOND_STARTED]);
     expect(message).toMatchObject({ isFinal: false, errorReason: reason });
-    expect(message.steps.map(({ channel }) => channel)).toEqual(['whatsapp', 'sms']);
+    expect(message.attempts.map(({ channel }) => channel)).toEqual(['whatsapp', 'sms']);
   });
 
   it('says sent once for the whole chain', () => {
@@ -200,7 +200,7 @@ describe('moving on', () => {
       [deadline(0), moved],
       SECOND_STARTED,
       [accepted(1), [`deadline 1 in ${DAY_MS}`]],
-      [reported(1, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 1']],
+      [receiptArrived(1, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 1']],
     ]);
     expect(message).toMatchObject({ status: 'delivered', sentAt: NOW + SECOND_MS, errorReason: SILENCE });
   });
@@ -208,32 +208,32 @@ describe('moving on', () => {
   it('fails when the last channel does, with its reason', () => {
     const message = play(toWhatsappThenSms, [
       STARTED,
-      [refused(0, 'Not on whatsapp'), moved],
+      [rejected(0, 'Not on whatsapp'), moved],
       SECOND_STARTED,
-      [refused(1, 'No route'), ['unschedule 1', 'finally failed sms: No route', 'give back']],
+      [rejected(1, 'No route'), ['unschedule 1', 'finally failed sms: No route', 'give back']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'No route' });
   });
 
-  it('does not go on when a refusal ends the chain', () => {
+  it('does not go on when a rejection ends the chain', () => {
     const message = play(toWhatsappThenSms, [
       STARTED,
-      [refused(0, 'Blocked', true), ['unschedule 0', 'finally failed whatsapp: Blocked', 'give back']],
+      [rejected(0, 'Blocked', true), ['unschedule 0', 'finally failed whatsapp: Blocked', 'give back']],
       [start(1), []],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Blocked' });
-    expect(message.steps).toHaveLength(1);
+    expect(message.attempts).toHaveLength(1);
   });
 
   it('skips a channel that cannot carry the code', () => {
     const message = play({ ...toAll, content: aCode('AB12') }, [
       STARTED,
-      [refused(0, 'Not on whatsapp'), moved],
+      [rejected(0, 'Not on whatsapp'), moved],
       [start(1), ['unschedule 1', 'start 2']],
       [start(2), [`deadline 2 in ${STEP_TIMEOUT}`, 'submit 2']],
     ]);
     expect(message.errorReason).toBe('Not on whatsapp');
-    expect(message.steps[1]).toMatchObject({
+    expect(message.attempts[1]).toMatchObject({
       state: 'skipped',
       reason: CANNOT,
       endedAt: NOW + 2 * SECOND_MS,
@@ -252,11 +252,11 @@ describe('moving on', () => {
   it('fails a refused template for the reason of the channel that was tried', () => {
     const message = play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
       STARTED,
-      [refused(0, 'Not on whatsapp'), moved],
+      [rejected(0, 'Not on whatsapp'), moved],
       [start(1), ['unschedule 1', 'finally failed whatsapp: Not on whatsapp', 'give back']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Not on whatsapp' });
-    expect(message.steps[1]).toMatchObject({ channel: 'sms', state: 'skipped', reason: CANNOT });
+    expect(message.attempts[1]).toMatchObject({ channel: 'sms', state: 'skipped', reason: CANNOT });
   });
 
   it('fails for the reason of the last one tried, whatever was left out behind it', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Channel } from '../../../src/domain/messages/channel.ts';
 import {
-  isMagicNumber,
-  MAGIC_OUTCOMES,
+  isTestNumber,
   outcomeOf,
-  type SimulatedAcceptance,
-  type SimulatedStep,
-  simulatedStep,
+  type RequestOutcome,
+  SANDBOX_OUTCOMES,
+  type SubmissionOutcome,
+  submissionOutcome,
 } from '../../../src/domain/messages/magic-numbers.ts';
 import { aMagicNumber, aPhoneNumber } from '../../support/builders.ts';
 
@@ -19,15 +19,15 @@ test.each([
   ['0999000000001', false],
   ['9647712345678', false],
 ])('%s is a magic number: %s', (digits, expected) => {
-  expect(isMagicNumber(aPhoneNumber(digits))).toBe(expected);
+  expect(isTestNumber(aPhoneNumber(digits))).toBe(expected);
 });
 
-/** A step in one line: the answer, then each report as `delay kind`. */
-function inWords({ answer, reports = [] }: SimulatedStep): string {
-  const told = reports.map(
-    ({ afterMs, from, report }) => `${afterMs}${from === 'step-timeout' ? ' late' : ''} ${report.kind}`,
+/** An attempt in one line: the result, then each receipt as `delay kind`. */
+function inWords({ result, receipts = [] }: SubmissionOutcome): string {
+  const told = receipts.map(
+    ({ afterMs, from, receipt }) => `${afterMs}${from === 'attempt-timeout' ? ' late' : ''} ${receipt.kind}`,
   );
-  return [answer, ...told].join(', ');
+  return [result, ...told].join(', ');
 }
 
 const SOON = 'accepted, 1000 delivered';
@@ -39,13 +39,13 @@ describe('what each outcome does on the way', () => {
     ['0003', 'whatsapp', 'accepted', 'sms', 'accepted'],
     ['0004', 'whatsapp', 'accepted, 1000 delivered, 2000 read', 'sms', 'accepted, 1000 delivered, 2000 read'],
     ['0005', 'whatsapp', 'accepted, 1000 read', 'sms', 'accepted, 1000 read'],
-    ['0006', 'whatsapp', 'refused', 'sms', 'refused'],
-    ['0007', 'whatsapp', 'refused', 'telegram', SOON],
-    ['0007', 'telegram', SOON, 'whatsapp', 'refused'],
-    ['0008', 'telegram', 'refused', 'sms', SOON],
-    ['0008', 'whatsapp', SOON, 'telegram', 'refused'],
-    ['0009', 'whatsapp', 'refused', 'sms', SOON],
-    ['0009', 'telegram', 'refused', 'sms', SOON],
+    ['0006', 'whatsapp', 'rejected', 'sms', 'rejected'],
+    ['0007', 'whatsapp', 'rejected', 'telegram', SOON],
+    ['0007', 'telegram', SOON, 'whatsapp', 'rejected'],
+    ['0008', 'telegram', 'rejected', 'sms', SOON],
+    ['0008', 'whatsapp', SOON, 'telegram', 'rejected'],
+    ['0009', 'whatsapp', 'rejected', 'sms', SOON],
+    ['0009', 'telegram', 'rejected', 'sms', SOON],
     ['0010', 'whatsapp', 'accepted', 'sms', SOON],
     ['0010', 'sms', 'accepted', 'whatsapp', SOON],
     ['0011', 'whatsapp', 'unknown, 5000 delivered', 'sms', 'unknown, 5000 delivered'],
@@ -70,13 +70,13 @@ describe('what each outcome does on the way', () => {
   ])('%s: %s first is %j, %s later is %j', (digits, first, asFirst, later, asLater) => {
     const phoneNumber = aMagicNumber(digits, '123456');
     expect(outcomeOf(phoneNumber).acceptance).toBeUndefined();
-    expect(inWords(simulatedStep(phoneNumber, first, true))).toBe(asFirst);
-    expect(inWords(simulatedStep(phoneNumber, later, false))).toBe(asLater);
+    expect(inWords(submissionOutcome(phoneNumber, first, true))).toBe(asFirst);
+    expect(inWords(submissionOutcome(phoneNumber, later, false))).toBe(asLater);
   });
 });
 
 describe('what each outcome does to the request', () => {
-  test.each<[string, SimulatedAcceptance]>([
+  test.each<[string, RequestOutcome]>([
     ['0101', { kind: 'insufficient-credit' }],
     ['0102', { kind: 'spending-threshold' }],
     ['0103', { kind: 'sender-id-not-found' }],
@@ -85,24 +85,24 @@ describe('what each outcome does to the request', () => {
     ['0106', { kind: 'rate-limited', fromRequest: 1 }],
     ['0107', { kind: 'rate-limited', fromRequest: 3 }],
     ['0108', { kind: 'internal-error' }],
-    ['0109', { kind: 'slow-answer', delayMs: 5_000 }],
+    ['0109', { kind: 'slow-reply', delayMs: 5_000 }],
     ['0110', { kind: 'cut-connection' }],
   ])('%s: %j, and delivers what is accepted', (digits, acceptance) => {
     const phoneNumber = aMagicNumber(digits);
     expect(outcomeOf(phoneNumber).acceptance).toEqual(acceptance);
-    expect(inWords(simulatedStep(phoneNumber, 'sms', true))).toBe(SOON);
+    expect(inWords(submissionOutcome(phoneNumber, 'sms', true))).toBe(SOON);
   });
 });
 
 it('has no outcome that is not written down here', () => {
-  expect(Object.keys(MAGIC_OUTCOMES).sort()).toEqual([
+  expect(Object.keys(SANDBOX_OUTCOMES).sort()).toEqual([
     ...Array.from({ length: 16 }, (_, index) => String(index + 1).padStart(4, '0')),
     ...Array.from({ length: 10 }, (_, index) => String(index + 101).padStart(4, '0')),
     '0301',
     '0302',
     '0303',
   ]);
-  for (const { description } of Object.values(MAGIC_OUTCOMES)) expect(description).not.toBe('');
+  for (const { description } of Object.values(SANDBOX_OUTCOMES)) expect(description).not.toBe('');
 });
 
 test.each(['9990000000017', '9990000009999', '9990000000000', '9647712345678'])(
@@ -110,8 +110,8 @@ test.each(['9990000000017', '9990000009999', '9990000000000', '9647712345678'])(
   (digits) => {
     const phoneNumber = aPhoneNumber(digits);
     expect(outcomeOf(phoneNumber).acceptance).toBeUndefined();
-    expect(inWords(simulatedStep(phoneNumber, 'whatsapp', true))).toBe(SOON);
-    expect(inWords(simulatedStep(phoneNumber, 'sms', false))).toBe(SOON);
+    expect(inWords(submissionOutcome(phoneNumber, 'whatsapp', true))).toBe(SOON);
+    expect(inWords(submissionOutcome(phoneNumber, 'sms', false))).toBe(SOON);
   },
 );
 
@@ -119,8 +119,8 @@ test.each([
   ['0006', 'sms', 'The carrier rejected the message'],
   ['0007', 'whatsapp', 'The number is not on whatsapp'],
   ['0008', 'telegram', 'The number is not on telegram'],
-  ['0011', 'sms', 'The channel did not answer in time'],
+  ['0011', 'sms', 'The channel did not result in time'],
   ['0016', 'whatsapp', 'The channel is out of service'],
 ] as const)('%s gives its reason on %s', (digits, channel, reason) => {
-  expect(simulatedStep(aMagicNumber(digits), channel, true).reason).toBe(reason);
+  expect(submissionOutcome(aMagicNumber(digits), channel, true).reason).toBe(reason);
 });

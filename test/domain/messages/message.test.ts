@@ -1,33 +1,33 @@
 import { describe, expect, test } from 'vitest';
 import type { Channel } from '../../../src/domain/messages/channel.ts';
 import {
+  type AttemptState,
   channelFlow,
   lastChannel,
   SMS_ID_PATTERN,
-  type StepState,
 } from '../../../src/domain/messages/message.ts';
 import { aMessage, anSmsId, aStep } from '../../support/builders.ts';
 
 describe('the chain as the interface shows it', () => {
-  test.each<[StepState, object]>([
+  test.each<[AttemptState, object]>([
     ['dispatching', { tried: true, success: false }],
     ['accepted', { tried: true, success: true }],
     ['unknown', { tried: true, success: false }],
-    ['refused', { tried: true, success: false }],
+    ['rejected', { tried: true, success: false }],
     ['failed', { tried: true, success: false }],
     ['timed-out', { tried: true, success: false }],
     ['skipped', { tried: false }],
     ['delivered', { tried: true, success: true }],
     ['read', { tried: true, success: true }],
-  ])('a step that is %s', (state, shown) => {
-    const message = aMessage({ channels: ['whatsapp'], steps: [aStep({ state })] });
+  ])('a attemptNumber that is %s', (state, shown) => {
+    const message = aMessage({ channels: ['whatsapp'], attempts: [aStep({ state })] });
     expect(channelFlow(message)).toStrictEqual([{ channel: 'whatsapp', ...shown }]);
   });
 
   test('names every channel in order, tried or not', () => {
     const message = aMessage({
       channels: ['whatsapp', 'telegram', 'sms'],
-      steps: [aStep({ state: 'refused' }), aStep({ channel: 'telegram', state: 'skipped' })],
+      attempts: [aStep({ state: 'rejected' }), aStep({ channel: 'telegram', state: 'skipped' })],
     });
     expect(channelFlow(message)).toStrictEqual([
       { channel: 'whatsapp', tried: true, success: false },
@@ -38,14 +38,14 @@ describe('the chain as the interface shows it', () => {
 });
 
 describe('the last channel', () => {
-  test.each<[string, readonly [Channel, StepState][], Channel]>([
+  test.each<[string, readonly [Channel, AttemptState][], Channel]>([
     ['before any was tried', [], 'telegram'],
-    ['after the first', [['telegram', 'refused']], 'telegram'],
+    ['after the first', [['telegram', 'rejected']], 'telegram'],
     ['after a first that was skipped', [['telegram', 'skipped']], 'telegram'],
     [
       'after the second',
       [
-        ['telegram', 'refused'],
+        ['telegram', 'rejected'],
         ['sms', 'dispatching'],
       ],
       'sms',
@@ -58,10 +58,10 @@ describe('the last channel', () => {
       ],
       'telegram',
     ],
-  ])('%s', (_, steps, expected) => {
+  ])('%s', (_, attempts, expected) => {
     const message = aMessage({
       channels: ['telegram', 'sms'],
-      steps: steps.map(([channel, state]) => aStep({ channel, state })),
+      attempts: attempts.map(([channel, state]) => aStep({ channel, state })),
     });
     expect(lastChannel(message)).toBe(expected);
   });

@@ -31,7 +31,7 @@ describe('an accepted send', () => {
       channels: ['whatsapp', 'telegram', 'sms'],
       cost: iqd(80),
       prices: { whatsapp: iqd(60), telegram: iqd(40), sms: iqd(80) },
-      stepTimeoutMs: 30_000,
+      attemptTimeoutMs: 30_000,
     });
   });
 
@@ -88,10 +88,10 @@ describe('an accepted send', () => {
   test.each<[Content, number]>([
     [aCode(), 1_000],
     [aText(), 2_000],
-  ])('waits for each channel as long as the project says: %j', (content, stepTimeoutMs) => {
-    const project = aProject({ settings: { stepTimeoutMs: { verification: 1_000, other: 2_000 } } });
+  ])('waits for each channel as long as the project says: %j', (content, attemptTimeoutMs) => {
+    const project = aProject({ settings: { attemptTimeoutMs: { verification: 1_000, other: 2_000 } } });
     expect(decideSend(aSendState({ project }), aSendRequest({ content }), NOW)).toMatchObject({
-      stepTimeoutMs,
+      attemptTimeoutMs,
     });
   });
 });
@@ -204,14 +204,14 @@ describe('a magic number on a dev project', () => {
   );
 
   it('0101 shows the real credit, or none when there is enough', () => {
-    const refusal = { kind: 'insufficient-credit', requiredCredit: iqd(100) };
-    expect(send('0101')).toEqual({ ...refusal, yourCredit: ZERO });
+    const rejection = { kind: 'insufficient-credit', requiredCredit: iqd(100) };
+    expect(send('0101')).toEqual({ ...rejection, yourCredit: ZERO });
     expect(send('0101', { account: anAccount({ balance: iqd(100) }) })).toEqual({
-      ...refusal,
+      ...rejection,
       yourCredit: ZERO,
     });
     expect(send('0101', { account: anAccount({ balance: iqd(99) }) })).toEqual({
-      ...refusal,
+      ...rejection,
       yourCredit: iqd(99),
     });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rateLimitFor, testOutcome } from '../../../src/domain/messages/test-numbers.ts';
+import { rateLimitFor, sandboxOutcome } from '../../../src/domain/messages/test-numbers.ts';
 import { aMagicNumber, aPhoneNumber, aProject } from '../../support/builders.ts';
 
 const LIMIT = { maxRequests: 2, timeWindowMinutes: 7 };
@@ -8,12 +8,12 @@ const dev = aProject({ environment: 'dev' });
 
 describe('the outcome a number stands for', () => {
   it('is that of its last four digits on a dev project', () => {
-    expect(testOutcome(dev, aMagicNumber('0108'))?.acceptance).toEqual({ kind: 'internal-error' });
+    expect(sandboxOutcome(dev, aMagicNumber('0108'))?.acceptance).toEqual({ kind: 'internal-error' });
   });
 
   it('is null for a live project and for an ordinary number', () => {
-    expect(testOutcome(live, aMagicNumber('0108'))).toBeNull();
-    expect(testOutcome(dev, aPhoneNumber())).toBeNull();
+    expect(sandboxOutcome(live, aMagicNumber('0108'))).toBeNull();
+    expect(sandboxOutcome(dev, aPhoneNumber())).toBeNull();
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
-import type { PostFailure } from '../../../src/domain/webhooks/post-result.ts';
+import type { AttemptFailure } from '../../../src/domain/webhooks/attempt-result.ts';
 import {
   afterAttempt,
-  type EndedAttempt,
+  enqueueInOrder,
+  type FinishedAttempt,
   inboundEvent,
   isOpen,
-  joinLines,
-  moveLine,
+  promoteNext,
   retryByHand,
   scheduled,
   statusEvent,
@@ -49,7 +49,7 @@ const inbound = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
   version: 1,
   ...given,
 });
-const at = (instant: number, result: EndedAttempt['result']): EndedAttempt => ({
+const at = (instant: number, result: FinishedAttempt['result']): FinishedAttempt => ({
   result,
   startedAt: instant,
   endedAt: instant + 2 * SECOND_MS,
@@ -57,7 +57,7 @@ const at = (instant: number, result: EndedAttempt['result']): EndedAttempt => ({
 });
 const answered = (status: number, retryAfterMs: number | null = null) =>
   at(NOW, { kind: 'answered', status, retryAfterMs });
-const failed = (reason: PostFailure) => at(NOW, { kind: 'failed', reason });
+const failed = (reason: AttemptFailure) => at(NOW, { kind: 'failed', reason });
 
 describe('a new status event', () => {
   it('tells of the change, is counted by host and path, and is not scheduled yet', () => {
@@ -73,7 +73,7 @@ describe('a new status event', () => {
       id: EVENT_ID,
       kind: 'delivery',
       projectId: message.projectId,
-      subject: message.smsId,
+      orderingKey: message.smsId,
       phoneNumberId: null,
       url: 'https://customer.example/status?of=1',
       endpoint: 'customer.example/status',
@@ -97,7 +97,7 @@ describe('a new inbound event', () => {
       id: EVENT_ID,
       kind: 'inbound',
       projectId: '664abc000000000000000001',
-      subject: '664def000000000000000001/wamid.1',
+      orderingKey: '664def000000000000000001/wamid.1',
       phoneNumberId: '664def000000000000000001',
       url: 'https://customer.example/in?of=1',
       endpoint: 'customer.example/in',
@@ -297,12 +297,12 @@ describe('an event that is not open any more', () => {
   });
 });
 
-describe('the line of one subject', () => {
+describe('the line of one orderingKey', () => {
   const waiting = delivery({ id: 'f'.repeat(24), nextAttemptAt: null });
 
   it('begins with an event that is due at once', () => {
-    const other = delivery({ id: 'e'.repeat(24), subject: 'another', nextAttemptAt: null });
-    expect(joinLines([], [waiting, other], NOW)).toEqual({
+    const other = delivery({ id: 'e'.repeat(24), orderingKey: 'another', nextAttemptAt: null });
+    expect(enqueueInOrder([], [waiting, other], NOW)).toEqual({
       added: [scheduled(waiting, NOW), scheduled(other, NOW)],
       superseded: [],
     });
@@ -310,19 +310,19 @@ describe('the line of one subject', () => {
 
   it('lets a new event wait behind one that came with it', () => {
     const second = delivery({ id: 'e'.repeat(24), nextAttemptAt: null });
-    expect(joinLines([], [waiting, second], NOW).added).toEqual([scheduled(waiting, NOW), second]);
+    expect(enqueueInOrder([], [waiting, second], NOW).added).toEqual([scheduled(waiting, NOW), second]);
   });
 
   test.each([
     ['was not tried', delivery({ attempts: 0, nextAttemptAt: NOW + 1 })],
     ['is due again, and may be on its way', delivery({ attempts: 1, nextAttemptAt: NOW })],
   ])('lets a new event wait behind one that %s', (_, head) => {
-    expect(joinLines([head], [waiting], NOW)).toEqual({ added: [waiting], superseded: [] });
+    expect(enqueueInOrder([head], [waiting], NOW)).toEqual({ added: [waiting], superseded: [] });
   });
 
   it('puts a new event in the place of one that failed and is not due yet', () => {
     const head = delivery({ attempts: 1, nextAttemptAt: NOW + 1 });
-    expect(joinLines([head], [waiting], NOW)).toEqual({
+    expect(enqueueInOrder([head], [waiting], NOW)).toEqual({
       added: [scheduled(waiting, NOW)],
       superseded: [supersede(head)],
     });
@@ -331,29 +331,29 @@ describe('the line of one subject', () => {
   it('is not overtaken: what comes behind one that waits, waits too', () => {
     const head = delivery({ attempts: 1, nextAttemptAt: NOW + 1 });
     const third = delivery({ id: 'e'.repeat(24), nextAttemptAt: null });
-    expect(joinLines([head, waiting], [third], NOW)).toEqual({ added: [third], superseded: [] });
+    expect(enqueueInOrder([head, waiting], [third], NOW)).toEqual({ added: [third], superseded: [] });
   });
 
   it('moves on once its head is delivered', () => {
     const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
-    expect(moveLine(head, [waiting], NOW)).toEqual([scheduled(waiting, NOW)]);
+    expect(promoteNext(head, [waiting], NOW)).toEqual([scheduled(waiting, NOW)]);
   });
 
   it('passes over a head that failed, which gives way', () => {
     const head = delivery({ attempts: 1, nextAttemptAt: NOW + SECOND_MS });
-    expect(moveLine(head, [head, waiting], NOW)).toEqual([supersede(head), scheduled(waiting, NOW)]);
+    expect(promoteNext(head, [head, waiting], NOW)).toEqual([supersede(head), scheduled(waiting, NOW)]);
   });
 
   it('moves on to the first that waits', () => {
     const head = delivery({ state: 'delivered', attempts: 1, nextAttemptAt: null });
     const later = delivery({ id: 'fe'.repeat(12), nextAttemptAt: null });
-    expect(moveLine(head, [waiting, later], NOW)).toEqual([scheduled(waiting, NOW)]);
+    expect(promoteNext(head, [waiting, later], NOW)).toEqual([scheduled(waiting, NOW)]);
   });
 
   test.each([
     ['was not tried', delivery({ attempts: 0 }), [waiting]],
     ['is followed by nothing', delivery({ attempts: 1 }), []],
   ])('stands still while its head %s', (_, head, followers) => {
-    expect(moveLine(head, followers, NOW)).toEqual([]);
+    expect(promoteNext(head, followers, NOW)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /** Projects, how they get in, what they own, and their money (in thousandths of an IQD). */
-export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   await knex.raw(`
     CREATE TABLE projects (
       id ${key} PRIMARY KEY,

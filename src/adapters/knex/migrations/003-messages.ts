@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /** Messages with everything that was tried for them; `recent_sends` answers how often a number was sent to. */
-export async function up(knex: Knex, { key, clustered, recentSends }: TableWords): Promise<void> {
+export async function up(knex: Knex, { key, clustered, recentSends }: DdlVariants): Promise<void> {
   await knex.raw(`
     CREATE TABLE messages (
       sms_id ${key} PRIMARY KEY,

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /** Work to do, work that was given up, and what requests were answered. */
-export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   await knex.raw(`
     CREATE TABLE jobs (
       id ${key} PRIMARY KEY,

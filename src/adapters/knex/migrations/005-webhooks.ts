@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /** What customers are told, how their servers answer, and where inbound messages go. */
-export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   await knex.raw(`
     CREATE TABLE webhook_events (
       id ${key} PRIMARY KEY,

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /** What all processes of one installation have to agree on. */
-export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   await knex.raw(`
     CREATE TABLE installation (
       name ${key} PRIMARY KEY,

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /** Jobs of earlier versions, one for each event; `work` began like this. */
 const JOBS_OF_EVENTS = `work LIKE '{"kind":"post-webhook",%'`;
 const ROWS_PER_INSERT = 100;
 
 /** One job for all events of a project to an endpoint, where every event had a job of its own. */
-export async function up(knex: Knex, { clustered }: TableWords): Promise<void> {
+export async function up(knex: Knex, { clustered }: DdlVariants): Promise<void> {
   // In the order in which the service locks them.
   if (clustered === '') await knex.raw('LOCK TABLE webhook_events, jobs IN ACCESS EXCLUSIVE MODE');
   await knex.raw('ALTER TABLE jobs ADD COLUMN is_leased bigint NOT NULL DEFAULT 0');

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
-import type { TableWords } from '../dialect.ts';
+import type { DdlVariants } from '../dialect.ts';
 
 /**
  * The health of an endpoint is kept for each project that names it; what was known of endpoints is forgotten. Events
  * that may be swept are found without passing over those still open. A message that came in has one event.
  */
-export async function up(knex: Knex, { key, clustered }: TableWords): Promise<void> {
+export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   // In the order in which the service locks them.
   if (clustered === '')
     await knex.raw('LOCK TABLE webhook_events, webhook_endpoints IN ACCESS EXCLUSIVE MODE');

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Dialect, TableWords } from '../dialect.ts';
+import type { DdlVariants, Dialect } from '../dialect.ts';
 import * as projects from './001-projects.ts';
 import * as prices from './002-prices.ts';
 import * as messages from './003-messages.ts';
@@ -8,10 +8,11 @@ import * as webhooks from './005-webhooks.ts';
 import * as installation from './006-installation.ts';
 import * as webhookLanes from './007-webhook-lanes.ts';
 import * as webhookLaneHealth from './008-webhook-lane-health.ts';
+import * as fieldVocabulary from './009-field-vocabulary.ts';
 
 interface Migration {
   readonly name: string;
-  up(knex: Knex, words: TableWords): Promise<void>;
+  up(knex: Knex, words: DdlVariants): Promise<void>;
 }
 
 /** In the order of their numbers; one that was released is never changed. */
@@ -24,6 +25,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '006-installation', up: installation.up },
   { name: '007-webhook-lanes', up: webhookLanes.up },
   { name: '008-webhook-lane-health', up: webhookLaneHealth.up },
+  { name: '009-field-vocabulary', up: fieldVocabulary.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */
@@ -32,7 +34,7 @@ export function migrationsFor(dialect: Dialect): Knex.MigrationSource<Migration>
     getMigrations: async () => [...MIGRATIONS],
     getMigrationName: ({ name }) => name,
     getMigration: async ({ up }) => ({
-      up: (knex) => up(knex, dialect.tableWords),
+      up: (knex) => up(knex, dialect.ddlVariants),
       down: async () => {
         throw new Error('Migrations only go forward: restore a backup instead');
       },

@@ -1,0 +1,81 @@
+import type { CircuitBreakerStore } from '../../application/ports/stores.ts';
+import { type CircuitBreaker, HEALTH_KEPT_MS, HEALTHY } from '../../domain/webhooks/circuit-breaker.ts';
+import type { Insert, Row, Update } from './connection.ts';
+import type { Session } from './session.ts';
+
+const INSERT = {
+  table: 'webhook_circuit_breakers',
+  columns: { destination: 'text', state: 'text', touched_at: 'bigint' },
+  orderBy: 'destination',
+  onConflict: 'ON CONFLICT (destination) DO NOTHING',
+} as const satisfies Insert<string>;
+
+const SAVE = {
+  table: 'webhook_circuit_breakers',
+  key: { destination: 'text' },
+  columns: { state: 'text', touched_at: 'bigint' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+/** Forgotten at most for each inserted one, so that the table cannot grow for ever. */
+const SWEPT_PER_INSERTED = 2;
+
+export class KnexCircuitBreakerStore implements CircuitBreakerStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async read(destinationKeys: readonly string[]): Promise<ReadonlyMap<string, CircuitBreaker>> {
+    if (destinationKeys.length === 0) return new Map();
+    return byDestination(
+      await this.#session.query('SELECT * FROM webhook_circuit_breakers WHERE destination = ANY(?)', [
+        destinationKeys,
+      ]),
+    );
+  }
+
+  async lock(destinationKeys: readonly string[], at: number): Promise<ReadonlyMap<string, CircuitBreaker>> {
+    const select =
+      'SELECT * FROM webhook_circuit_breakers WHERE destination = ANY(?) ORDER BY destination FOR UPDATE';
+    const known = byDestination(await this.#session.query(select, [destinationKeys]));
+    const unknown = destinationKeys.filter((destination) => !known.has(destination));
+    if (unknown.length === 0) return known;
+    await this.#session.insert(
+      INSERT,
+      unknown.map((destination) => ({ destination, state: JSON.stringify(HEALTHY), touched_at: at })),
+    );
+    const all = byDestination(await this.#session.query(select, [destinationKeys]));
+    // Last: whoever holds what was swept must not wait for anybody.
+    await this.#sweepOthers(destinationKeys, at, unknown.length * SWEPT_PER_INSERTED);
+    return all;
+  }
+
+  async save(breakers: ReadonlyMap<string, CircuitBreaker>, at: number): Promise<void> {
+    await this.#session.update(
+      SAVE,
+      [...breakers].map(([destination, state]) => ({
+        destination,
+        state: JSON.stringify(state),
+        touched_at: at,
+      })),
+    );
+  }
+
+  /** Those at hand are about to be saved, however old they are. */
+  async #sweepOthers(atHand: readonly string[], at: number, limit: number): Promise<void> {
+    await this.#session.execute(
+      `DELETE FROM webhook_circuit_breakers WHERE destination IN (
+         SELECT destination FROM webhook_circuit_breakers WHERE touched_at < ? AND NOT (destination = ANY(?))
+         ORDER BY touched_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+      [at - HEALTH_KEPT_MS, atHand, limit],
+    );
+  }
+}
+
+function byDestination(rows: readonly Row[]): ReadonlyMap<string, CircuitBreaker> {
+  return new Map(
+    rows.map((row) => [row.destination as string, JSON.parse(row.state as string) as CircuitBreaker]),
+  );
+}

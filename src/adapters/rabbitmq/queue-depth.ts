@@ -1,0 +1,63 @@
+import type { Channel } from 'amqplib';
+import { withDeadline } from './deadline.ts';
+
+/** How old the count of waiting jobs may be before it is asked for again. */
+export const ROOM_REFRESH_MS = 200;
+
+/** Time for the broker to tell that count; without an answer there is no room. */
+export const ROOM_ANSWER_MS = 1_000;
+
+/** Knows how many jobs wait in a queue: the broker's count, and what was published since it was asked. */
+export class QueueDepth {
+  readonly #queue: string;
+  readonly #readyMax: number;
+  #ready = 0;
+  #publishedSinceRead = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | null = null;
+  #isSilent = false;
+
+  constructor(queue: string, readyMax: number) {
+    this.#queue = queue;
+    this.#readyMax = readyMax;
+  }
+
+  /** Counts jobs the broker may not have counted yet. */
+  published(jobs: number): void {
+    this.#publishedSinceRead += jobs;
+  }
+
+  /** Whether the broker left the last question unanswered. */
+  isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  /** How many more jobs may wait; 0 when the broker does not say. Never rejects. */
+  async room(channel: Channel): Promise<number> {
+    if (performance.now() - this.#readAtMs >= ROOM_REFRESH_MS) {
+      try {
+        await withDeadline(this.#read(channel), ROOM_ANSWER_MS, 'The broker does not answer');
+      } catch {
+        this.#isSilent = true;
+        return 0;
+      }
+    }
+    return Math.max(0, this.#readyMax - this.#ready - this.#publishedSinceRead);
+  }
+
+  #read(channel: Channel): Promise<void> {
+    this.#reading ??= this.#ask(channel).finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #ask(channel: Channel): Promise<void> {
+    const publishedBefore = this.#publishedSinceRead;
+    const { messageCount } = await channel.checkQueue(this.#queue);
+    this.#ready = messageCount;
+    this.#publishedSinceRead -= publishedBefore;
+    this.#readAtMs = performance.now();
+    this.#isSilent = false;
+  }
+}

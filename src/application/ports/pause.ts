@@ -1,2 +1,0 @@
-/** Calls `over` once, a short while later, for letting things come together that are cheaper together. */
-export type Pause = (over: () => void) => void;

@@ -1,0 +1,137 @@
+import { expect, it } from 'vitest';
+import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { destinationKey, LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
+import type { Stores } from '../../src/application/ports/stores.ts';
+import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
+import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
+import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
+import { Gate } from '../support/job-collector.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
+import { type Storage, storageOfSuite } from './storage.ts';
+
+const clock = { now: () => NOW };
+const ids = new RandomIdSource();
+const message = aMessage({ deliveryReport: aDeliveryReport({ deliveryReportType: 'all' }) });
+const sent = {
+  kind: 'status-changed',
+  status: 'sent',
+  channel: 'sms',
+  isFinal: false,
+  reason: null,
+} as const;
+const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
+
+/** What recording the outcomes of posts promises beside others who write the same events. */
+export function recordPostsContract(open: () => Promise<Storage>): void {
+  const storage = storageOfSuite(open);
+
+  const queueWebhooks = new QueueWebhooks({ clock, ids });
+  const eventsOf = (stores: Stores) => stores.webhookEvents.lockOpen([message.smsId]);
+  const statusChange = (stores: Stores, change: typeof sent | typeof delivered) =>
+    queueWebhooks.statusChanges(stores, [{ message, change }]);
+
+  async function postedEvent() {
+    await storage.unitOfWork.run((stores) => statusChange(stores, sent));
+    const [job] = await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 10 }),
+    );
+    const [event] = await storage.unitOfWork.run(eventsOf);
+    if (job === undefined || event === undefined) throw new Error('The event is due at once');
+    return { job: job as LeasedJob<WebhookWork>, event, startedAt: NOW, endedAt: NOW };
+  }
+
+  /** Records through stores that say when the outcome was on its way to the database. */
+  function recorder(onSave: () => void = () => {}): RecordPosts {
+    return new RecordPosts({
+      clock,
+      ids,
+      logger: new RecordingLogger(),
+      recordBatchWindow: (over) => setImmediate(over),
+      unitOfWork: {
+        ...storage.unitOfWork,
+        run: (work, durability) =>
+          storage.unitOfWork.run((stores) => {
+            const { webhookEvents } = stores;
+            const save: typeof webhookEvents.save = (events) => {
+              const saving = webhookEvents.save(events);
+              onSave();
+              return saving;
+            };
+            const lockOpen: typeof webhookEvents.lockOpen = (orderingKeys) => {
+              const locking = webhookEvents.lockOpen(orderingKeys);
+              onSave();
+              return locking;
+            };
+            const told = new Proxy(webhookEvents, {
+              get: (target, name) => {
+                if (name === 'save') return save;
+                if (name === 'lockOpen') return lockOpen;
+                return Reflect.get(target, name).bind(target);
+              },
+            });
+            return work({ ...stores, webhookEvents: told });
+          }, durability),
+      },
+    });
+  }
+
+  it('lets an event follow that is put behind the posted one while its outcome is recorded', async () => {
+    const posted = await postedEvent();
+    const [hasLocked, isRecording] = [new Gate(), new Gate()];
+    const adding = storage.unitOfWork.run(async (stores) => {
+      await eventsOf(stores);
+      hasLocked.open();
+      if (storage.concurrency > 1) await isRecording.opened;
+      await statusChange(stores, delivered);
+    });
+    await hasLocked.opened;
+    const recording = recorder(() => isRecording.open()).execute({
+      ...posted,
+      result: { kind: 'answered', status: 200, retryAfterMs: null },
+    });
+    await Promise.all([adding, recording]);
+
+    const open = await storage.unitOfWork.run(eventsOf);
+    expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
+      ['delivered', NOW],
+    ]);
+    // Whoever holds the job of the endpoint finds it there.
+    const { projectId, endpoint } = posted.event;
+    expect(
+      await storage.unitOfWork.read((stores) => stores.webhookEvents.nextDueAt([{ projectId, endpoint }])),
+    ).toEqual([NOW]);
+    expect(
+      await storage.unitOfWork.read((stores) => stores.jobs.stillLeased([posted.job], NOW + LEASE_MS)),
+    ).toEqual([posted.job]);
+  });
+
+  it('changes nothing for a lease that is not the newest', async () => {
+    const posted = await postedEvent();
+    await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
+    );
+    await recorder().execute({
+      ...posted,
+      result: { kind: 'answered', status: 410, retryAfterMs: null },
+    });
+    expect(await storage.unitOfWork.run(eventsOf)).toEqual([posted.event]);
+    const lane = destinationKey(posted.event);
+    const health = await storage.unitOfWork.read((stores) => stores.circuitBreakers.read([lane]));
+    expect(health).toEqual(new Map());
+  });
+
+  it('changes nothing of an event that changed since it was posted', async () => {
+    const posted = await postedEvent();
+    const [changed] = await storage.unitOfWork.run((stores) =>
+      stores.webhookEvents.save([{ ...posted.event, attempts: 1, lastError: 'HTTP 500' }]),
+    );
+    await recorder().execute({
+      ...posted,
+      result: { kind: 'answered', status: 410, retryAfterMs: null },
+    });
+    expect(await storage.unitOfWork.run(eventsOf)).toEqual([changed]);
+    const lane = destinationKey(posted.event);
+    const health = await storage.unitOfWork.read((stores) => stores.circuitBreakers.read([lane]));
+    expect(health).toEqual(new Map());
+  });
+}

@@ -1,0 +1,226 @@
+import { describe, expect, it, test } from 'vitest';
+import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
+import { advance } from '../../../src/domain/messages/fallback-chain.ts';
+import { aMessage, aText, NOW, SECOND_MS } from '../../support/builders.ts';
+import {
+  DAY_MS,
+  play,
+  type Scene,
+  SECOND_STARTED,
+  SILENCE,
+  SMS_TAKEN,
+  STARTED,
+  toAll,
+  toSms,
+  toWhatsappThenSms,
+} from '../../support/chain-scenes.ts';
+import {
+  accepted,
+  deadline,
+  receiptArrived,
+  receiptFailed,
+  rejected,
+  start,
+  unknown,
+} from '../../support/chain-words.ts';
+
+describe('late, doubled and reversed news', () => {
+  const movedOn: readonly Scene[] = [STARTED, [deadline(0), ['unschedule 0', 'start 1']]];
+
+  it('an earlier channel delivers while the next one waits to start', () => {
+    const message = play(toAll, [
+      ...movedOn,
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 0', 'unschedule 1'],
+      ],
+      [start(1), []],
+    ]);
+    expect(message.attempts).toHaveLength(1);
+  });
+
+  it('an earlier channel delivers while the next one works: charged once, for the first', () => {
+    const message = play(toAll, [
+      ...movedOn,
+      SECOND_STARTED,
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1', 'unschedule 2'],
+      ],
+      [accepted(1), []],
+      [receiptArrived(1, 'delivered'), []],
+      [deadline(1), []],
+      [start(2), []],
+    ]);
+    expect(message.attempts.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  });
+
+  it('the last channel says again that it took the message: its window stays where it was', () => {
+    play(toSms, [STARTED, SMS_TAKEN, [receiptArrived(0, 'sent'), []], [accepted(0), []]]);
+  });
+
+  it('a carrier speaks in control characters: they are not kept', () => {
+    const message = play(toSms, [
+      STARTED,
+      [receiptFailed(0, 'no\u0000 route\n'), ['unschedule 0', 'finally failed sms: no  route ', 'give back']],
+    ]);
+    expect(message.errorReason).toBe('no  route ');
+  });
+
+  it('an result of the last channel after the end schedules nothing', () => {
+    play(toWhatsappThenSms, [
+      ...movedOn,
+      SECOND_STARTED,
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1'],
+      ],
+      [accepted(1), []],
+    ]);
+  });
+
+  it('a rejection of the last channel after the end fails nothing', () => {
+    const message = play(toWhatsappThenSms, [
+      ...movedOn,
+      SECOND_STARTED,
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1'],
+      ],
+      [rejected(1, 'No route'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'delivered', errorReason: SILENCE });
+  });
+
+  it('neither a deadline nor a failed receipt undoes a final sent', () => {
+    const message = play(toWhatsappThenSms, [
+      ...movedOn,
+      SECOND_STARTED,
+      [accepted(1), ['sent sms', `deadline 1 in ${DAY_MS}`]],
+      [deadline(1), ['finally sent sms', 'take for sms']],
+      [deadline(1), []],
+      [receiptFailed(1, 'Absent'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'sent', isFinal: true, errorReason: SILENCE });
+  });
+
+  it('an earlier channel takes the message late', () => {
+    const message = play(toWhatsappThenSms, [
+      ...movedOn,
+      [accepted(0, 'late'), ['sent whatsapp']],
+      SECOND_STARTED,
+    ]);
+    expect(message.attempts[0]).toMatchObject({ state: 'timed-out', providerMessageIds: ['late'] });
+  });
+
+  it('an earlier channel fails late', () => {
+    const message = play(toWhatsappThenSms, [...movedOn, SECOND_STARTED, [receiptFailed(0, 'Spam'), []]]);
+    expect(message.attempts[0]).toMatchObject({ state: 'failed', reason: 'Spam' });
+    expect(message.isFinal).toBe(false);
+  });
+
+  it('a success after the refund stays in the trace and is not charged', () => {
+    const message = play(toSms, [
+      STARTED,
+      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'give back']],
+      [receiptArrived(0, 'delivered'), []],
+      [receiptArrived(0, 'read'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'failed', isFinal: true });
+    expect(message.attempts[0]).toMatchObject({ state: 'delivered' });
+  });
+
+  it('receipts come twice', () => {
+    play(toSms, [
+      STARTED,
+      SMS_TAKEN,
+      [receiptArrived(0, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'delivered'), []],
+    ]);
+  });
+
+  it('receipts come in reverse order', () => {
+    const message = play(aMessage({ channels: ['whatsapp'] }), [
+      STARTED,
+      [
+        receiptArrived(0, 'read'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 0'],
+      ],
+      [receiptArrived(0, 'delivered'), []],
+      [receiptArrived(0, 'sent'), []],
+      [accepted(0), []],
+      [receiptFailed(0, 'x'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'read', attempts: [{ state: 'read' }] });
+  });
+
+  it('read after delivered raises the status and tells nobody', () => {
+    const delivered: readonly Scene[] = [
+      STARTED,
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 0'],
+      ],
+      [receiptArrived(0, 'read'), []],
+    ];
+    const message = play(aMessage({ channels: ['whatsapp'] }), delivered);
+    expect(message).toMatchObject({
+      status: 'read',
+      finalAt: NOW + SECOND_MS,
+      attempts: [{ state: 'read' }],
+    });
+  });
+
+  it('an sms is never read', () => {
+    const message = play(toSms, [
+      STARTED,
+      [receiptArrived(0, 'read'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'read'), []],
+    ]);
+    expect(message).toMatchObject({ status: 'delivered', attempts: [{ state: 'delivered' }] });
+  });
+
+  test.each<[string, ChainEvent]>([
+    ['a second start', start(0)],
+    ['a start that is not due yet', start(1)],
+    ['a start beyond the chain', start(2)],
+    ['a negative start', start(-1)],
+    ['a deadline of a later step', deadline(1)],
+    ['an result of a later step', accepted(1)],
+    ['a receipt of a later step', receiptArrived(1, 'delivered')],
+  ])('%s changes nothing while the first channel works', (_, event) => {
+    const message = play(toWhatsappThenSms, [STARTED]);
+    expect(advance(message, event, NOW)).toEqual({ message, effects: [] });
+  });
+
+  test.each<[string, ChainEvent]>([
+    ['its start', start(0)],
+    ['its deadline', deadline(0)],
+    ['a rejection', rejected(0, 'x')],
+    ['an unclear result', unknown(0, 'x')],
+  ])('%s again changes nothing once the next channel works', (_, event) => {
+    const message = play(toWhatsappThenSms, [...movedOn, SECOND_STARTED]);
+    expect(advance(message, event, NOW)).toEqual({ message, effects: [] });
+  });
+
+  it('a rejection after the channel took the message changes nothing', () => {
+    const message = play(toWhatsappThenSms, [STARTED, [accepted(0), ['sent whatsapp']]]);
+    expect(advance(message, rejected(0, 'x'), NOW)).toEqual({ message, effects: [] });
+    expect(advance(message, unknown(0, 'x'), NOW)).toEqual({ message, effects: [] });
+  });
+
+  test.each<ChainEvent>([
+    accepted(1),
+    receiptArrived(1, 'sent'),
+    receiptArrived(1, 'delivered'),
+    receiptFailed(1, 'x'),
+    deadline(1),
+  ])('news about a skipped channel change nothing: %j', (event) => {
+    const message = play({ ...toAll, content: aText() }, [
+      STARTED,
+      [rejected(0, 'Not on whatsapp'), ['unschedule 0', 'start 1']],
+      [start(1), ['unschedule 1', 'start 2']],
+    ]);
+    expect(advance(message, event, NOW)).toEqual({ message, effects: [] });
+  });
+});

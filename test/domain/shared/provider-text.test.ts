@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { providerText } from '../../../src/domain/shared/provider-text.ts';
+
+it.each([
+  ['Part 2 of 2 was not delivered', 'Part 2 of 2 was not delivered'],
+  ['ناردن سەرکەوتوو نەبوو 👋', 'ناردن سەرکەوتوو نەبوو 👋'],
+  ['a\u0000b\nc\u009fd', 'a b c d'],
+  ['half \ud83d of a pair \udc4b', 'half   of a pair  '],
+])('%j becomes %j', (text, plain) => {
+  expect(providerText(text)).toBe(plain);
+});
+
+it('cuts at 500 units, never through a character', () => {
+  expect(providerText('x'.repeat(500))).toHaveLength(500);
+  expect(providerText('x'.repeat(501))).toHaveLength(500);
+  expect(providerText(`${'x'.repeat(499)}👋`)).toBe('x'.repeat(499));
+});
