@@ -119,7 +119,7 @@ test.each([
   ['0006', 'sms', 'The carrier rejected the message'],
   ['0007', 'whatsapp', 'The number is not on whatsapp'],
   ['0008', 'telegram', 'The number is not on telegram'],
-  ['0011', 'sms', 'The channel did not result in time'],
+  ['0011', 'sms', 'The channel did not respond in time'],
   ['0016', 'whatsapp', 'The channel is out of service'],
 ] as const)('%s gives its reason on %s', (digits, channel, reason) => {
   expect(submissionOutcome(aMagicNumber(digits), channel, true).reason).toBe(reason);
