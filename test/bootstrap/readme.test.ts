@@ -1,163 +1,78 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, test } from 'vitest';
-import { configEntries } from '../../src/bootstrap/config.ts';
-import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
+import { describe, expect, it } from 'vitest';
 import { startHarness } from '../../src/bootstrap/harness.ts';
-import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
-import { SANDBOX_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { HttpsReceiver } from '../support/https-receiver.ts';
+import { codeBlocks, Page, ROOT } from '../support/markdown.ts';
+import { hasOpenssl } from '../support/openssl.ts';
 import { runProgram } from '../support/program.ts';
+import { startService } from '../support/running-service.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-
-/** The text from a heading to the next one of any level. */
-function section(heading: string): string {
-  const start = README.indexOf(`\n${heading}\n`);
-  if (start === -1) throw new Error(`README.md has no heading ${heading}`);
-  const body = README.slice(start + heading.length + 2);
-  const end = body.search(/^#{1,6} /m);
-  return end === -1 ? body : body.slice(0, end);
-}
-
-function codeBlocks(markdown: string, language: string): readonly string[] {
-  return [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
-    ([, code]) => code ?? '',
-  );
-}
-
-/** The cells of every row of the tables, without the lines that head them. */
-function tables(markdown: string): readonly (readonly string[])[][] {
-  return [...markdown.matchAll(/^\|.*\|\n\|(?:[ -]+\|)+\n((?:\|.*\|\n)*)/gm)].map(([, rows]) =>
-    (rows ?? '')
-      .trimEnd()
-      .split('\n')
-      .map((row) =>
-        row
-          .slice(1, -1)
-          .split('|')
-          .map((cell) => cell.trim()),
-      ),
-  );
-}
-
-const unquoted = (cell = '') => cell.replace(/^`(.*)`$/, '$1');
-
-describe('the tables of README.md', () => {
-  it('name every variable with its default and its description', () => {
-    const [rows = []] = tables(section('## Configuration'));
-    expect(
-      rows.map(([name, fallback, description]) => ({
-        name: unquoted(name),
-        fallback: fallback === 'empty' ? '' : unquoted(fallback),
-        description,
-      })),
-    ).toEqual(configEntries());
-  });
-
-  it('name every fixed outcome', () => {
-    const [rows = []] = tables(section('### Numbers with a fixed outcome'));
-    expect(Object.fromEntries(rows)).toEqual(
-      Object.fromEntries(
-        Object.entries(SANDBOX_OUTCOMES).map(([digits, { description }]) => [digits, description]),
-      ),
-    );
-    expect(rows.map(([digits]) => digits)).toEqual(Object.keys(SANDBOX_OUTCOMES).sort());
-  });
-
-  it('name no script that package.json does not have', () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const named = [...README.matchAll(/npm run ([a-z:]+)/g)].map(([, name]) => name ?? '');
-    expect(named.length).toBeGreaterThan(8);
-    for (const name of named) expect(scripts).toHaveProperty([name]);
-  });
-});
-
-describe('the seed file of README.md', () => {
-  const chapter = section('## Seed file');
-  const [example = ''] = codeBlocks(chapter, 'json');
-  const [projectRows = [], treeRows = []] = tables(chapter);
-  const { projects, prices } = JSON.parse(example) as {
-    projects: Record<string, unknown>[];
-    prices: Record<string, unknown>;
-  };
-  const required = ['name', 'slug', 'environment', 'apiKeys'];
-  const least = Object.fromEntries(required.map((name) => [name, projects[0]?.[name]]));
-  const seedOf = (project: Record<string, unknown>) => ({ projects: [project], prices });
-
-  it('is accepted as it stands', () => {
-    const seed = parseSeed(example);
-    expect(seed.projects).toMatchObject([{ project: { slug: 'demo' }, apiKeys: [DEMO_API_KEY] }]);
-  });
-
-  it('shows or lists every field there is', () => {
-    const listed = projectRows.map(([name]) => unquoted(name)).filter((name) => name !== 'id');
-    expect([...required, ...listed].sort()).toEqual(Object.keys(projects[0] ?? {}).sort());
-  });
-
-  test.each(projectRows.filter(([name]) => name !== '`id`'))(
-    '%s is %s when it is left out',
-    (name, value) => {
-      const written = { ...least, [unquoted(name)]: JSON.parse(unquoted(value)) };
-      expect(readSeed(seedOf(written))).toEqual(readSeed(seedOf(least)));
-    },
-  );
-
-  test.each(treeRows)('%s is %s when it is left out', (place, value) => {
-    const [list = '', field = ''] = unquoted(place).split('[].');
-    const withField = (node: unknown, name: string): unknown => {
-      if (Array.isArray(node)) {
-        return node.map((each: object) => {
-          const inner = withField(each, '') as object;
-          return name === list ? { ...inner, [field]: JSON.parse(unquoted(value)) } : inner;
-        });
-      }
-      if (typeof node !== 'object' || node === null) return node;
-      return Object.fromEntries(Object.entries(node).map(([key, each]) => [key, withField(each, key)]));
-    };
-    const without = (node: unknown, name: string): unknown => {
-      if (Array.isArray(node)) {
-        return node.map((each: object) => {
-          const inner = Object.entries(without(each, '') as object);
-          return Object.fromEntries(inner.filter(([key]) => name !== list || key !== field));
-        });
-      }
-      if (typeof node !== 'object' || node === null) return node;
-      return Object.fromEntries(Object.entries(node).map(([key, each]) => [key, without(each, key)]));
-    };
-    const tree = projects[0]?.whatsapp;
-    const written = withField(tree, '');
-    expect(written).not.toEqual(without(tree, ''));
-    expect(readSeed(seedOf({ ...least, whatsapp: written }))).toEqual(
-      readSeed(seedOf({ ...least, whatsapp: without(tree, '') })),
-    );
-  });
-});
+const README = new Page('README.md');
 
 describe('the code of README.md', () => {
-  it('sends what its curl lines send', async () => {
-    const harness = await startHarness();
-    const bodies = [...README.matchAll(/-d '(\{.*\})'/g)].map(([, body]) => JSON.parse(body ?? '') as object);
-    expect(bodies).toHaveLength(2);
-    for (const body of bodies) expect((await harness.request('/sms', { body })).status).toBe(200);
-    await harness.close();
+  it('sends with its curl lines, and gets the reply that is shown', async () => {
+    const service = await startService();
+    const bodies = [...README.text.matchAll(/-d '(\{.*\})'/g)].map(([, body]) => JSON.parse(body ?? ''));
+    const replies = [];
+    for (const body of bodies) replies.push(await service.request('/sms', { body }));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    const [shown = ''] = codeBlocks(README.section('## The first message'), 'json');
+    expect({ ...Object(replies[0]?.body), smsId: '' }).toEqual({ ...JSON.parse(shown), smsId: '' });
+
+    await service.advance(1_000);
+    const { body } = await service.request(`/sms/track/${Object(replies[1]?.body).smsId}`);
+    expect(body).toMatchObject({
+      status: 'delivered',
+      channelFlow: [
+        { channel: 'whatsapp', tried: true, success: false },
+        { channel: 'telegram', tried: true, success: false },
+        { channel: 'sms', tried: true, success: true },
+      ],
+    });
   });
 
-  it('runs: the test with the harness', async () => {
-    const [example = ''] = codeBlocks(section('## In your own tests'), 'ts');
+  it.skipIf(!hasOpenssl)('posts the webhook that is shown', async () => {
+    const receiver = await HttpsReceiver.open();
+    const service = await startService({ egress: receiver.egress });
+    const [request = '', event = ''] = codeBlocks(README.section('## A webhook'), 'json');
+    const body = JSON.parse(request.replace('https://shop.example/barid', receiver.url()));
+    const sent = await service.request('/sms', { body });
+    await service.advance(1_000);
+    const { smsId } = sent.body as { smsId: string };
+    expect(receiver.bodies().at(-1)).toEqual({ ...JSON.parse(event), smsId });
+  });
+
+  it('runs the test with the harness', async () => {
+    const [example = ''] = codeBlocks(README.section('## A test of your own program'), 'ts');
+    const harness = pathToFileURL(join(ROOT, 'src/bootstrap/harness.ts')).href;
     expect(example).toContain("from 'barid/harness'");
-    const source = pathToFileURL(join(ROOT, 'src/bootstrap/harness.ts')).href;
-    const folder = mkdtempSync(join(tmpdir(), 'barid-readme-'));
-    const file = join(folder, 'example.test.mts');
-    writeFileSync(file, example.replace("'barid/harness'", `'${source}'`));
-    const { NODE_TEST_CONTEXT: _, VITEST: __, ...environment } = process.env;
-    const { code, stdout, stderr } = await runProgram(['--test-reporter=tap', file], environment);
-    rmSync(folder, { recursive: true });
+    const { stdout, stderr } = await run(example.replace("'barid/harness'", `'${harness}'`), [
+      '--test-reporter=tap',
+    ]);
     expect(stdout).toContain('# pass 1\n# fail 0');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stderr).toBe('');
+  });
+
+  it('reaches the service with the published client', async () => {
+    const harness = await startHarness();
+    const [example = ''] = codeBlocks(README.section('## A client that works'), 'ts');
+    expect(example).toContain('http://127.0.0.1:3000/api');
+    const { stdout, stderr } = await run(example.replace('http://127.0.0.1:3000', await harness.url));
+    await harness.close();
+    expect({ stdout, stderr }).toEqual({ stdout: "{ projectName: 'Demo', credit: 15000 }\n", stderr: '' });
   });
 });
+
+/** Runs a program that may import what this project depends on. Fails the test when it fails. */
+async function run(code: string, options: readonly string[] = []) {
+  const folder = mkdtempSync(join(ROOT, 'node_modules', '.barid-readme-'));
+  const file = join(folder, 'example.test.mts');
+  writeFileSync(file, code);
+  const { NODE_TEST_CONTEXT: _, VITEST: __, ...environment } = process.env;
+  const ended = await runProgram([...options, file], environment);
+  rmSync(folder, { recursive: true });
+  expect(ended).toMatchObject({ code: 0 });
+  return ended;
+}

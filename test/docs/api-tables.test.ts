@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { startHarness } from '../../src/bootstrap/harness.ts';
+import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
+
+/** A JSON schema, as far as the names of its fields go. */
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+interface Content {
+  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+}
+
+interface Operation {
+  readonly summary: string;
+  readonly security: readonly unknown[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+const page = new Page('docs/api.md');
+const [endpointRows = []] = tables(page.section('## 4. Endpoints'));
+const documented = endpointRows.map(([endpoint, summary = '', link = '']) => ({
+  endpoint: unquoted(endpoint),
+  summary,
+  section: /^\[([0-9.]+)\]/.exec(link)?.[1] ?? '',
+}));
+
+let operations: ReadonlyMap<string, Operation>;
+beforeAll(async () => {
+  const harness = await startHarness();
+  const { paths } = (await harness.request('/openapi.json')).body as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  await harness.close();
+  operations = new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation]),
+    ),
+  );
+});
+
+describe('the endpoints of docs/api.md', () => {
+  it('are those that are served, with their summaries', () => {
+    const served = [...operations].map(([endpoint, { summary }]) => [endpoint, summary]);
+    expect(documented.map(({ endpoint, summary }) => [endpoint, summary]).sort()).toEqual(served.sort());
+  });
+
+  it('need a key unless they are in section 4.18', () => {
+    const open = documented.filter(({ section }) => section === '4.18').map(({ endpoint }) => endpoint);
+    const served = [...operations].filter(([, { security }]) => security.length === 0).map(([name]) => name);
+    expect(open.sort()).toEqual(served.sort());
+  });
+
+  test.each(
+    documented
+      .filter(({ section }) => section !== '4.18')
+      .map(({ endpoint, section }) => [endpoint, section] as const),
+  )('%s has the fields that section %s lists', (endpoint, section) => {
+    const { parameters = [], requestBody, responses } = operations.get(endpoint) as Operation;
+    const text = textOf(section);
+    const queried = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    expect(listed(text, 'Query').sort()).toEqual(queried.sort());
+    expect(listed(text, 'Request body').sort()).toEqual(fieldsIn(requestBody).sort());
+    expect(listed(text, 'Reply 200').sort()).toEqual(fieldsIn(responses['200']).sort());
+  });
+});
+
+describe('the sections that the code cites', () => {
+  const cited = citedSections();
+
+  it('are found', () => {
+    expect(cited.size).toBeGreaterThan(10);
+  });
+
+  test.each([...cited].sort())('docs/api.md has section %s', (section) => {
+    expect(
+      page.headings().filter((title) => title.startsWith(`${section} `) || title.startsWith(`${section}. `)),
+    ).toHaveLength(1);
+  });
+});
+
+/** The text of a numbered section of level 3. */
+function textOf(section: string): string {
+  const title = page.headings().find((each) => each.startsWith(`${section} `));
+  return page.section(`### ${title}`);
+}
+
+/**
+ * The fields in the table behind a bold marker, or in the section that the marker links to. A row that links to a
+ * section of its own stands for the fields there, too.
+ */
+function listed(text: string, marker: string): string[] {
+  const start = text.indexOf(`**${marker}**`);
+  if (start === -1) return [];
+  const rest = text.slice(start);
+  const [line = ''] = rest.split('\n');
+  const [rows = []] = line.includes('](#') ? [] : tables(rest);
+  const linked = line.includes('](#') ? fieldsBehind(line) : [];
+  return rows
+    .flatMap((row) => {
+      const name = unquoted(row[0]);
+      const type = row[1];
+      const inner = fieldsBehind(row.at(-1) ?? '');
+      return [name, ...inner.map((field) => (type === 'array' ? `${name}[].${field}` : `${name}.${field}`))];
+    })
+    .concat(linked);
+}
+
+/** The fields of the section of chapter 2 that a sentence refers to as "the fields of [2.x](#…)". */
+function fieldsBehind(sentence: string): readonly string[] {
+  const anchor = /the fields of \[2\.[0-9]\]\(#([a-z0-9-]+)\)/.exec(sentence)?.[1];
+  if (anchor === undefined) return [];
+  const title = page.headings().find((each) => anchorOf(each) === anchor);
+  const [rows = []] = tables(page.section(`### ${title}`));
+  return rows.map(([name]) => unquoted(name));
+}
+
+function fieldsIn(content: Content | undefined): string[] {
+  return content === undefined ? [] : [...new Set(fieldsOf(content.content['application/json'].schema))];
+}
+
+/** Every field of a schema with its place: `data[].name` for a field of the members of a list. */
+function fieldsOf(schema: Schema, place = ''): readonly string[] {
+  const { properties = {}, items, anyOf = [], oneOf = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, member]) => [
+      `${place}${name}`,
+      ...fieldsOf(member, `${place}${name}.`),
+    ]),
+    ...(items === undefined ? [] : fieldsOf(items, `${place.slice(0, -1)}[].`)),
+    ...[...anyOf, ...oneOf].flatMap((each) => fieldsOf(each, place)),
+  ];
+}
+
+/** Every number behind the word specification in the sources and tests. */
+function citedSections(): ReadonlySet<string> {
+  const files = ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(ROOT, folder, name)),
+  );
+  const numbers = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/specification ([1-9](?:\.[0-9]+)?)/gi)].map(
+      ([, number]) => number ?? '',
+    ),
+  );
+  return new Set(numbers);
+}

@@ -1,0 +1,46 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { anchorOf, Page, ROOT } from '../support/markdown.ts';
+
+const PATHS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+];
+const README_LINES_MAX = 150;
+
+describe('the pages of the documentation', () => {
+  test.each(PATHS)('%s links only to files and headings that exist', (path) => {
+    const targets = new Page(path).links().filter((target) => !/^https?:/.test(target));
+    expect(targets.filter((target) => !exists(path, target))).toEqual([]);
+  });
+
+  test.each(PATHS)('%s has no two headings with one anchor', (path) => {
+    const anchors = new Page(path).headings().map(anchorOf);
+    expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
+  });
+
+  it('are all linked from README.md', () => {
+    const linked = new Page('README.md').links();
+    expect(PATHS.slice(1).filter((path) => !linked.includes(path))).toEqual([]);
+  });
+
+  it('keep README.md short enough to read', () => {
+    expect(new Page('README.md').text.trimEnd().split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
+  });
+
+  it('a link to nothing is found', () => {
+    expect(exists('docs/api.md', 'nothing.md')).toBe(false);
+    expect(exists('docs/api.md', '#no-such-heading')).toBe(false);
+    expect(exists('docs/api.md', 'money.md#the-ledger')).toBe(true);
+  });
+});
+
+function exists(from: string, target: string): boolean {
+  const [file = '', anchor] = target.split('#');
+  const path = file === '' ? from : normalize(join(dirname(from), file));
+  if (!existsSync(join(ROOT, path))) return false;
+  return anchor === undefined || new Page(path).headings().map(anchorOf).includes(anchor);
+}
