@@ -46,7 +46,7 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/** A name of the configuration, as the table in README.md lists it. */
+/** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {
   readonly name: string;
   readonly fallback: string;
@@ -91,7 +91,7 @@ const database = z.string().transform((url, context): string => {
   return z.NEVER;
 });
 
-/** Every name, its default and its rule, in one place; the README table is checked against it. */
+/** Every name, its default and its rule, in one place; docs/configuration.md is checked against it. */
 const ENTRIES = {
   PORT: {
     fallback: '3000',
@@ -169,7 +169,7 @@ type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']
 /** Secrets may also come from a file named by the same name with `_FILE`. */
 const FROM_FILE: ReadonlySet<string> = new Set(['DATABASE_URL', 'QUEUE_URL', 'SECRET_KEY']);
 
-/** Every name with its default and description, in the order of the table in README.md. */
+/** Every name with its default and description, in the order of the table in docs/configuration.md. */
 export function configEntries(): readonly ConfigEntry[] {
   return Object.entries(ENTRIES).map(([name, { fallback, description }]) => ({
     name,

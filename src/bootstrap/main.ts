@@ -22,7 +22,7 @@ const WRONG_SECRET_KEY: ConfigMistake = {
   name: 'SECRET_KEY',
   problem:
     'is not the one this database was filled with (without one it is read from secret.key in the data folder); ' +
-    'give every process of an installation the same one; for a key that is lost see SECRET_KEY in the README',
+    'give every process of an installation the same one; for a key that is lost see docs/configuration.md',
 };
 
 try {

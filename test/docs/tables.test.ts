@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { configEntries } from '../../src/bootstrap/config.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
-import { MAGIC_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { SANDBOX_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
 import { codeBlocks, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 
 describe('docs/configuration.md', () => {
@@ -25,7 +25,7 @@ describe('docs/test-numbers.md', () => {
   it('lists every test number with its outcome, in order', () => {
     const [rows = []] = tables(new Page('docs/test-numbers.md').text);
     expect(rows).toEqual(
-      Object.entries(MAGIC_OUTCOMES)
+      Object.entries(SANDBOX_OUTCOMES)
         .map(([digits, { description }]) => [digits, description])
         .sort(),
     );
