@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, LeasedJob } from '../../src/application/jobs.ts';
-import type { IdempotencyRecord } from '../../src/application/ports/stores.ts';
+import type { IdempotencyRecord } from '../../src/application/ports/idempotency-store.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {
   aDeliveryReport,

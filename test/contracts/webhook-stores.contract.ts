@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InboundWebhook } from '../../src/application/ports/stores.ts';
+import type { InboundWebhook } from '../../src/application/ports/webhook-stores.ts';
 import { HEALTHY } from '../../src/domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ProjectStore } from '../../src/application/ports/stores.ts';
+import type { ProjectStore } from '../../src/application/ports/project-store.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';

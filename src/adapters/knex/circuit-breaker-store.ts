@@ -1,4 +1,4 @@
-import type { CircuitBreakerStore } from '../../application/ports/stores.ts';
+import type { CircuitBreakerStore } from '../../application/ports/webhook-stores.ts';
 import { type CircuitBreaker, HEALTH_KEPT_MS, HEALTHY } from '../../domain/webhooks/circuit-breaker.ts';
 import type { Insert, Row, Update } from './connection.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import type { IdempotencyRecord, IdempotencyStore } from '../../application/ports/stores.ts';
+import type { IdempotencyRecord, IdempotencyStore } from '../../application/ports/idempotency-store.ts';
 import type { BatchQuery, Insert, Row } from './connection.ts';
 import type { Session } from './session.ts';
 

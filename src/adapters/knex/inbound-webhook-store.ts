@@ -1,4 +1,4 @@
-import type { InboundWebhook, InboundWebhookStore } from '../../application/ports/stores.ts';
+import type { InboundWebhook, InboundWebhookStore } from '../../application/ports/webhook-stores.ts';
 import type { Insert } from './connection.ts';
 import type { Session } from './session.ts';
 

@@ -1,5 +1,5 @@
 import type { Job, LeasedJob, Work } from '../../application/jobs.ts';
-import type { DeadLetterJob, JobStore } from '../../application/ports/stores.ts';
+import type { DeadLetterJob, JobStore } from '../../application/ports/job-store.ts';
 import type { BatchQuery, Insert, Removal, Update } from './connection.ts';
 import type { Session } from './session.ts';
 

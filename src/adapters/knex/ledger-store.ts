@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../../application/ports/stores.ts';
+import type { LedgerStore } from '../../application/ports/billing-stores.ts';
 import { type AccountDelta, deltasOf, type LedgerEntry } from '../../domain/billing/ledger.ts';
 import { money } from '../../domain/shared/money.ts';
 import type { Insert, Row, RowOf, Update } from './connection.ts';

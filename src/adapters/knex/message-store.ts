@@ -1,4 +1,4 @@
-import type { AcceptedAtQuery, MessageStore } from '../../application/ports/stores.ts';
+import type { AcceptedAtQuery, MessageStore } from '../../application/ports/message-store.ts';
 import type { ChannelPrices } from '../../domain/billing/pricing.ts';
 import type { SettlementRule } from '../../domain/billing/settlement.ts';
 import type { Channel } from '../../domain/messages/channel.ts';

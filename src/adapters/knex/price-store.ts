@@ -1,4 +1,4 @@
-import type { PriceStore, StoredPrices } from '../../application/ports/stores.ts';
+import type { PriceStore, StoredPrices } from '../../application/ports/catalog-stores.ts';
 import type { InternationalPrice } from '../../domain/billing/pricing.ts';
 import { offsetOf, type Page } from '../../domain/shared/page.ts';
 import type { Insert, Row } from './connection.ts';

@@ -1,4 +1,4 @@
-import type { ProjectStore } from '../../application/ports/stores.ts';
+import type { ProjectStore } from '../../application/ports/project-store.ts';
 import type { Environment, Project, ProjectSettings } from '../../domain/access/project.ts';
 import type { Insert, Row, RowOf } from './connection.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import type { SenderIdStore } from '../../application/ports/stores.ts';
+import type { SenderIdStore } from '../../application/ports/catalog-stores.ts';
 import type { OperatorPrices } from '../../domain/billing/pricing.ts';
 import type { SenderId, SenderIdStatus } from '../../domain/senders/sender-id.ts';
 import type { Insert, Row } from './connection.ts';

@@ -1,4 +1,4 @@
-import type { WhatsappStore } from '../../application/ports/stores.ts';
+import type { WhatsappStore } from '../../application/ports/catalog-stores.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Insert } from './connection.ts';
 import type { Session } from './session.ts';

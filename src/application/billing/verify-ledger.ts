@@ -1,5 +1,5 @@
 import { differencesOf, type LedgerDifference } from '../../domain/billing/ledger.ts';
-import type { DeadLetterJob } from '../ports/stores.ts';
+import type { DeadLetterJob } from '../ports/job-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 export interface LedgerAudit {

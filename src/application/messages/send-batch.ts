@@ -13,7 +13,8 @@ import { MS_PER_DAY } from '../../domain/shared/durations.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { type Job, startAttemptJob } from '../jobs.ts';
-import type { IdempotencyRecord, Stores } from '../ports/stores.ts';
+import type { IdempotencyRecord } from '../ports/idempotency-store.ts';
+import type { Stores } from '../ports/stores.ts';
 
 export interface SendCommand {
   readonly project: Project;

@@ -3,11 +3,13 @@ import { depositEntry } from '../../domain/billing/ledger.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { NewAccount } from '../ports/billing-stores.ts';
+import type { StoredPrices } from '../ports/catalog-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
-import type { InboundWebhook, NewAccount, StoredPrices } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { InboundWebhook } from '../ports/webhook-stores.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 import { SeedError } from './seed-error.ts';
 

@@ -3,9 +3,9 @@ import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp
 import type { InboundArrival } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
-import type { InboundWebhook } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
+import type { InboundWebhook } from '../ports/webhook-stores.ts';
 import type { QueueWebhooks } from './queue-webhooks.ts';
 
 interface AcceptPorts {

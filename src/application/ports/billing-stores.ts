@@ -1,0 +1,32 @@
+import type { Account, PaymentType } from '../../domain/billing/account.ts';
+import type { AccountDelta, LedgerEntry } from '../../domain/billing/ledger.ts';
+import type { Money } from '../../domain/shared/money.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+
+export interface NewAccount {
+  readonly projectId: string;
+  readonly paymentType: PaymentType;
+  readonly spendingThreshold: Money | null;
+  readonly trialPhoneNumber: PhoneNumber | null;
+}
+
+export interface AccountStore {
+  /** Opens accounts with every amount zero; money comes in by the ledger. */
+  insert(accounts: readonly NewAccount[]): Promise<void>;
+  /** The accounts of the projects, in the order of project ids, locked until the transaction ends. */
+  lock(projectIds: readonly string[]): Promise<readonly Account[]>;
+  /** Without a lock. */
+  byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]>;
+  /** Ends the trial of the projects. */
+  endTrial(projectIds: readonly string[]): Promise<void>;
+}
+
+export interface LedgerStore {
+  /**
+   * Writes the entries and adds their sums to the accounts, in the order of project ids. Fails the unit when an entry
+   * of the same id exists: nothing is booked twice.
+   */
+  post(entries: readonly LedgerEntry[]): Promise<void>;
+  /** For every project: the columns of its account, and the sums of its entries. */
+  audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
+}

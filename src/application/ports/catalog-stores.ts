@@ -1,0 +1,39 @@
+import type { InternationalPrice, OperatorPrices, TemplateCategory } from '../../domain/billing/pricing.ts';
+import type { SenderId } from '../../domain/senders/sender-id.ts';
+import type { Money } from '../../domain/shared/money.ts';
+import type { Page } from '../../domain/shared/page.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+
+export interface SenderIdStore {
+  /** Fails the unit on an id that exists, and on a name the project has already. */
+  insert(senderIds: readonly SenderId[]): Promise<void>;
+  /** All sender IDs of the projects, in the order of their ids. */
+  byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]>;
+}
+
+/** The prices as they are kept: one system list and the international rows. */
+export interface StoredPrices {
+  readonly sms: OperatorPrices;
+  readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
+  readonly telegram: Money;
+  readonly international: readonly InternationalPrice[];
+}
+
+export interface PriceStore {
+  /** The whole list takes the place of the one before; whoever does the same at the same time waits. */
+  replace(list: StoredPrices): Promise<void>;
+  /** Rejects when no list was ever written. */
+  load(): Promise<StoredPrices>;
+  /** One page of the international rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
+  international(
+    filter: { readonly countryIso: string | null },
+    page: Page,
+  ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }>;
+}
+
+export interface WhatsappStore {
+  /** Replaces the resource tree of a project. */
+  replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
+  /** The whole trees by project; a project without one is missing. */
+  byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
+}

@@ -1,0 +1,26 @@
+import type { Message } from '../../domain/messages/message.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
+
+export interface MessageStore {
+  /** Fails the unit on an smsId that exists. */
+  insert(messages: readonly Message[]): Promise<void>;
+  /** The messages that exist, in the order of their ids, locked until the transaction ends. */
+  lock(smsIds: readonly string[]): Promise<readonly Message[]>;
+  /** Writes what an attempt, an answer or a report can change: content, steps, status, finality, times, reason. */
+  save(messages: readonly Message[]): Promise<void>;
+  /** A project's message, or null when it is unknown or another's. */
+  find(projectId: string, smsId: string): Promise<Message | null>;
+  /**
+   * For each question, the instants after `since` at which the project's sends to the number were accepted,
+   * in any order. At most the newest `limit` of each.
+   */
+  acceptedAt(questions: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
+}
+
+export interface AcceptedAtQuery {
+  readonly projectId: string;
+  readonly phoneNumber: PhoneNumber;
+  /** Milliseconds since 1970, exclusive. */
+  readonly since: number;
+  readonly limit: number;
+}

@@ -1,0 +1,63 @@
+import type { CircuitBreaker } from '../../domain/webhooks/circuit-breaker.ts';
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { WebhookDestination } from '../jobs.ts';
+
+export interface DueEventsQuery extends WebhookDestination {
+  /** Milliseconds since 1970, inclusive. */
+  readonly now: number;
+  /** Only events behind this one, in the order of due times and ids; null for all. */
+  readonly after: { readonly nextAttemptAt: number; readonly id: string } | null;
+  readonly limit: number;
+}
+
+export interface WebhookEventStore {
+  /** Fails the unit on an id that exists. Of a message that came in only the first event is kept: carriers repeat themselves. */
+  insert(events: readonly WebhookEvent[]): Promise<void>;
+  /** For each question, the events of the lane that are due, the longest due first, without a lock. */
+  due(questions: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]>;
+  /** For each lane, the instant its next event is due, or null when none is. */
+  nextDueAt(lanes: readonly WebhookDestination[]): Promise<readonly (number | null)[]>;
+  /** The open events of the subjects, in the order of their ids, locked until the transaction ends. */
+  lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /** The events that exist, in the order of their ids, locked until the transaction ends. */
+  lock(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /**
+   * Writes what an attempt can change: state, attempts, times, last error. Of events that are as they were read only;
+   * returns those, in the given order, with their new version.
+   */
+  save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
+  /** The events of a whatsapp number made after `since`, the newest first, at most `limit`. */
+  ofPhoneNumber(phoneNumberId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
+  /** Removes up to `limit` events made before `before` that are not open, and says how many. */
+  sweep(before: number, limit: number): Promise<number>;
+}
+
+/** The health of endpoints, of each project for itself: by `destinationKey`. */
+export interface CircuitBreakerStore {
+  /** What is known of the lanes, without a lock; one that nothing is known of is missing. */
+  read(destinationKeys: readonly string[]): Promise<ReadonlyMap<string, CircuitBreaker>>;
+  /**
+   * The same, locked in their order until the transaction ends. One that nothing is known of is made healthy first, and
+   * others that nobody posted to for long before `at` are forgotten for it.
+   */
+  lock(destinationKeys: readonly string[], at: number): Promise<ReadonlyMap<string, CircuitBreaker>>;
+  /** Writes the health of locked lanes, posted to at `at`. */
+  save(health: ReadonlyMap<string, CircuitBreaker>, at: number): Promise<void>;
+}
+
+/** Where the inbound messages of a whatsapp number go (specification 6.2). */
+export interface InboundWebhook {
+  /** Our 24-hex id of the number. */
+  readonly phoneNumberId: string;
+  readonly projectId: string;
+  readonly url: string;
+  /** As the secret box sealed it. */
+  readonly secret: string;
+}
+
+export interface InboundWebhookStore {
+  /** Adds or replaces the configuration of the numbers. */
+  save(webhooks: readonly InboundWebhook[]): Promise<void>;
+  /** The configuration of those of the numbers that have one, in the order of our 24-hex ids. */
+  byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+}
