@@ -96,6 +96,14 @@ describe('planted violations', () => {
     ['its own log', USE_CASE, `console.error('x');`, 'must not use console.'],
     ['its own timer', USE_CASE, 'setTimeout(run, 5);', 'must not use setTimeout'],
     ['its own interval', USE_CASE, 'setInterval(run, 5);', 'must not use setInterval'],
+    ['its own late call', USE_CASE, 'setImmediate(run);', 'must not use setImmediate'],
+    ['a global timer', STORE, 'setTimeout(run, 5);', 'must import setTimeout from node:timers'],
+    [
+      'a global timer beside an imported one',
+      STORE,
+      `import { setTimeout } from 'node:timers';\nsetTimeout(run, 5);\nsetImmediate(run);`,
+      'must import setImmediate from node:timers',
+    ],
 
     ['a sibling', STORE, `import '../http/app.ts';`, 'must not import src/adapters/http/app.ts'],
     [
@@ -164,6 +172,7 @@ describe('what is allowed', () => {
       `import '../../domain/shared/money.ts';\nimport type { Clock } from '../ports/clock.ts';`,
     ],
     ['promises in a use case', USE_CASE, 'export async function f(): Promise<void> { await g(); }'],
+    ['an imported timer', STORE, `import { setTimeout } from 'node:timers';\nsetTimeout(run, 5);`],
     ['packages and builtins', STORE, `import knex from 'knex';\nimport { join } from 'node:path';`],
     [
       'itself, the application, the domain',

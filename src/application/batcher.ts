@@ -1,3 +1,4 @@
+import { onNextTurn } from './next-turn.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Delay } from './ports/delay.ts';
 import { StorageUnavailable } from './storage-unavailable.ts';
@@ -84,7 +85,7 @@ export class Batcher<Item, Result> {
     this.#isWorking = true;
     this.#underWay += 1;
     this.#startPause();
-    setImmediate(() => void this.#runNext());
+    onNextTurn(() => void this.#runNext());
   }
 
   async #runNext(): Promise<void> {

@@ -1,4 +1,11 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
+
+/** How long `next` waits by the process clock: much longer than the service needs, much shorter than a test may take. */
+const NEXT_TIMEOUT_MS = 1_000;
+
+/** The newest messages that an error lists. */
+const LISTED_MAX = 20;
 
 /** A message as a handset shows it. */
 export interface InboxMessage extends SimulatedMessage {
@@ -6,33 +13,44 @@ export interface InboxMessage extends SimulatedMessage {
   readonly code: string | null;
 }
 
-interface Wanted {
+/** Which messages: those to one number, on one channel, or all. */
+export interface InboxFilter {
   readonly to?: string;
   readonly channel?: string;
 }
 
 interface Waiter {
-  readonly wanted: Wanted;
+  readonly filter: InboxFilter;
   readonly resolve: (message: InboxMessage) => void;
+  readonly timeout: NodeJS.Timeout;
 }
 
-/** Everything the simulated channels took, in the order they took it. */
+/** Every message that reached a handset, in the order it was submitted. */
 export class Inbox {
   #messages: InboxMessage[] = [];
   #unread: InboxMessage[] = [];
   #waiters: Waiter[] = [];
 
-  /** All of it, or what fits. */
-  all(wanted: Wanted = {}): readonly InboxMessage[] {
-    return this.#messages.filter((message) => fits(message, wanted));
+  /** All messages that match. */
+  all(filter: InboxFilter = {}): readonly InboxMessage[] {
+    return this.#messages.filter((message) => matches(message, filter));
   }
 
-  /** The first message that fits and was not given out yet, at once or as soon as it arrives. */
-  next(wanted: Wanted = {}): Promise<InboxMessage> {
-    const index = this.#unread.findIndex((message) => fits(message, wanted));
+  /**
+   * The first message that matches and was not given out yet, at once or when it arrives. Rejects after `timeoutMs`
+   * of real time, one second when it is left out; the error lists what the inbox holds.
+   */
+  next({ timeoutMs = NEXT_TIMEOUT_MS, ...filter }: InboxFilter & { readonly timeoutMs?: number } = {}) {
+    const index = this.#unread.findIndex((message) => matches(message, filter));
     const [found] = index === -1 ? [] : this.#unread.splice(index, 1);
-    if (found !== undefined) return Promise.resolve(found);
-    return new Promise((resolve) => this.#waiters.push({ wanted, resolve }));
+    return new Promise<InboxMessage>((resolve, reject) => {
+      if (found !== undefined) return resolve(found);
+      const timeout = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((waiter) => waiter.timeout !== timeout);
+        reject(new Error(`${describeFilter(filter)} arrived within ${timeoutMs} ms. ${this.#describe()}`));
+      }, timeoutMs);
+      this.#waiters.push({ filter, resolve, timeout });
+    });
   }
 
   clear(): void {
@@ -40,7 +58,7 @@ export class Inbox {
     this.#unread = [];
   }
 
-  /** Called by the simulated channels; what they refused never reached a handset. */
+  /** Called by the simulator; what it rejected never reached a handset. */
   receive(submission: SimulatedMessage): void {
     if (submission.result === 'rejected') return;
     const { content } = submission;
@@ -49,18 +67,37 @@ export class Inbox {
       code: content.smsType === 'verification' ? content.verificationCode : null,
     };
     this.#messages.push(message);
-    const waiter = this.#waiters.find(({ wanted }) => fits(message, wanted));
+    const waiter = this.#waiters.find(({ filter }) => matches(message, filter));
     if (waiter === undefined) {
       this.#unread.push(message);
       return;
     }
+    clearTimeout(waiter.timeout);
     this.#waiters = this.#waiters.filter((other) => other !== waiter);
     waiter.resolve(message);
   }
+
+  #describe(): string {
+    if (this.#messages.length === 0) return 'The inbox is empty.';
+    const unread = new Set(this.#unread);
+    const lines = this.#messages
+      .slice(-LISTED_MAX)
+      .map((message) => `  ${describe(message)}${unread.has(message) ? '' : ' (given out)'}`);
+    return `The inbox holds ${this.#messages.length}, the newest last:\n${lines.join('\n')}`;
+  }
 }
 
-function fits(message: InboxMessage, { to, channel }: Wanted): boolean {
+function matches(message: InboxMessage, { to, channel }: InboxFilter): boolean {
   return (
     (to === undefined || message.phoneNumber === to) && (channel === undefined || message.channel === channel)
   );
+}
+
+function describeFilter({ to, channel }: InboxFilter): string {
+  const number = to === undefined ? '' : ` to ${to}`;
+  return `No message${number}${channel === undefined ? '' : ` on ${channel}`}`;
+}
+
+function describe({ phoneNumber, channel, content, code }: InboxMessage): string {
+  return `${content.smsType} to ${phoneNumber} on ${channel}${code === null ? '' : `, code ${code}`}`;
 }

@@ -18,7 +18,7 @@ import { Service } from './service.ts';
 import { adapters, ports } from './tokens.ts';
 
 export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulator.ts';
-export type { InboxMessage } from './harness-inbox.ts';
+export type { InboxFilter, InboxMessage } from './harness-inbox.ts';
 export type { SeedFile } from './seed-file.ts';
 
 export interface HarnessOptions {
@@ -113,6 +113,9 @@ export class Harness {
   readonly #clock: MovableClock;
   #url: Promise<string> | null = null;
   #closed: Promise<void> | null = null;
+  #script: SimulatedScript = () => null;
+  /** Numbers and the channels they are not on. */
+  readonly #unreachable = new Set<string>();
 
   constructor(service: Service, wiring: HarnessWiring, clock: MovableClock, inbox: Inbox, apiKey: string) {
     this.#service = service;
@@ -120,6 +123,12 @@ export class Harness {
     this.#clock = clock;
     this.inbox = inbox;
     this.apiKey = apiKey;
+    service.container.get(adapters.simulator).follow((submission) => {
+      const { phoneNumber, channel } = submission;
+      return this.#unreachable.has(`${phoneNumber} ${channel}`)
+        ? { result: 'rejected', reason: `The number is not on ${channel}` }
+        : this.#script(submission);
+    });
   }
 
   /** Where the HTTP interface is; the port is opened when this is first read. */
@@ -176,18 +185,17 @@ export class Harness {
     } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.#clock.now());
   }
 
-  /** Decides the fate of later submissions; null from the script leaves one to its number. */
+  /** Decides the outcome of later submissions, in place of an earlier script; null leaves one to its number. */
   script(script: SimulatedScript): void {
-    this.#service.container.get(adapters.simulator).follow(script);
+    this.#script = script;
   }
 
-  /** Takes a channel away from a handset, so that the next send to it has to fall back. */
+  /**
+   * Takes a channel away from a handset, so that later sends to it have to fall back. Every call takes one more away,
+   * and none of them is given back by a script.
+   */
   without(phoneNumber: string, channel: Channel): void {
-    this.script((submission) =>
-      submission.phoneNumber === phoneNumber && submission.channel === channel
-        ? { result: 'rejected', reason: `The number is not on ${channel}` }
-        : null,
-    );
+    this.#unreachable.add(`${phoneNumber} ${channel}`);
   }
 
   /**
@@ -225,6 +233,11 @@ export class Harness {
   close(): Promise<void> {
     this.#closed ??= this.#service.stop().then(() => removeWiring(this.#wiring));
     return this.#closed;
+  }
+
+  /** `await using harness = await startHarness()` closes it at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #nextDueAt(): Promise<number | null> {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
 import { adapters } from '../../src/bootstrap/tokens.ts';
 import { seedWith, verification } from '../support/seeds.ts';
@@ -124,6 +124,96 @@ describe('the inbox', () => {
     harness.inbox.clear();
     expect(harness.inbox.all()).toEqual([]);
   });
+});
+
+describe('a message that does not come', () => {
+  const textOf = (waiting: Promise<unknown>) => waiting.then(String, (error: Error) => error.message);
+
+  it('fails the wait and says that the inbox is empty', async () => {
+    const harness = await harnessWith();
+    const waiting = harness.inbox.next({ to: NUMBER, channel: 'sms', timeoutMs: 1 });
+    expect(await textOf(waiting)).toBe(
+      `No message to ${NUMBER} on sms arrived within 1 ms. The inbox is empty.`,
+    );
+  });
+
+  it('fails the wait and lists what the inbox holds', async () => {
+    const harness = await harnessWith();
+    await send(harness, NUMBER, { verificationCode: '1111', provider: 'whatsapp' });
+    await harness.inbox.next();
+    await send(harness, NUMBER, { verificationCode: '2222', provider: 'sms' });
+    await harness.settle();
+    expect(await textOf(harness.inbox.next({ to: OTHER_NUMBER, timeoutMs: 1 }))).toBe(
+      [
+        `No message to ${OTHER_NUMBER} arrived within 1 ms. The inbox holds 2, the newest last:`,
+        `  verification to ${NUMBER} on whatsapp, code 1111 (given out)`,
+        `  verification to ${NUMBER} on sms, code 2222`,
+      ].join('\n'),
+    );
+  });
+
+  it('is given to the next who asks, not to one whose wait is over', async () => {
+    const harness = await harnessWith();
+    await textOf(harness.inbox.next({ timeoutMs: 1 }));
+    await send(harness, NUMBER, { verificationCode: '3333' });
+    expect((await harness.inbox.next()).code).toBe('3333');
+  });
+});
+
+describe('a handset without channels', () => {
+  const channelsOf = (harness: Harness) => harness.inbox.all().map(({ channel }) => channel);
+
+  it('loses one more channel with every call', async () => {
+    const harness = await harnessWith();
+    harness.without(NUMBER, 'whatsapp');
+    harness.without(NUMBER, 'telegram');
+    harness.without(OTHER_NUMBER, 'sms');
+    await send(harness, NUMBER, { provider: 'whatsapp-telegram-sms' });
+    await harness.settle();
+    expect(channelsOf(harness)).toEqual(['sms']);
+  });
+
+  it('stays without them when a script is set, before or after', async () => {
+    const harness = await harnessWith();
+    harness.script(({ channel }) => (channel === 'telegram' ? { result: 'rejected' } : null));
+    harness.without(NUMBER, 'whatsapp');
+    await send(harness, NUMBER, { provider: 'whatsapp-telegram-sms' });
+    await harness.settle();
+    expect(channelsOf(harness)).toEqual(['sms']);
+    harness.script(() => null);
+    await send(harness, NUMBER, { provider: 'whatsapp-telegram-sms' });
+    await harness.settle();
+    expect(channelsOf(harness)).toEqual(['sms', 'telegram']);
+  });
+});
+
+describe("the test runner's fake timers", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each(['before', 'after'])('do not stop a harness that is started %s them', async (order) => {
+    if (order === 'after') vi.useFakeTimers();
+    const harness = await harnessWith();
+    if (order === 'before') vi.useFakeTimers();
+    const { status } = await send(harness, SILENT_FIRST, { provider: 'whatsapp-sms' });
+    expect(status).toBe(200);
+    expect((await harness.inbox.next()).channel).toBe('whatsapp');
+    await harness.advance(31 * SECOND);
+    expect((await harness.inbox.next()).channel).toBe('sms');
+    await harness.assertQuiet();
+    await harness.close();
+  });
+});
+
+it('is closed at the end of a block that uses it', async () => {
+  let url = '';
+  {
+    await using harness = await startHarness();
+    url = await harness.url;
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  }
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
 describe('assertQuiet', () => {

@@ -49,7 +49,7 @@ const APPLICATION: Layer = {
   folder: 'src/application',
   folders: ['src/domain', 'src/application'],
   packages: ['date-fns'],
-  forbiddenCode: UNREPEATABLE,
+  forbiddenCode: [...UNREPEATABLE, /(?<!globalThis\.)\bsetImmediate\b/],
 };
 
 const BOOTSTRAP: Layer = { folder: 'src/bootstrap', folders: ['src'], packages: 'any' };
@@ -73,7 +73,7 @@ export function violationsOf({ path, text }: SourceFile): readonly string[] {
     const found = pattern.exec(withoutStrings(code));
     return found === null ? [] : [`must not use ${found[0]}`];
   });
-  return [...imports, ...calls, ...databaseViolations(layer, path, code)];
+  return [...imports, ...calls, ...databaseViolations(layer, path, code), ...timerViolations(layer, code)];
 }
 
 /** Every module a file names in an import, a re-export, an import type or a dynamic import. */
@@ -120,6 +120,16 @@ function databaseViolations(layer: Layer, path: string, code: string): readonly 
     const isImport = names.includes(found) && /\b(from|import|require)\b/.test(line);
     return isImport ? [] : [`must not ask for the database '${found}'`];
   });
+}
+
+/** Global timers may be fake ones of a test runner, with a clock that nobody moves. */
+function timerViolations(layer: Layer, code: string): readonly string[] {
+  if (layer === DOMAIN || layer === APPLICATION) return [];
+  const imported = /import \{([^}]*)\} from 'node:timers(?:\/promises)?'/.exec(code)?.[1] ?? '';
+  const names = ['setTimeout', 'setInterval', 'setImmediate'];
+  return names
+    .filter((name) => new RegExp(`\\b${name}\\(`).test(code) && !imported.includes(name))
+    .map((name) => `must import ${name} from node:timers`);
 }
 
 function isIn(path: string, folder: string): boolean {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
 /** A connection that falls idle after the server closed is noticed within this time. */
 const IDLE_CHECK_MS = 25;

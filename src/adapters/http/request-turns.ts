@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { HttpReply } from './http-reply.ts';
 import {
   LINGER_BYTES_MAX,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { LeasedJob } from '../../application/jobs.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';

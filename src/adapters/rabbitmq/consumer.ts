@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import type { LeasedJob } from '../../application/jobs.ts';
 import type { JobHandler } from '../../application/ports/job-queue.ts';

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers';
 import type { Delay } from '../../application/ports/delay.ts';
 
 /** A pause by the process clock, also where the service's own clock is moved by hand. */

@@ -1,3 +1,4 @@
+import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timers';
 import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';

@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { limitAnswers } from './answer-limit.ts';

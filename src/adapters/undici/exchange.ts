@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
 import type { AttemptFailure } from '../../domain/webhooks/attempt-result.ts';

@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { readFile, stat } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { LookupAll } from './egress-guard.ts';
 
 export interface NameLookupOptions {

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 /** Whoever wants a slot. */
 export interface InLine {
   /** Called exactly once for each `take`: whether a slot was taken; false when none came free in time. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { Client } from 'undici';
 import {
   POSTS_PER_ENDPOINT_MAX,

@@ -2,6 +2,7 @@ import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
 import { type Job, LEASE_MS, type LeasedJob, RENEW_EVERY_MS, type WebhookWork } from '../jobs.ts';
+import { onNextTurn } from '../next-turn.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -80,7 +81,7 @@ export class DeliverWebhooks {
     try {
       while (!this.#lanes.isEmpty) {
         // Whatever ends in this turn of the event loop makes room for one look.
-        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise<void>((resolve) => onNextTurn(resolve));
         await this.#renewInTime();
         const looks = this.#lanes.take();
         if (looks.length > 0) await this.#serve(looks);

@@ -32,7 +32,8 @@ export async function up(knex: Knex, { clustered }: DdlVariants): Promise<void> 
     fence: 0,
     failures: 0,
   }));
-  await knex.batchInsert('jobs', jobs, ROWS_PER_INSERT);
+  // It waits by a timer between its batches, also when there is none.
+  if (jobs.length > 0) await knex.batchInsert('jobs', jobs, ROWS_PER_INSERT);
   await knex.raw(`DELETE FROM jobs WHERE ${JOBS_OF_EVENTS}`);
   await knex.raw(`DELETE FROM dead_jobs WHERE ${JOBS_OF_EVENTS}`);
 }

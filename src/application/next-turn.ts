@@ -1,0 +1,5 @@
+/**
+ * Runs `work` in the next turn of the event loop. Taken when this module is loaded: a test runner that replaces the
+ * timers of its process with fake ones does not stop the service that runs inside it.
+ */
+export const onNextTurn: (work: () => void) => unknown = globalThis.setImmediate;
