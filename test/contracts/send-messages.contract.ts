@@ -1,67 +1,216 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { CurrentPrices } from '../../src/application/catalog/current-prices.ts';
+import {
+  IDEMPOTENCY_RECORD_LIFETIME_MS,
+  type SendCommand,
+} from '../../src/application/messages/send-batch.ts';
 import { SendMessages } from '../../src/application/messages/send-messages.ts';
+import { Rejected } from '../../src/application/rejected.ts';
+import type { Project } from '../../src/domain/access/project.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
-import { aNewAccount, aPriceList, aProject, aSendRequest, NOW } from '../support/builders.ts';
+import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
+import {
+  aNewAccount,
+  aPhoneNumber,
+  aPriceList,
+  aProject,
+  aSenderId,
+  aSendRequest,
+  HOUR_MS,
+  NOW,
+} from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
-const clock = { now: () => NOW };
-/** Answers of the database in which somebody who does not wait would have read. */
-const ANSWERS = 30;
+/** Round trips to the database in which a process that does not wait for the lock would have read. */
+const ROUND_TRIPS = 30;
+/** What one sms of these tests costs: 80 IQD. */
+const PRICE = aPriceList().sms.asiaCell;
 
-/** What sending promises beside other processes on the same database. */
+const noRateLimit = aProject({ settings: { rateLimit: null } });
+const twoAtMost = aProject({ settings: { rateLimit: { maxRequests: 2, timeWindowMinutes: 10 } } });
+
+/** What sending promises for requests of one batch, and beside other processes on the same database. */
 export function sendMessagesContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
+  let firstNumber = aPhoneNumber();
+  let secondNumber = aPhoneNumber();
 
-  it('reads behind the lock what another process has left', async () => {
-    const project = aProject();
-    await storage.unitOfWork.run(async (stores) => {
+  // SQLite keeps recent sends in memory too, where emptied tables do not remove them.
+  beforeEach(() => {
+    firstNumber = aNewNumber();
+    secondNumber = aNewNumber();
+  });
+
+  async function prepare(project: Project, credit = iqd(10_000)): Promise<void> {
+    await storage.run(async (stores) => {
       await stores.prices.replace(aPriceList());
       await stores.projects.insert([project]);
       await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
       await stores.ledger.post([
-        depositEntry({ projectId: project.id, reference: 'opening', at: NOW }, iqd(10_000)),
+        depositEntry({ projectId: project.id, reference: `opening-${project.id}`, at: NOW }, credit),
       ]);
     });
-    const processOf = (beforeCommit: () => Promise<void>) =>
-      new SendMessages({
-        unitOfWork: {
-          ping: () => storage.unitOfWork.ping(),
-          read: (work) => storage.unitOfWork.read(work),
-          run: (work, durability) =>
-            storage.unitOfWork.run(async (stores) => {
-              const result = await work(stores);
-              await beforeCommit();
-              return result;
-            }, durability),
-        },
-        currentPrices: new CurrentPrices({ clock }),
-        clock,
-        ids: new RandomIdSource(),
-        wakeSignal: { wake() {} },
-        webhookTransport: { acceptUrl: (url: string) => url } as never,
-        secretBox: { seal: (text: string) => text } as never,
-      });
-    const command = {
-      project,
-      request: aSendRequest({ provider: 'sms' }),
-      idempotency: { key: 'same', requestHash: 'same' },
-    };
+  }
+
+  /** One process that sends; `beforeCommit` runs when its unit has written and is not committed. */
+  function aProcess(
+    clock: { now(): number } = { now: () => NOW },
+    beforeCommit = async () => {},
+  ): SendMessages {
+    return new SendMessages({
+      unitOfWork: {
+        ping: () => storage.unitOfWork.ping(),
+        read: (work) => storage.unitOfWork.read(work),
+        run: (work, durability) =>
+          storage.unitOfWork.run(async (stores) => {
+            const result = await work(stores);
+            await beforeCommit();
+            return result;
+          }, durability),
+      },
+      currentPrices: new CurrentPrices({ clock }),
+      clock,
+      ids: new RandomIdSource(),
+      wakeSignal: { wake() {} },
+      webhookTransport: { acceptUrl: (url: string) => url } as never,
+      secretBox: { seal: (text: string) => text } as never,
+    });
+  }
+
+  /** Sends both from two processes: the second begins while the first has written and is not committed. */
+  async function sendBehindTheLock(command: SendCommand) {
     const [isWritten, mayCommit] = [new Gate(), new Gate()];
-    const first = processOf(async () => {
+    const first = aProcess(undefined, async () => {
       isWritten.open();
       await mayCommit.opened;
     }).execute(command);
     await isWritten.opened;
-    const second = processOf(async () => {}).execute(command);
+    const second = outcomeOf(aProcess().execute(command));
     if (storage.concurrency > 1) {
-      for (let answer = 0; answer < ANSWERS; answer += 1) await storage.unitOfWork.ping();
+      for (let trip = 0; trip < ROUND_TRIPS; trip += 1) await storage.unitOfWork.ping();
     }
     mayCommit.open();
-    const [one, other] = await Promise.all([first, second]);
-    expect([other.smsId, other.replayed]).toEqual([one.smsId, true]);
+    return { first: await first, second: await second };
+  }
+
+  async function stored() {
+    return storage.read(async (stores) => {
+      const audit = await stores.ledger.audit();
+      return audit.map(({ account }) => ({ projectId: account.projectId, held: account.held }));
+    });
+  }
+
+  it('replays the result that another process has stored for the same idempotency key', async () => {
+    await prepare(noRateLimit);
+    const { first, second } = await sendBehindTheLock(toNumber(noRateLimit, firstNumber, 'key'));
+    expect(second).toEqual({ ...first, replayed: true });
+    expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
   });
+
+  it('counts the send of another process for the rate limit', async () => {
+    const oneAtMost = aProject({ settings: { rateLimit: { maxRequests: 1, timeWindowMinutes: 10 } } });
+    await prepare(oneAtMost);
+    const { second } = await sendBehindTheLock(toNumber(oneAtMost, firstNumber));
+    expect(second).toBe('rate-limited');
+    expect(await stored()).toEqual([{ projectId: oneAtMost.id, held: PRICE }]);
+  });
+
+  it('charges once for an idempotency key that comes twice in one batch', async () => {
+    await prepare(noRateLimit);
+    const command = toNumber(noRateLimit, firstNumber, 'key');
+    const sendMessages = aProcess();
+    const [first, second] = await Promise.all([sendMessages.execute(command), sendMessages.execute(command)]);
+    expect(second).toEqual({ ...first, replayed: true });
+    expect(first.replayed).toBe(false);
+    expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
+  });
+
+  it('refuses an idempotency key that comes with two different requests in one batch', async () => {
+    await prepare(noRateLimit);
+    const sendMessages = aProcess();
+    const command = toNumber(noRateLimit, firstNumber, 'key');
+    const other = { ...command, idempotency: { key: 'key', requestHash: 'other' } };
+    const outcomes = await Promise.all([command, other].map((each) => outcomeOf(sendMessages.execute(each))));
+    expect(outcomes[1]).toBe('idempotency-conflict');
+    expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
+  });
+
+  it('spends the credit for one message once in one batch', async () => {
+    await prepare(noRateLimit, PRICE);
+    const sendMessages = aProcess();
+    const outcomes = await Promise.all(
+      [firstNumber, secondNumber].map((number) =>
+        outcomeOf(sendMessages.execute(toNumber(noRateLimit, number))),
+      ),
+    );
+    expect(outcomes).toEqual([expect.objectContaining({ remainingCredit: 0 }), 'insufficient-credit']);
+    expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
+  });
+
+  it('counts the sends of one batch for the rate limit of their number', async () => {
+    await prepare(twoAtMost);
+    const sendMessages = aProcess();
+    const numbers = [firstNumber, firstNumber, secondNumber, firstNumber];
+    const outcomes = await Promise.all(
+      numbers.map((number) => outcomeOf(sendMessages.execute(toNumber(twoAtMost, number)))),
+    );
+    const accepted = expect.objectContaining({ cost: PRICE });
+    expect(outcomes).toEqual([accepted, accepted, accepted, 'rate-limited']);
+  });
+
+  it('does not send under the sender ID of another project of the same batch', async () => {
+    const owner = aProject({ id: '664abc000000000000000002', slug: 'owner', settings: { rateLimit: null } });
+    await prepare(noRateLimit);
+    await prepare(owner);
+    await storage.run((stores) => stores.senderIds.insert([aSenderId({ projectId: owner.id })]));
+    const sendMessages = aProcess();
+    const outcomes = await Promise.all(
+      [owner, noRateLimit].map((project) => {
+        const command = toNumber(project, firstNumber);
+        return outcomeOf(
+          sendMessages.execute({ ...command, request: { ...command.request, senderId: 'Barid' } }),
+        );
+      }),
+    );
+    expect(outcomes).toEqual([expect.objectContaining({ cost: iqd(70) }), 'sender-id-not-found']);
+  });
+
+  it('replays the result of an idempotency key for a day', async () => {
+    expect(IDEMPOTENCY_RECORD_LIFETIME_MS).toBe(24 * HOUR_MS);
+    await prepare(noRateLimit);
+    const clock = { at: NOW, now: () => clock.at };
+    const sendMessages = aProcess(clock);
+    const command = toNumber(noRateLimit, firstNumber, 'key');
+    const first = await sendMessages.execute(command);
+    clock.at = NOW + 24 * HOUR_MS - 1;
+    expect(await sendMessages.execute(command)).toEqual({ ...first, replayed: true });
+    clock.at = NOW + 24 * HOUR_MS;
+    const later = await sendMessages.execute(command);
+    expect([later.replayed, later.smsId === first.smsId]).toEqual([false, false]);
+  });
+}
+
+let numbersGiven = 0;
+
+function aNewNumber(): PhoneNumber {
+  numbersGiven += 1;
+  return aPhoneNumber(`96477123${String(numbersGiven).padStart(5, '0')}`);
+}
+
+function toNumber(project: Project, phoneNumber: PhoneNumber, key?: string): SendCommand {
+  const request = aSendRequest({ phoneNumber, provider: 'sms' });
+  return { project, request, idempotency: key === undefined ? null : { key, requestHash: 'hash' } };
+}
+
+/** The result, or the kind of the rejection. */
+async function outcomeOf<Result>(sending: Promise<Result>): Promise<Result | string> {
+  try {
+    return await sending;
+  } catch (error) {
+    if (error instanceof Rejected) return error.rejection.kind;
+    throw error;
+  }
 }
