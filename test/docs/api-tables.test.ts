@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { ERROR_CODES } from '../../src/adapters/http/error-codes.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 
@@ -69,6 +70,36 @@ describe('the endpoints of docs/api.md', () => {
     expect(listed(text, 'Query').sort()).toEqual(queried.sort());
     expect(listed(text, 'Request body').sort()).toEqual(fieldsIn(requestBody).sort());
     expect(listed(text, 'Reply 200').sort()).toEqual(fieldsIn(responses['200']).sort());
+  });
+});
+
+describe('the errors of docs/api.md', () => {
+  const [rows = []] = tables(page.section('## 7. Errors'));
+
+  it('are those that the interface has, in order', () => {
+    expect(rows.map(([code]) => unquoted(code))).toEqual([...ERROR_CODES]);
+  });
+
+  it('are all used by the code', () => {
+    const sources = sourcesOf('src').filter(({ path }) => !path.endsWith('error-codes.ts'));
+    const text = sources.map((source) => source.text).join('\n');
+    expect(ERROR_CODES.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
+  });
+
+  it('have the texts of the code', () => {
+    const text = sourcesOf('src/adapters/http')
+      .map((source) => source.text)
+      .join('\n');
+    const shown = rows.map((row) => /^`([A-Z][^`]+[a-z])`/.exec(row[3] ?? '')?.[1] ?? '');
+    // A text with a number in it is put together from parts.
+    const whole = shown.filter((each) => each !== '' && !/[0-9]/.test(each));
+    expect(whole.length).toBeGreaterThan(20);
+    expect(whole.filter((each) => !text.includes(each))).toEqual([]);
+  });
+
+  it('are in the order of their statuses', () => {
+    const statuses = rows.map(([, status]) => Number(status));
+    expect(statuses).toEqual([...statuses].sort((a, b) => a - b));
   });
 });
 
@@ -141,15 +172,14 @@ function fieldsOf(schema: Schema, place = ''): readonly string[] {
 
 /** Every number behind the word specification in the sources and tests. */
 function citedSections(): ReadonlySet<string> {
-  const files = ['src', 'test'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(ROOT, folder, name)),
-  );
-  const numbers = files.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/specification ([1-9](?:\.[0-9]+)?)/gi)].map(
-      ([, number]) => number ?? '',
-    ),
+  const numbers = [...sourcesOf('src'), ...sourcesOf('test')].flatMap(({ text }) =>
+    [...text.matchAll(/specification ([1-9](?:\.[0-9]+)?)/gi)].map(([, number]) => number ?? ''),
   );
   return new Set(numbers);
+}
+
+function sourcesOf(folder: string): readonly { readonly path: string; readonly text: string }[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, folder, path), 'utf8') }));
 }

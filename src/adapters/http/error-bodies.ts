@@ -1,5 +1,6 @@
 import { Rejected, type Rejection } from '../../application/rejected.ts';
 import { toIqd } from '../../domain/shared/money.ts';
+import type { ErrorCode } from './error-codes.ts';
 import { BadRequest, type ErrorReply } from './http-reply.ts';
 
 const SECONDS_PER_MINUTE = 60;
@@ -158,6 +159,10 @@ export function rejectionReply(rejection: Rejection): ErrorReply {
   }
 }
 
-function refused(code: string, error: string, numbers: Readonly<Record<string, unknown>> = {}): ErrorReply {
+function refused(
+  code: ErrorCode,
+  error: string,
+  numbers: Readonly<Record<string, unknown>> = {},
+): ErrorReply {
   return { status: 400, code, body: { error, ...numbers } };
 }

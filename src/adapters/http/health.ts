@@ -13,7 +13,7 @@ const readinessFields = {
 };
 const ready = z.object({ status: z.enum(['ready', 'not-ready']), ...readinessFields });
 
-const NOT_READY = { status: 503, code: 'not-ready', headers: ['Retry-After', '1'] };
+const NOT_READY = { status: 503, code: 'not-ready', headers: ['Retry-After', '1'] } as const;
 
 /** For machines that watch the service: `/healthz` touches nothing, `/readyz` asks every dependency. */
 export function healthRoutes(api: Api): readonly Route[] {

@@ -1,14 +1,16 @@
+import type { ErrorCode } from './error-codes.ts';
+
 /** What a handler answers: a JSON body, and headers as a flat list of names and values. */
 export interface HttpReply<Body = unknown> {
   readonly status: number;
   readonly body: Body;
   readonly headers?: readonly string[];
   /** The stable slug in X-Error-Code of every answer that refuses. */
-  readonly code?: string;
+  readonly code?: ErrorCode;
 }
 
 export interface ErrorReply extends HttpReply<Readonly<Record<string, unknown>>> {
-  readonly code: string;
+  readonly code: ErrorCode;
 }
 
 /** Thrown to give up the connection instead of answering. */
@@ -31,6 +33,6 @@ export function ok<Body>(body: Body, headers?: readonly string[]): HttpReply<Bod
 }
 
 /** The 400 of a request that is not well formed: the text says what to change. */
-export function invalid(error: string, code = 'validation-failed'): BadRequest {
+export function invalid(error: string, code: ErrorCode = 'validation-failed'): BadRequest {
   return new BadRequest({ status: 400, code, body: { error } });
 }

@@ -13,6 +13,7 @@ import {
   UNAUTHORIZED,
   UNSUPPORTED_MEDIA_TYPE,
 } from './error-bodies.ts';
+import { ERROR_CODES } from './error-codes.ts';
 import type { ErrorReply } from './http-reply.ts';
 import { REQUEST_ID_CHARACTERS_MAX } from './limits.ts';
 import type { Route } from './route.ts';
@@ -34,7 +35,7 @@ const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
   'X-Error-Code': {
     description: 'A stable name of the rejection',
     required: true,
-    schema: { type: 'string', pattern: '^[a-z-]+$' },
+    schema: { type: 'string', enum: ERROR_CODES },
   },
   'Retry-After': {
     description: 'Seconds to wait',

@@ -1,0 +1,43 @@
+/**
+ * Every word that X-Error-Code can hold, by status. docs/api.md section 7 explains each; a word is never renamed.
+ */
+export const ERROR_CODES = [
+  'validation-failed',
+  'malformed-json',
+  'invalid-encoding',
+  'nested-too-deep',
+  'invalid-idempotency-key',
+  'webhook-url-refused',
+  'unsupported-content',
+  'unsupported-destination',
+  'test-number',
+  'whatsapp-account-not-found',
+  'whatsapp-phone-not-found',
+  'template-not-found',
+  'template-not-approved',
+  'template-parameter-missing',
+  'sender-id-not-found',
+  'sender-id-not-accepted',
+  'trial-mode',
+  'spending-threshold',
+  'insufficient-credit',
+  'malformed-request',
+  'unauthorized',
+  'ip-not-allowed',
+  'message-not-found',
+  'not-found',
+  'method-not-allowed',
+  'request-timeout',
+  'idempotency-conflict',
+  'body-too-large',
+  'unsupported-media-type',
+  'expectation-failed',
+  'rate-limited',
+  'headers-too-large',
+  'internal-error',
+  'resources-failed',
+  'overloaded',
+  'not-ready',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
