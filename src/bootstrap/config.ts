@@ -178,6 +178,11 @@ export function configEntries(): readonly ConfigEntry[] {
   }));
 }
 
+/** Every variable that is read, those that name a file with a secret among them. */
+export function configNames(): readonly string[] {
+  return Object.keys(ENTRIES).flatMap((name) => (FROM_FILE.has(name) ? [name, `${name}_FILE`] : [name]));
+}
+
 /** Reads the environment once. Throws `ConfigError` with one line per mistake. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const mistakes: ConfigMistake[] = [];

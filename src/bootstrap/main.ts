@@ -6,12 +6,13 @@ import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
-import { type Config, ConfigError, type ConfigMistake, readConfig } from './config.ts';
+import { type Config, ConfigError, type ConfigMistake, configNames, readConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
+import { unknownVariables } from './unknown-variables.ts';
 
 /** A number in the demo project's country; every number of a dev project is simulated. */
 const DEMO_PHONE_NUMBER = '9647701234567';
@@ -38,6 +39,9 @@ try {
 
 async function run(config: Config): Promise<void> {
   const logger = new PinoLogger({ level: config.logLevel });
+  for (const { name, suggestion } of unknownVariables(process.env, configNames())) {
+    logger.warn('variable_unknown', { name, suggestion });
+  }
   const service = new Service({
     role: config.role,
     database: config.database,

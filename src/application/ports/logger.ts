@@ -15,6 +15,7 @@ export type LogEvent =
   | 'queue_message_invalid'
   | 'queue_returned'
   | 'request_failed'
+  | 'variable_unknown'
   | 'webhook_discarded'
   | 'webhook_circuit_opened'
   | 'webhook_fetch_failed'
