@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Container, type ContainerModule } from 'inversify';
 import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
-import type { ObservedReply } from '../adapters/http/observed-reply.ts';
+import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { ERROR_CODES } from '../../src/adapters/http/error-codes.ts';
+import { ERROR_CODES } from '../../src/adapters/http/routing/error-codes.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { ObservedReply } from '../../src/adapters/http/observed-reply.ts';
-import type { JsonSchema, OpenApi } from '../../src/adapters/http/open-api.ts';
+import type { JsonSchema, OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { ObservedReply } from '../../src/adapters/http/server/observed-reply.ts';
 
 const CONTENT_TYPE = 'application/json; charset=utf-8';
 

@@ -2,9 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { Api } from './api.ts';
-import { catalogRoutes } from './catalog.ts';
-import { type ClosingTimes, closeGracefully, connectionsOf } from './close-gracefully.ts';
+import { catalogRoutes } from './families/catalog.ts';
+import { healthRoutes } from './families/health.ts';
+import { messageRoutes, type Wait } from './families/messages.ts';
+import { whatsappResourceRoutes } from './families/whatsapp-resources.ts';
+import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { type OpenApi, openApiDocument, openApiRoute } from './openapi/open-api.ts';
+import type { Api } from './routing/api.ts';
 import {
   EXPECTATION_FAILED,
   INTERNAL_ERROR,
@@ -12,20 +16,16 @@ import {
   methodNotAllowed,
   NOT_FOUND,
   OVERLOADED,
-} from './error-bodies.ts';
-import { Exchanges } from './exchange.ts';
-import { fastExpress } from './fast-express.ts';
-import { healthRoutes } from './health.ts';
-import { ok } from './http-reply.ts';
-import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import { messageRoutes, type Wait } from './messages.ts';
-import type { ObservedReply } from './observed-reply.ts';
-import { type OpenApi, openApiDocument, openApiRoute } from './open-api.ts';
-import { replyToProtocolErrors } from './protocol-errors.ts';
-import { pipeliningLimit } from './request-turns.ts';
-import { LoadShedder } from './requests-in-flight.ts';
-import type { PathParams, Route } from './route.ts';
-import { whatsappResourceRoutes } from './whatsapp-resources.ts';
+} from './routing/error-bodies.ts';
+import { ok } from './routing/http-reply.ts';
+import type { PathParams, Route } from './routing/route.ts';
+import { type ClosingTimes, closeGracefully, connectionsOf } from './server/close-gracefully.ts';
+import { Exchanges } from './server/exchange.ts';
+import { fastExpress } from './server/fast-express.ts';
+import { LoadShedder } from './server/load-shedder.ts';
+import type { ObservedReply } from './server/observed-reply.ts';
+import { pipeliningLimit } from './server/pipelining-limit.ts';
+import { replyToProtocolErrors } from './server/protocol-errors.ts';
 
 const HOST = 'host';
 

@@ -1,4 +1,4 @@
-import type { Api } from '../../../src/adapters/http/api.ts';
+import type { Api } from '../../../src/adapters/http/routing/api.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
 import type { SendCommand, SendResult } from '../../../src/application/messages/send-batch.ts';
 import { Rejected, type Rejection } from '../../../src/application/rejected.ts';

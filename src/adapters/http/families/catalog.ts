@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
+import { SENDER_ID_STATUSES, type SenderId } from '../../../domain/senders/sender-id.ts';
+import { toIqd } from '../../../domain/shared/money.ts';
+import { pageCount } from '../../../domain/shared/page.ts';
+import { PRICING_LIMIT_DEFAULT, PRICING_LIMIT_MAX, PRICING_PAGE_MAX } from '../limits.ts';
+import { errorReplyDoc } from '../openapi/error-schemas.ts';
+import { admitTo } from '../routing/admission.ts';
+import type { Api } from '../routing/api.ts';
+import { ok } from '../routing/http-reply.ts';
+import { wholeNumber } from '../routing/query-fields.ts';
+import { type Route, route } from '../routing/route.ts';
+
+const CURRENCY = 'IQD';
+const COUNTRY_ERROR = 'countryIso must be two letters';
+const COUNTRY_PATTERN = /^[A-Za-z]{2}$/;
+
+const projectInfo = z.object({ projectName: z.string(), credit: z.number().min(0) });
+
+const price = z.number().min(0);
+const senderIdItem = z.object({
+  _id: z.string(),
+  senderId: z.string(),
+  status: z.enum(SENDER_ID_STATUSES),
+  pricePerSms: z.object({ korekTelecom: price, asiaCell: price, zainIraq: price, others: price }),
+});
+const senderIdList = z.object({ success: z.literal(true), data: z.array(senderIdItem) });
+
+const pricingQuery = z.object({
+  page: wholeNumber('page', 1, PRICING_PAGE_MAX).default(1),
+  limit: wholeNumber('limit', 1, PRICING_LIMIT_MAX).default(PRICING_LIMIT_DEFAULT),
+  countryIso: z.string().regex(COUNTRY_PATTERN, { error: COUNTRY_ERROR }).optional(),
+});
+
+const priceRow = z.object({
+  continent: z.string(),
+  countryIso: z.string(),
+  countryCode: z.string(),
+  country: z.string(),
+  networkId: z.string(),
+  network: z.string(),
+  price,
+});
+const priceList = z.object({
+  currency: z.literal(CURRENCY),
+  page: z.int().min(1).max(PRICING_PAGE_MAX),
+  limit: z.int().min(1).max(PRICING_LIMIT_MAX),
+  total: z.int().min(0),
+  pages: z.int().min(1),
+  filter: z.object({ countryIso: z.string().optional() }),
+  items: z.array(priceRow),
+});
+
+/** Specification 4.3, 4.6 and 4.7: prices, sender IDs and the project itself. */
+export function catalogRoutes(api: Api): readonly Route[] {
+  const admit = admitTo('other', api);
+
+  const info = route({
+    method: 'get',
+    path: '/info',
+    operationId: 'projectInfo',
+    summary: 'Read the name and credit of the project',
+    admit,
+    ok: { description: 'The project', schema: projectInfo },
+    async handle({ project }) {
+      const { projectName, credit } = await api.catalog.info(project);
+      return ok({ projectName, credit: toIqd(credit) });
+    },
+  });
+
+  const senderIds = route({
+    method: 'get',
+    path: '/sender-ids',
+    operationId: 'listSenderIds',
+    summary: 'List the sender IDs of the project',
+    admit,
+    ok: { description: 'All sender IDs, whatever their status', schema: senderIdList },
+    async handle({ project }) {
+      const found = await api.catalog.senderIds(project);
+      return ok({ success: true as const, data: found.map(presentSenderId) });
+    },
+  });
+
+  const prices = route({
+    method: 'get',
+    path: '/international-sms-pricing',
+    operationId: 'listInternationalPrices',
+    summary: 'List the international prices per sms segment',
+    admit,
+    query: pricingQuery,
+    ok: { description: 'One page of the price list', schema: priceList },
+    rejections: { 400: errorReplyDoc('A query parameter is not valid') },
+    async handle({ query: { page, limit, countryIso: country } }) {
+      const countryIso = country?.toUpperCase() ?? null;
+      const { total, rows } = await api.catalog.internationalPrices({ countryIso }, { page, limit });
+      return ok({
+        currency: CURRENCY,
+        page,
+        limit,
+        total,
+        pages: pageCount(total, limit),
+        filter: countryIso === null ? {} : { countryIso },
+        items: rows.map(presentPrice),
+      });
+    },
+  });
+
+  return [info, senderIds, prices];
+}
+
+function presentSenderId({ id, senderId, status, pricePerSms }: SenderId): z.input<typeof senderIdItem> {
+  return {
+    _id: id,
+    senderId,
+    status,
+    pricePerSms: {
+      korekTelecom: toIqd(pricePerSms.korekTelecom),
+      asiaCell: toIqd(pricePerSms.asiaCell),
+      zainIraq: toIqd(pricePerSms.zainIraq),
+      others: toIqd(pricePerSms.others),
+    },
+  };
+}
+
+/** The sort key `mccMnc` is no field of the answer (specification 2.6). */
+function presentPrice({ mccMnc: _, price: amount, ...row }: InternationalPrice): z.input<typeof priceRow> {
+  return { ...row, price: toIqd(amount) };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import {
+  DELIVERY_REPORT_TYPES,
+  WEBHOOK_SECRET_CHARACTERS_MAX,
+  WEBHOOK_SECRET_PATTERN,
+  WEBHOOK_URL_CHARACTERS_MAX,
+} from '../../../domain/messages/send-request.ts';
+import { isClean } from '../routing/text-fields.ts';
+
+/** Whether webhooks may go to an https address is decided where they are posted, by one reading of it. */
+const HTTPS_PATTERN = /^https:\/\//i;
+
+const SECRET_ERROR = `deliveryReport.webhookSecret must be 1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} letters, digits or signs of a header token`;
+
+/** Specification 6.1. */
+export const deliveryReportField = z.object(
+  {
+    webhookUrl: z
+      .string({ error: 'deliveryReport.webhookUrl is required and must be a string' })
+      .refine((text) => text.length <= WEBHOOK_URL_CHARACTERS_MAX, {
+        error: `deliveryReport.webhookUrl must be at most ${WEBHOOK_URL_CHARACTERS_MAX} characters long`,
+      })
+      .refine((text) => HTTPS_PATTERN.test(text) && isClean(text), {
+        error: 'deliveryReport.webhookUrl must begin with https:// and hold no control characters',
+      })
+      .meta({ format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]://', maxLength: WEBHOOK_URL_CHARACTERS_MAX }),
+    deliveryReportType: z
+      .enum(DELIVERY_REPORT_TYPES, { error: 'deliveryReport.deliveryReportType must be all or final' })
+      .default('all'),
+    webhookSecret: z
+      .string({ error: SECRET_ERROR })
+      .min(1, { error: SECRET_ERROR })
+      .max(WEBHOOK_SECRET_CHARACTERS_MAX, { error: SECRET_ERROR })
+      .regex(WEBHOOK_SECRET_PATTERN, { error: SECRET_ERROR })
+      .optional(),
+  },
+  { error: 'deliveryReport must be an object' },
+);

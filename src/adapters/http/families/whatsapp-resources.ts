@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import {
+  countResources,
+  type WhatsappAccount,
+  type WhatsappBusiness,
+  type WhatsappPhoneNumber,
+  type WhatsappTemplate,
+} from '../../../domain/whatsapp/whatsapp-resources.ts';
+import { errorReplyDoc, RESOURCES_FAILED_DOC } from '../openapi/error-schemas.ts';
+import { admitTo } from '../routing/admission.ts';
+import type { Api } from '../routing/api.ts';
+import { RESOURCES_FAILED } from '../routing/error-bodies.ts';
+import { ok } from '../routing/http-reply.ts';
+import { truthValue } from '../routing/query-fields.ts';
+import { type Route, route } from '../routing/route.ts';
+
+const text = z.string();
+const count = z.int().min(0);
+
+const resourcesQuery = z.object({
+  includeTemplateComponents: truthValue('includeTemplateComponents').default(false),
+});
+
+const template = z.object({
+  id: text,
+  name: text,
+  category: text,
+  parameter_format: text,
+  language: text,
+  status: text,
+  reason: text,
+  messageSendTtlSeconds: z.number(),
+  isWhatsappFlow: z.boolean(),
+  createdAt: text,
+  components: z.array(z.looseObject({ type: text })).optional(),
+});
+const phoneNumber = z.object({
+  id: text,
+  phoneNumberId: text,
+  displayPhoneNumber: text,
+  phoneNumber: text,
+  verifiedName: text,
+  qualityRating: text,
+  messagingLimit: text,
+  status: text,
+  codeVerificationStatus: text,
+  nameStatus: text,
+  isOfficialBusinessAccount: z.boolean(),
+  createdAt: text,
+});
+const account = z.object({
+  id: text,
+  whatsappBusinessId: text,
+  name: text,
+  accountReviewStatus: text,
+  businessVerificationStatus: text,
+  banState: text,
+  banDate: text,
+  violationType: text,
+  createdAt: text,
+  phoneNumbers: z.array(phoneNumber),
+  templates: z.array(template),
+});
+const business = z.object({
+  id: text,
+  businessId: text,
+  name: text,
+  createdAt: text,
+  whatsappAccounts: z.array(account),
+});
+const resourceTree = z.object({
+  success: z.literal(true),
+  data: z.object({
+    project: z.object({ id: text, slug: text, name: text }),
+    summary: z.object({
+      businessCount: count,
+      accountCount: count,
+      phoneNumberCount: count,
+      templateCount: count,
+    }),
+    businesses: z.array(business),
+  }),
+});
+
+/** Specification 4.8: everything of whatsapp that is linked to the project. */
+export function whatsappResourceRoutes(api: Api): readonly Route[] {
+  const resources = route({
+    method: 'get',
+    path: '/whatsapp/resources',
+    operationId: 'listWhatsappResources',
+    summary: 'List whatsapp businesses, accounts, phone numbers and templates of the project',
+    admit: admitTo('resources', api),
+    query: resourcesQuery,
+    ok: { description: 'The resource tree', schema: resourceTree },
+    rejections: { 400: errorReplyDoc('A query parameter is not valid'), 500: RESOURCES_FAILED_DOC },
+    fault: RESOURCES_FAILED,
+    async handle({ project, query: { includeTemplateComponents } }) {
+      const businesses = await api.catalog.whatsappResources(project);
+      return ok({
+        success: true as const,
+        data: {
+          project: { id: project.id, slug: project.slug, name: project.name },
+          summary: countResources(businesses),
+          businesses: businesses.map((found) => presentBusiness(found, includeTemplateComponents)),
+        },
+      });
+    },
+  });
+  return [resources];
+}
+
+function presentBusiness(found: WhatsappBusiness, withComponents: boolean): z.input<typeof business> {
+  const { id, businessId, name, createdAt } = found;
+  const whatsappAccounts = found.whatsappAccounts.map((each) => presentAccount(each, withComponents));
+  return { id, businessId, name, createdAt, whatsappAccounts };
+}
+
+function presentAccount(found: WhatsappAccount, withComponents: boolean): z.input<typeof account> {
+  return {
+    id: found.id,
+    whatsappBusinessId: found.whatsappBusinessId,
+    name: found.name,
+    accountReviewStatus: found.accountReviewStatus,
+    businessVerificationStatus: found.businessVerificationStatus,
+    banState: found.banState,
+    banDate: found.banDate,
+    violationType: found.violationType,
+    createdAt: found.createdAt,
+    phoneNumbers: found.phoneNumbers.map(presentPhoneNumber),
+    templates: found.templates.map((each) => presentTemplate(each, withComponents)),
+  };
+}
+
+function presentPhoneNumber(found: WhatsappPhoneNumber): z.input<typeof phoneNumber> {
+  return {
+    id: found.id,
+    phoneNumberId: found.phoneNumberId,
+    displayPhoneNumber: found.displayPhoneNumber,
+    phoneNumber: found.phoneNumber,
+    verifiedName: found.verifiedName,
+    qualityRating: found.qualityRating,
+    messagingLimit: found.messagingLimit,
+    status: found.status,
+    codeVerificationStatus: found.codeVerificationStatus,
+    nameStatus: found.nameStatus,
+    isOfficialBusinessAccount: found.isOfficialBusinessAccount,
+    createdAt: found.createdAt,
+  };
+}
+
+function presentTemplate(found: WhatsappTemplate, withComponents: boolean): z.input<typeof template> {
+  const metadata = {
+    id: found.id,
+    name: found.name,
+    category: found.category,
+    parameter_format: found.parameter_format,
+    language: found.language,
+    status: found.status,
+    reason: found.reason,
+    messageSendTtlSeconds: found.messageSendTtlSeconds,
+    isWhatsappFlow: found.isWhatsappFlow,
+    createdAt: found.createdAt,
+  };
+  return withComponents ? { ...metadata, components: [...found.components] } : metadata;
+}

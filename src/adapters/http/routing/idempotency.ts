@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { SendCommand } from '../../../application/messages/send-batch.ts';
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../limits.ts';
+import { invalid } from './http-reply.ts';
+import type { DocumentedHeader } from './route.ts';
+
+const KEY_PATTERN = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
+
+export const IDEMPOTENCY_KEY_HEADER: DocumentedHeader = {
+  name: 'Idempotency-Key',
+  description:
+    'An equal request with the same key gets the answer of the first one, and nothing happens twice.',
+  pattern: KEY_PATTERN.source,
+};
+
+/** The idempotency key of a request with the hash of its body; null when it has none, 400 when it is unusable. */
+export function idempotencyOf(request: IncomingMessage, body: unknown): SendCommand['idempotency'] {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !KEY_PATTERN.test(key)) {
+    throw invalid(
+      `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters`,
+      'invalid-idempotency-key',
+    );
+  }
+  return { key, requestHash: createHash('sha256').update(canonical(body)).digest('hex') };
+}
+
+/** The same text for equal JSON values, whatever the order of their keys. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it, test } from 'vitest';
+import { rejectionReply } from '../../../../src/adapters/http/routing/error-bodies.ts';
+import type { Rejection } from '../../../../src/application/rejected.ts';
+import { iqd, ZERO } from '../../../../src/domain/shared/money.ts';
+
+type Row = [rejection: Rejection, status: number, body: object];
+
+const text = (rejection: Rejection, error: string): Row => [rejection, 400, { error }];
+
+const REFUSALS: readonly Row[] = [
+  [{ kind: 'unauthorized' }, 401, { message: 'Unauthorized, please use your project api key' }],
+  [{ kind: 'ip-not-allowed' }, 403, { message: 'This IP address is not allowed' }],
+  [{ kind: 'overloaded' }, 503, { message: 'Too many requests are being answered, try again shortly' }],
+  [{ kind: 'message-not-found' }, 404, { message: 'SMS not found' }],
+  [
+    { kind: 'idempotency-conflict' },
+    409,
+    { error: 'This Idempotency-Key was already used with another request' },
+  ],
+  [
+    { kind: 'rate-limited', waitMinutes: 4, maxRequests: 5, timeWindowMinutes: 10 },
+    429,
+    {
+      message: 'Rate limit exceeded, please wait 4 minutes',
+      waitMinutes: 4,
+      maxRequests: 5,
+      timeWindowMinutes: 10,
+    },
+  ],
+  [
+    {
+      kind: 'spending-threshold',
+      currentSpending: iqd(900),
+      spendingThreshold: iqd(1_000.5),
+      cost: iqd(200),
+    },
+    400,
+    {
+      error: 'Project spending threshold of 1000.5 IQD would be exceeded',
+      currentSpending: 900,
+      spendingThreshold: 1_000.5,
+      cost: 200,
+    },
+  ],
+  [
+    { kind: 'insufficient-credit', yourCredit: ZERO, requiredCredit: iqd(200) },
+    400,
+    {
+      error: 'Insufficient credit, please add more credit',
+      yourCredit: 0,
+      requiredCredit: 200,
+      canCover: false,
+    },
+  ],
+  text({ kind: 'sender-id-not-found' }, 'SenderID not found'),
+  text({ kind: 'sender-id-not-accepted' }, 'SenderID not yet accepted'),
+  text(
+    { kind: 'trial-mode' },
+    'The account is in trial mode: until funds are added, only its own number may receive messages',
+  ),
+  text({ kind: 'unsupported-content' }, 'The provider cannot carry this kind of message'),
+  text({ kind: 'unsupported-destination' }, 'Messages to this country are not supported'),
+  text({ kind: 'test-number' }, 'Test numbers work with sk_dev keys only'),
+  text({ kind: 'whatsapp-account-not-found' }, 'whatsappAccountId is not one of the project'),
+  text({ kind: 'whatsapp-phone-not-found' }, 'whatsappPhoneId is not one of the project'),
+  text({ kind: 'template-not-found' }, 'Template not found'),
+  text({ kind: 'template-not-approved' }, 'Template not yet approved'),
+  text(
+    { kind: 'template-parameter-missing', path: 'templateParameters.body.1' },
+    'templateParameters.body.1 is required by the template',
+  ),
+];
+
+/** How published clients tell the cases apart, and to which case each word belongs. */
+const WORDS: readonly [word: RegExp, kind: Rejection['kind'] | RegExp][] = [
+  [/credit/i, 'insufficient-credit'],
+  [/threshold/i, 'spending-threshold'],
+  [/trial mode/i, 'trial-mode'],
+  [/senderid/i, /^sender-id/],
+  [/balance|owner|whitelist/i, /^$/],
+];
+
+describe('what every rejection is answered with', () => {
+  test.each(REFUSALS)('$kind', (rejection, status, body) => {
+    const answer = rejectionReply(rejection);
+    expect(answer.status).toBe(status);
+    expect(answer.code).toBe(rejection.kind);
+    expect(answer.body).toEqual(body);
+  });
+
+  it('no text holds a word of another case', () => {
+    for (const [rejection, , body] of REFUSALS) {
+      const said = Object.values(body).filter((value) => typeof value === 'string');
+      for (const [word, kind] of WORDS) {
+        const belongs = typeof kind === 'string' ? rejection.kind === kind : kind.test(rejection.kind);
+        expect([rejection.kind, word.test(said.join(' '))]).toEqual([rejection.kind, belongs]);
+      }
+    }
+  });
+
+  it('tells a limited caller in seconds when to come back', () => {
+    const answer = rejectionReply({
+      kind: 'rate-limited',
+      waitMinutes: 1,
+      maxRequests: 5,
+      timeWindowMinutes: 10,
+    });
+    expect(answer.headers).toEqual(['Retry-After', '60']);
+    expect(answer.body.message).toBe('Rate limit exceeded, please wait 1 minute');
+  });
+});

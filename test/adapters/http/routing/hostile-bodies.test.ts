@@ -1,0 +1,138 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { HttpWorld } from '../http-world.ts';
+
+const VALID = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
+const TEMPLATE_START =
+  '{"phoneNumber":"9647701234567","smsType":"whatsapp-template","templateName":"t","whatsappAccountId":"a","whatsappPhoneId":"p"';
+const MALFORMED = { error: 'The request body is not valid JSON' };
+const NOT_UTF8 = { error: 'The request body is not valid UTF-8' };
+const TOO_DEEP = { error: 'The request body is nested too deep' };
+const MEDIA_TYPE = { message: 'The request body must be application/json in UTF-8, without compression' };
+
+let world: HttpWorld;
+beforeEach(async () => {
+  world = await new HttpWorld().open();
+});
+afterEach(() => world.close());
+
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+describe('text that is not JSON', () => {
+  test.each<[string, string | Buffer, object]>([
+    ['nothing', '', MALFORMED],
+    ['white space', '  \n ', MALFORMED],
+    ['an unfinished object', '{"phoneNumber":', MALFORMED],
+    ['single quotes', "{'phoneNumber':'9647701234567'}", MALFORMED],
+    ['NaN', '{"phoneNumber":NaN}', MALFORMED],
+    ['a raw NUL', '{"phoneNumber":"96477\u0000"}', MALFORMED],
+    ['two values', `${VALID}${VALID}`, MALFORMED],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d]), NOT_UTF8],
+    ['overlong UTF-8', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), NOT_UTF8],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), NOT_UTF8],
+    ['UTF-16 with its mark', Buffer.from(`\uFEFF${VALID}`, 'utf16le'), NOT_UTF8],
+    ['UTF-16 without a mark', Buffer.from(VALID, 'utf16le'), MALFORMED],
+    ['33 nested arrays', nested(33), TOO_DEEP],
+    ['15,000 nested arrays', nested(15_000), TOO_DEEP],
+    ['15,000 opening brackets', '['.repeat(15_000), TOO_DEEP],
+    ['nested objects', '{"a":'.repeat(5_000), TOO_DEEP],
+    [
+      'depth where parameters are',
+      `${TEMPLATE_START},"templateParameters":{"body":${nested(40)}}}`,
+      TOO_DEEP,
+    ],
+  ])('%s', async (_name, body, expected) => {
+    const reply = await world.postRaw('/sms', body);
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(expected);
+    expect(world.api.sent).toEqual([]);
+  });
+
+  it('refuses 45,000 nested arrays for their size alone', async () => {
+    expect((await world.postRaw('/sms', nested(45_000))).status).toBe(413);
+  });
+});
+
+describe('unusual text that is JSON', () => {
+  const codeOf = async (body: string | Buffer) => {
+    const reply = await world.postRaw('/sms', body);
+    expect(reply.status).toBe(200);
+    const content = world.api.sent[0]?.request.content;
+    return content?.smsType === 'verification' ? content.verificationCode : null;
+  };
+
+  test.each<[string, string | Buffer]>([
+    ['a byte order mark', `\uFEFF${VALID}`],
+    ['brackets in strings', VALID.replace('}', `,"note":"${'['.repeat(100)}\\"${'{'.repeat(100)}"}`)],
+    ['32 levels', VALID.replace('}', `,"note":${nested(31)}}`)],
+    ['equal keys: the last one counts', VALID.replace('{', '{"verificationCode":"999999",')],
+    [
+      '__proto__ and constructor',
+      VALID.replace('}', ',"__proto__":{"senderId":"Evil","admin":true},"constructor":1}'),
+    ],
+  ])('%s', async (_name, body) => {
+    expect(await codeOf(body)).toBe('123456');
+    expect(world.api.sent[0]?.request.senderId).toBeNull();
+    expect({}).not.toHaveProperty('admin');
+  });
+
+  it('takes nothing from __proto__ among template parameters', async () => {
+    await world.postRaw(
+      '/sms',
+      `${TEMPLATE_START},"templateParameters":{"body":{"__proto__":{"1":"x"},"1":"Sara"}}}`,
+    );
+    const content = world.api.sent[0]?.request.content;
+    const body = content?.smsType === 'whatsapp-template' ? content.templateParameters.body : undefined;
+    expect(Object.getPrototypeOf(body ?? {})).toBe(Object.prototype);
+    expect({ ...body }).toEqual({ 1: 'Sara' });
+  });
+});
+
+describe('media types', () => {
+  test.each([
+    ['application/json', 200],
+    ['Application/JSON; charset=UTF-8', 200],
+    ['application/json;charset="utf-8"', 200],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['application/json; charset=utf-16', 415],
+    ['application/json; charset=latin1', 415],
+    ['application/jsonp', 415],
+    ['', 415],
+  ])('%s', async (contentType, status) => {
+    const reply = await world.postRaw('/sms', VALID, { 'content-type': contentType });
+    expect(reply.status).toBe(status);
+    if (status === 415) expect(reply.body).toEqual(MEDIA_TYPE);
+  });
+
+  it('does not unpack', async () => {
+    for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'x-unknown']) {
+      const reply = await world.postRaw('/sms', gzipSync(VALID), { 'content-encoding': encoding });
+      expect(reply.status).toBe(415);
+      expect(reply.headers['x-error-code']).toBe('unsupported-media-type');
+    }
+    expect((await world.postRaw('/sms', VALID, { 'content-encoding': 'identity' })).status).toBe(200);
+  });
+});
+
+describe('size', () => {
+  const sized = (bytes: number) => VALID.padEnd(bytes, ' ');
+
+  it('takes 32 kB and not a byte more', async () => {
+    expect((await world.postRaw('/sms', sized(32 * 1024))).status).toBe(200);
+    const reply = await world.postRaw('/sms', sized(32 * 1024 + 1));
+    expect(reply.status).toBe(413);
+    expect(reply.body).toEqual({ message: 'The request body is too large' });
+    expect(reply.headers['x-error-code']).toBe('body-too-large');
+  });
+
+  it('looks at the key before the size', async () => {
+    const reply = await world.call('POST', '/sms', { keyless: true, body: sized(100_000) });
+    expect(reply.status).toBe(401);
+  });
+
+  it('looks at the size before the media type', async () => {
+    expect((await world.postRaw('/sms', sized(40_000), { 'content-type': 'text/plain' })).status).toBe(413);
+  });
+});

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEV_KEY } from '../../../support/builders.ts';
+import { HttpWorld } from '../http-world.ts';
+import { RawConnection } from '../raw-connection.ts';
+
+const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
+const KEY = `Authorization: Bearer ${DEV_KEY}`;
+const OVERLOADED = { message: 'Too many requests are being answered, try again shortly' };
+const MEGABYTE = 1024 * 1024;
+const FLOOD = 20_000;
+const SERVED_AT_A_TIME = 16;
+
+let world: HttpWorld;
+let openGate: () => void;
+let connection: RawConnection;
+/** The server's end of the connection. */
+let socket: Socket;
+
+async function start(limits: HttpWorldLimits = {}): Promise<void> {
+  world = await new HttpWorld({ limits }).open();
+  world.api.gate = new Promise((resolve) => {
+    openGate = resolve;
+  });
+  const connected = once(world.http.server, 'connection');
+  connection = await RawConnection.open(world.port);
+  [socket] = (await connected) as [Socket];
+}
+type HttpWorldLimits = NonNullable<ConstructorParameters<typeof HttpWorld>[0]>['limits'] & object;
+
+afterEach(async () => {
+  openGate();
+  connection.destroy();
+  await world.close();
+});
+
+const send = (index: number, header = '') =>
+  `POST /sms HTTP/1.1\r\nHost: x\r\n${header}${KEY}\r\nX-Request-Id: n${index}\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const sends = (count: number) => Array.from({ length: count }, (_, index) => send(index)).join('');
+const idsOf = (received: string) => received.match(/X-Request-Id: n[0-9]+/g) ?? [];
+const idsTo = (count: number) => Array.from({ length: count }, (_, index) => `X-Request-Id: n${index}`);
+
+/** Other callers' requests, each on a connection of its own, while whatever came before them is taken in. */
+async function others(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const startedAt = performance.now();
+    const reply = await world.call('GET', '/info');
+    expect(reply.status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  }
+}
+
+async function untilServed(count: number): Promise<void> {
+  while (world.api.sent.length < count) await others(1);
+}
+
+describe('requests that one connection sends without waiting for answers', () => {
+  beforeEach(() => start());
+
+  it('are served a few at a time, leave room for others, and are answered in order', async () => {
+    const rssBefore = process.memoryUsage().rss;
+    connection.write(sends(FLOOD - 1) + send(FLOOD - 1, 'Connection: close\r\n'));
+    await untilServed(SERVED_AT_A_TIME);
+    await others(50);
+    expect(world.api.sent).toHaveLength(SERVED_AT_A_TIME);
+    expect(socket.bytesRead).toBeLessThanOrEqual(MEGABYTE / 4);
+    expect(process.memoryUsage().rss - rssBefore).toBeLessThan(50 * MEGABYTE);
+
+    openGate();
+    const answered = connection.untilClosed();
+    await others(5);
+    const received = await answered;
+    expect(received.match(/HTTP\/1.1 200 OK/g)).toHaveLength(FLOOD);
+    expect(idsOf(received)).toEqual(idsTo(FLOOD));
+    expect(world.api.sent).toHaveLength(FLOOD);
+  });
+
+  it('go on when a body came in pieces behind a full connection', async () => {
+    const last = send(40);
+    connection.write(sends(40) + last.slice(0, -10));
+    await untilServed(SERVED_AT_A_TIME);
+    connection.write(last.slice(-10));
+    openGate();
+    const received = await connection.until(/X-Request-Id: n40\r\n.*}$/s);
+    expect(idsOf(received)).toEqual(idsTo(41));
+    expect(world.api.sent).toHaveLength(41);
+  });
+
+  it('are not served any more when the connection is gone', async () => {
+    connection.write(sends(100));
+    await untilServed(SERVED_AT_A_TIME);
+    const closed = once(socket, 'close');
+    socket.destroy();
+    await closed;
+    openGate();
+    await others(20);
+    expect(world.api.sent).toHaveLength(SERVED_AT_A_TIME);
+  });
+});
+
+describe('more requests than the process serves at a time', () => {
+  beforeEach(() => start({ requestsMax: 3, connectionRequestsMax: 10 }));
+
+  it('are refused with 503 before the key is looked at, but for the sign of life', async () => {
+    connection.write(sends(3));
+    while (world.api.sent.length < 3) await world.call('GET', '/healthz');
+    for (const [method, path] of [
+      ['POST', '/sms'],
+      ['GET', '/info'],
+      ['GET', '/api/sms/track/sms-000000000000000000000001'],
+      ['GET', '/sender-ids'],
+      ['GET', '/international-sms-pricing'],
+      ['GET', '/whatsapp/resources'],
+      ['GET', '/readyz'],
+      ['GET', '/openapi.json'],
+    ] as const) {
+      const reply = await world.call(method, path, { keyless: true });
+      expect([path, reply.status]).toEqual([path, 503]);
+      expect(reply.body).toEqual(OVERLOADED);
+      expect(reply.headers['x-error-code']).toBe('overloaded');
+      expect(reply.headers['retry-after']).toBe('1');
+    }
+    expect((await world.call('GET', '/healthz')).status).toBe(200);
+
+    openGate();
+    await connection.until(/X-Request-Id: n2\r\n.*}$/s);
+    expect((await world.call('GET', '/info')).status).toBe(200);
+    expect(world.api.sent).toHaveLength(3);
+  });
+
+  it('are refused in their place among the answers of a connection', async () => {
+    connection.write(sends(5));
+    await untilRefused(2);
+    openGate();
+    const received = await connection.until(/X-Request-Id: n4\r\n.*}$/s);
+    expect(idsOf(received)).toEqual(idsTo(5));
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)?.map((line) => line.slice(-3))).toEqual([
+      '200',
+      '200',
+      '200',
+      '503',
+      '503',
+    ]);
+  });
+
+  it('have room again when the caller of others left', async () => {
+    connection.write(sends(3));
+    while (world.api.sent.length < 3) await world.call('GET', '/healthz');
+    const closed = once(socket, 'close');
+    connection.destroy();
+    await closed;
+    expect((await world.call('GET', '/info')).status).toBe(503);
+    openGate();
+    await world.call('GET', '/healthz');
+    expect((await world.call('GET', '/info')).status).toBe(200);
+  });
+});
+
+async function untilRefused(count: number): Promise<void> {
+  while (world.seen.filter(({ status }) => status === 503).length < count) {
+    await world.call('GET', '/healthz');
+  }
+}

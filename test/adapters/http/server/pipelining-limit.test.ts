@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
+import { RawConnection } from '../raw-connection.ts';
+
+const AT_A_TIME = 3;
+const KILOBYTE = 1024;
+
+let server: Server;
+let connection: RawConnection;
+/** The server's end of the connection. */
+let socket: Socket;
+let served: { path: string; answer: () => void }[];
+/** What a handler does at once. */
+let look: () => void;
+
+beforeEach(async () => {
+  served = [];
+  look = () => undefined;
+  server = createServer();
+  const take = pipeliningLimit(server, AT_A_TIME, (request, response) => {
+    const path = request.url ?? '';
+    served.push({ path, answer: () => response.end(path) });
+    look();
+  });
+  server.on('request', take);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await connectAnew();
+});
+
+afterEach(async () => {
+  connection.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function connectAnew(): Promise<void> {
+  const connected = once(server, 'connection');
+  connection = await RawConnection.open((server.address() as AddressInfo).port);
+  [socket] = (await connected) as [Socket];
+}
+
+const gets = (first: number, last: number) =>
+  Array.from(
+    { length: last - first + 1 },
+    (_, index) => `GET /p${first + index}. HTTP/1.1\r\nHost: x\r\n\r\n`,
+  );
+const paths = () => served.map(({ path }) => path);
+
+async function untilServed(count: number): Promise<void> {
+  while (served.length < count) await eventLoopRound();
+}
+
+/** Long enough for everything that is on its way within this process. */
+async function rounds(): Promise<void> {
+  for (let count = 0; count < 200; count += 1) await eventLoopRound();
+}
+
+function eventLoopRound(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the turns of a connection', () => {
+  it('begin in order, one for each answer', async () => {
+    connection.write(gets(1, 6).join(''));
+    await untilServed(AT_A_TIME);
+    await rounds();
+    expect(paths()).toEqual(['/p1.', '/p2.', '/p3.']);
+    served[0]?.answer();
+    await untilServed(4);
+    await rounds();
+    expect(paths()).toEqual(['/p1.', '/p2.', '/p3.', '/p4.']);
+    for (const index of [3, 2, 1]) served[index]?.answer();
+    await untilServed(6);
+    for (const index of [5, 4]) served[index]?.answer();
+    const received = await connection.until(/\/p6\./);
+    expect(received.match(/\/p[0-9]\./g)).toEqual(['/p1.', '/p2.', '/p3.', '/p4.', '/p5.', '/p6.']);
+  });
+
+  it('come no sooner than other connections had theirs', async () => {
+    look = () => served.at(-1)?.answer();
+    connection.write(gets(1, 30).join(''));
+    await untilServed(1);
+    expect(served.length).toBeLessThanOrEqual(AT_A_TIME);
+    await connection.until(/\/p30\./);
+  });
+
+  it('are over when the connection is', async () => {
+    connection.write(gets(1, 6).join(''));
+    await untilServed(AT_A_TIME);
+    socket.destroy();
+    await rounds();
+    expect(paths()).toEqual(['/p1.', '/p2.', '/p3.']);
+  });
+
+  it('keep the rest unread, be it another request or a body that began', async () => {
+    const beginnings = [
+      gets(4, 4).join(''),
+      `POST /p4. HTTP/1.1\r\nHost: x\r\nContent-Length: ${KILOBYTE}\r\n\r\n`,
+    ];
+    for (const beginning of beginnings) {
+      served = [];
+      connection.destroy();
+      await connectAnew();
+      connection.write(gets(1, 3).join('') + beginning);
+      await untilServed(AT_A_TIME);
+      const { bytesRead } = socket;
+      connection.write(' '.repeat(KILOBYTE));
+      await rounds();
+      expect(socket.bytesRead).toBe(bytesRead);
+      served[0]?.answer();
+      await untilServed(4);
+      while (socket.bytesRead === bytesRead) await eventLoopRound();
+    }
+  });
+});

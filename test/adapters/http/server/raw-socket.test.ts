@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
+import { DEV_KEY } from '../../../support/builders.ts';
+import { HttpWorld } from '../http-world.ts';
+import { RawConnection } from '../raw-connection.ts';
+
+const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
+const KEY = `Authorization: Bearer ${DEV_KEY}`;
+const POST = `POST /sms HTTP/1.1\r\nHost: x\r\n${KEY}\r\nContent-Type: application/json\r\n`;
+const SEND = `${POST}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
+const GET = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
+const MEGABYTE = 1024 * 1024;
+
+let world: HttpWorld;
+beforeEach(async () => {
+  world = await new HttpWorld({
+    limits: { headersTimeoutMs: 200, requestTimeoutMs: 200, connectionsCheckingIntervalMs: 50 },
+  }).open();
+});
+afterEach(() => world.close());
+
+const open = () => RawConnection.open(world.port);
+
+/** Writes, waits for the end, and takes the one answer apart. */
+async function only(text: string | Buffer): Promise<{ status: number; head: string; body: unknown }> {
+  const connection = await open();
+  connection.write(text);
+  const received = await connection.untilClosed();
+  const [head = '', body = ''] = received.split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), head, body: JSON.parse(body) };
+}
+
+describe('what is no request', () => {
+  test.each<[string, string | Buffer]>([
+    ['garbage', 'hello\r\n\r\n'],
+    ['no version', 'GET /healthz\r\n\r\n'],
+    ['a version from the future', 'GET /healthz HTTP/2.0\r\nHost: x\r\n\r\n'],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['a TLS greeting', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00])],
+    ['a NUL in the path', 'GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n'],
+    ['a header without a name', 'GET /healthz HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+    ['white space before the colon', 'GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n'],
+    ['an unknown method', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['two lengths', `${POST}Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345`],
+    ['length and chunks', `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['a negative length', `${POST}Content-Length: -1\r\n\r\n`],
+    ['a broken chunk', `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['the same host twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\nhOST: x\r\n\r\n'],
+    ['two hosts of old', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+  ])('%s is answered with 400 in JSON and closed', async (_name, text) => {
+    const { status, head, body } = await only(text);
+    expect(status).toBe(400);
+    expect(body).toEqual({ error: 'The request is malformed' });
+    expect(head).toMatch(/content-type: application\/json; charset=utf-8/i);
+    expect(head).toMatch(/connection: close/i);
+    expect(head).toMatch(/x-error-code: malformed-request/i);
+    expect(head).toMatch(/x-request-id: request-[12]/i);
+    expect(world.api.sent).toEqual([]);
+  });
+
+  it('headers that are too large get 431', async () => {
+    const { status, body } = await only(`GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(status).toBe(431);
+    expect(body).toEqual({ message: 'The request headers are too large' });
+  });
+
+  it('an expectation other than 100-continue gets 417', async () => {
+    const { status, body } = await only(`${POST}Expect: tea\r\nContent-Length: 0\r\n\r\n`);
+    expect(status).toBe(417);
+    expect(body).toEqual({ message: 'Only the expectation 100-continue is supported' });
+  });
+
+  test.each([
+    ['an unfinished head', 'POST /sms HTTP/1.1\r\nHost:'],
+    ['an unfinished body', `${POST}Content-Length: 100\r\n\r\n{"phone`],
+  ])('%s gets 408 in the end', async (_name, text) => {
+    const { status, body } = await only(text);
+    expect(status).toBe(408);
+    expect(body).toEqual({ message: 'The request did not arrive in time' });
+  });
+
+  it('a caller that leaves in the middle of a body is no fault', async () => {
+    const connection = await open();
+    connection.write(`${POST}Content-Length: 100\r\n\r\n{"phone`);
+    connection.destroy();
+    await world.call('GET', '/info');
+    expect(world.logger.entries).toEqual([]);
+  });
+});
+
+describe('ordinary requests over one connection', () => {
+  it('are answered in order, a marker after each', async () => {
+    const connection = await open();
+    connection.write(`${SEND}${GET}${POST}Transfer-Encoding: chunked\r\n\r\n5\r\n${BODY.slice(0, 5)}\r\n`);
+    connection.write(`${(BODY.length - 5).toString(16)}\r\n${BODY.slice(5)}\r\n0\r\n\r\n${GET}`);
+    const received = await connection.until(/("status":"ok".*){2}/s);
+    expect(received.match(/"smsId"|"status":"ok"/g)).toEqual([
+      '"smsId"',
+      '"status":"ok"',
+      '"smsId"',
+      '"status":"ok"',
+    ]);
+    expect(world.api.sent).toHaveLength(2);
+    connection.destroy();
+  });
+
+  it('a fault behind a request does not overtake its answer', async () => {
+    let openGate = (): void => undefined;
+    world.api.gate = new Promise((resolve) => {
+      openGate = resolve;
+    });
+    const connection = await open();
+    connection.write(`${SEND}garbage\r\n\r\n`);
+    while (world.api.sent.length === 0) await world.call('GET', '/healthz');
+    openGate();
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it('a fault behind many requests overtakes none of their answers', async () => {
+    const connection = await open();
+    connection.write(`${GET.repeat(100)}garbage\r\n\r\n`);
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual([
+      ...Array.from({ length: 100 }, () => 'HTTP/1.1 200'),
+      'HTTP/1.1 400',
+    ]);
+  });
+
+  it('waits for 100-continue only when the body is wanted', async () => {
+    const wanted = await open();
+    wanted.write(`${POST}Expect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n`);
+    await wanted.until(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
+    wanted.write(BODY);
+    expect(await wanted.until(/"smsId"/)).toContain('HTTP/1.1 200 OK');
+    wanted.destroy();
+
+    const unwanted = await open();
+    unwanted.write(`${POST}Expect: 100-continue\r\nContent-Length: 99999999\r\n\r\n`);
+    expect(await unwanted.until(/too large/)).toMatch(/^HTTP\/1.1 413 /);
+    unwanted.destroy();
+  });
+
+  it('HTTP/1.0 without a host is served', async () => {
+    const connection = await open();
+    connection.write('GET /healthz HTTP/1.0\r\n\r\n');
+    expect(await connection.untilClosed()).toContain('{"status":"ok"}');
+  });
+
+  it('the connection outlives a refused small body', async () => {
+    const connection = await open();
+    connection.write(
+      `POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}${GET}`,
+    );
+    const received = await connection.until(/"status":"ok"/);
+    expect(received).toMatch(/^HTTP\/1.1 404 /);
+    connection.destroy();
+  });
+});
+
+it('a caller that goes on sending a refused body is heard out, up to 1 MB', async () => {
+  const connection = await open();
+  const half = Buffer.alloc(MEGABYTE / 4, ' ');
+  connection.write(`POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * half.length}\r\n\r\n`);
+  connection.write(half);
+  expect(await connection.until(/"Not found"/)).toMatch(/connection: close/i);
+  connection.write(half);
+  await connection.untilClosed();
+  expect(connection.wasReset).toBe(false);
+});
+
+describe('a body of 100 MB', () => {
+  const HEADS: readonly [string, string][] = [
+    ['with its length', `${POST}Content-Length: ${100 * MEGABYTE}\r\n\r\n`],
+    ['in chunks', `${POST}Transfer-Encoding: chunked\r\n\r\n${(100 * MEGABYTE).toString(16)}\r\n`],
+    ['without a key', `POST /sms HTTP/1.1\r\nHost: x\r\nContent-Length: ${100 * MEGABYTE}\r\n\r\n`],
+    ['to nowhere', `POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${100 * MEGABYTE}\r\n\r\n`],
+  ];
+  const STATUS = [413, 413, 401, 404];
+
+  test.each(HEADS.map(([name, head], index) => [name, head, STATUS[index]] as const))(
+    '%s is answered at once and hardly read',
+    async (_name, head, status) => {
+      let bytesRead = 0;
+      world.http.server.once('connection', (socket) => {
+        socket.once('close', () => {
+          bytesRead = socket.bytesRead;
+        });
+      });
+      const connection = await open();
+      connection.write(head);
+      const megabyte = Buffer.alloc(MEGABYTE, ' ');
+      for (let sent = 0; sent < 100 && !connection.closed; sent += 1) {
+        if (!connection.write(megabyte)) await connection.drained();
+      }
+      const received = await connection.untilClosed();
+      expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(received).toMatch(/connection: close/i);
+      expect(bytesRead).toBeLessThanOrEqual(4 * MEGABYTE);
+      expect(world.api.sent).toEqual([]);
+    },
+  );
+});
+
+it('the limits of a server are those of the reference', () => {
+  expect(SERVER_LIMITS).toMatchObject({
+    headersTimeoutMs: 10_000,
+    requestTimeoutMs: 30_000,
+    connectionsCheckingIntervalMs: 2_000,
+  });
+});
