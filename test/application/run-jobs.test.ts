@@ -1,4 +1,7 @@
+import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
 import {
   FAILED_JOB_PAUSE_MS,
@@ -12,26 +15,37 @@ import { readConfig } from '../../src/bootstrap/config.ts';
 import { buildContainer } from '../../src/bootstrap/service.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW } from '../support/builders.ts';
+import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 
 const SOUND = anSmsId(1);
 const POISONED = anSmsId(2);
 
-/** RunJobs in its real surroundings, on a database in memory. */
+/** RunJobs in its real surroundings, on a database in memory that can be lost. */
 function world() {
   const logger = new RecordingLogger();
   const clock = { at: NOW, now: () => clock.at };
+  const submitted: string[] = [];
+  const lossy = new ContainerModule(({ rebind }) => {
+    rebind(ports.unitOfWork).toResolvedValue(
+      (inner: Database) => new LossyUnitOfWork(new KnexUnitOfWork(inner)),
+      [adapters.database],
+    );
+  });
   const container = buildContainer({
     ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
     secretKey: Buffer.alloc(32),
     clock,
     logger,
+    onSubmission: ({ smsId }) => submitted.push(smsId),
+    overrides: [lossy],
   });
-  const unitOfWork = container.get(ports.unitOfWork);
+  const unitOfWork = container.get(ports.unitOfWork) as LossyUnitOfWork;
   const database = container.get(adapters.database);
   return {
     logger,
     clock,
+    submitted,
     database,
     unitOfWork,
     runJobs: container.get(RunJobs),
@@ -140,5 +154,37 @@ describe('RunJobs', () => {
     await here.background.idle();
     expect([answered, await here.stepsOf(SOUND)]).toEqual([1, 1]);
     expect(here.logger.entries).toEqual([]);
+  });
+
+  it('submits nothing of a batch that was not committed, and all of it once it is', async () => {
+    await here.database.knex.raw('DROP TRIGGER poison');
+    const jobs = await here.lease();
+    here.unitOfWork.losses = ['before-commit'];
+    await here.runJobs.execute(jobs);
+    await here.background.idle();
+    expect(here.submitted).toEqual([]);
+    here.clock.at += LEASE_MS;
+    await here.runJobs.execute(await here.lease());
+    await here.background.idle();
+    expect(here.submitted.toSorted()).toEqual([SOUND, POISONED]);
+  });
+
+  it('counts no failure against the jobs of a batch that lost the database', async () => {
+    await here.database.knex.raw('DROP TRIGGER poison');
+    for (let outage = 1; outage <= FAILURES_MAX; outage += 1) {
+      const jobs = await here.lease();
+      expect(jobs).toHaveLength(2);
+      const before = here.unitOfWork.transactions;
+      // A database that comes and goes: each job would fail alone too, and the note of its failure would be stored.
+      here.unitOfWork.losses = ['before-commit', 'before-commit', null, 'before-commit', null];
+      await here.runJobs.execute(jobs);
+      expect(here.unitOfWork.transactions - before).toBe(1);
+      here.unitOfWork.losses = [];
+      here.clock.at += FAILED_JOB_PAUSE_MS;
+    }
+    expect(await here.countDeadLettered()).toBe(0);
+    expect(here.logger.count('job_failed')).toBe(2 * FAILURES_MAX);
+    await here.runJobs.execute(await here.lease());
+    expect([await here.stepsOf(SOUND), await here.stepsOf(POISONED)]).toEqual([1, 1]);
   });
 });

@@ -1,0 +1,38 @@
+import type { Stores } from '../../src/application/ports/stores.ts';
+import type { Durability, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
+
+/** Where the database is lost in a unit of work, on either side of its commit; null leaves the unit alone. */
+export type Loss = 'before-commit' | 'after-commit' | null;
+
+/** A unit of work whose database is lost on demand: each transaction takes the next entry of `losses`. */
+export class LossyUnitOfWork implements UnitOfWork {
+  losses: Loss[] = [];
+  /** Transactions begun so far. */
+  transactions = 0;
+  readonly #unitOfWork: UnitOfWork;
+
+  constructor(unitOfWork: UnitOfWork) {
+    this.#unitOfWork = unitOfWork;
+  }
+
+  async run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability): Promise<T> {
+    this.transactions += 1;
+    const loss = this.losses.shift() ?? null;
+    const result = await this.#unitOfWork.run(async (stores) => {
+      const written = await work(stores);
+      if (loss === 'before-commit') throw new StorageUnavailable(new Error('lost before the commit'));
+      return written;
+    }, durability);
+    if (loss === 'after-commit') throw new StorageUnavailable(new Error('lost after the commit'));
+    return result;
+  }
+
+  read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+    return this.#unitOfWork.read(work);
+  }
+
+  ping(): Promise<void> {
+    return this.#unitOfWork.ping();
+  }
+}
