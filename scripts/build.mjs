@@ -24,30 +24,47 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   }
 }
 
-/**
- * Compiles the sources and lets `dist` point at the outcome. Every build has a folder of its own, named after
- * what it was made from and never changed afterwards, so a running process keeps its files and several builds
- * may run at once. Returns the folder's real path; does nothing but that when it is there already.
- */
+/** The service alone, and the service with the programs that measure and crash it. */
+const SERVICE = { config: 'tsconfig.json', sources: ['src'] };
+const BENCH = { config: 'tsconfig.bench.json', sources: ['src', 'bench', 'test/crash', 'test/support'] };
+
+/** Compiles the service, lets `dist` point at the outcome, and resolves with its folder. */
 export async function build() {
+  const folder = await compile(SERVICE);
+  await pointAt(folder);
+  return folder;
+}
+
+/**
+ * Compiles the service together with benches and crash tests, and resolves with the folder. They run plain
+ * JavaScript of the same compiler as the service does: a loader that compiles in passing would be measured too.
+ */
+export function buildBench() {
+  return compile(BENCH);
+}
+
+/**
+ * Every build has a folder of its own, named after what it was made from and never changed afterwards, so a
+ * running process keeps its files and several builds may run at once. Resolves with the folder's real path; does
+ * nothing but that when it is there already.
+ */
+async function compile(target) {
   for (let attempt = 0; attempt < COMPILATIONS_MAX; attempt += 1) {
-    const name = await contentName();
+    const name = await contentName(target);
     const folder = join(buildsDir, name);
-    if (!existsSync(folder) && !(await compileInto(folder, name))) continue;
-    await pointAt(folder);
-    return folder;
+    if (existsSync(folder) || (await compileInto(folder, name, target))) return folder;
   }
   throw new Error('The sources keep changing while they are compiled');
 }
 
 /** False when the sources changed meanwhile: what was compiled then is not what its name says. */
-async function compileInto(folder, name) {
+async function compileInto(folder, name, target) {
   const startedMs = Date.now();
   const draft = join(buildsDir, `draft-${process.pid}-${randomUUID()}`);
   await mkdir(buildsDir, { recursive: true });
   try {
-    await runCompiler(draft);
-    if ((await contentName()) !== name) return false;
+    await runCompiler(target.config, draft);
+    if ((await contentName(target)) !== name) return false;
     await rename(draft, folder).catch((error) => {
       if (!existsSync(folder)) throw error;
     });
@@ -58,10 +75,10 @@ async function compileInto(folder, name) {
   return true;
 }
 
-async function runCompiler(outDir) {
+async function runCompiler(config, outDir) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(compiler)) throw new Error('The compiler is not installed: run "npm ci" first');
-  const args = [compiler, '-p', join(root, 'tsconfig.json'), '--outDir', outDir, '--noEmitOnError'];
+  const args = [compiler, '-p', join(root, config), '--outDir', outDir, '--noEmitOnError'];
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const output = [];
   child.stdout.on('data', (chunk) => output.push(chunk));
@@ -82,8 +99,9 @@ async function pointAt(folder) {
 }
 
 /** The name of a build of what the checkout holds now. */
-async function contentName() {
-  const files = ['package.json', 'package-lock.json', 'tsconfig.json', ...(await sourceFiles())];
+async function contentName({ config, sources }) {
+  const configs = new Set(['package.json', 'package-lock.json', 'tsconfig.json', config]);
+  const files = [...configs, ...(await Promise.all(sources.map(filesIn))).flat()];
   const hash = createHash('sha256');
   for (const file of files) {
     const content = await readFile(join(root, file));
@@ -92,8 +110,8 @@ async function contentName() {
   return hash.digest('hex').slice(0, BUILD_NAME_LENGTH);
 }
 
-async function sourceFiles() {
-  const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
+async function filesIn(folder) {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))

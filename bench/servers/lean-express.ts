@@ -1,0 +1,37 @@
+import { createHttpServer } from '../../src/adapters/http/http-server.ts';
+import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { iqd } from '../../src/domain/shared/money.ts';
+import { serve } from '../../test/support/child-process.ts';
+import { loadSeed } from '../../test/support/load-seed.ts';
+import { portOf } from '../../test/support/port-of.ts';
+
+/** The service's own HTTP stack with authentication, validation and replies, and nothing behind it. */
+const project = readSeed(loadSeed()).projects[0]?.project;
+if (project === undefined) throw new Error('The seed has a project');
+
+const unused = (): never => {
+  throw new Error('Only POST /sms is measured');
+};
+const result = {
+  smsId: 'sms-0123456789abcdef01234567',
+  remainingCredit: iqd(14_920),
+  cost: iqd(80),
+  canCover: true,
+  paymentType: 'prepaid',
+  replayed: false,
+  acceptance: null,
+} as const;
+
+const { server } = createHttpServer({
+  api: {
+    authenticate: { execute: async () => project },
+    sendMessages: { execute: async () => result },
+    trackMessage: { execute: unused },
+    catalog: { info: unused, senderIds: unused, internationalPrices: unused, whatsappResources: unused },
+    health: { readiness: unused },
+  },
+  logger: { info() {}, warn() {}, error() {} },
+  requestIds: () => '0123456789abcdef01234567',
+});
+server.listen(0, '127.0.0.1', () => serve(portOf(server)));
+process.on('SIGTERM', () => process.exit(0));

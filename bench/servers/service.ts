@@ -1,0 +1,82 @@
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import type { Message } from '../../src/domain/messages/message.ts';
+import { iqd } from '../../src/domain/shared/money.ts';
+import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
+import { serve } from '../../test/support/child-process.ts';
+import { loadSeed } from '../../test/support/load-seed.ts';
+import { startLoadService } from '../../test/support/load-service.ts';
+
+/** The service as the environment configures it, with one rich project. */
+
+const MESSAGES_PER_TRANSACTION = 1_000;
+const STORED_SINCE_MS = 30 * 24 * 3_600_000;
+
+const seed = loadSeed();
+const { service, port, now } = await startLoadService({ seed });
+const { knex } = service.container.get(adapters.database);
+const unitOfWork: UnitOfWork = service.container.get(ports.unitOfWork);
+
+const handlers = {
+  memoryMb: (): number => Math.round(process.memoryUsage.rss() / 2 ** 20),
+  messages: async (): Promise<number> => countOf(await knex('messages').count({ n: '*' })),
+  finalMessages: async (): Promise<number> =>
+    countOf(await knex('messages').where('is_final', 1).count({ n: '*' })),
+  /** Stores that many messages that were delivered long ago. */
+  fill: async (count: number): Promise<number> => {
+    const projectId = readSeed(seed).projects[0]?.project.id ?? '';
+    const since = now() - STORED_SINCE_MS;
+    for (let from = 0; from < count; from += MESSAGES_PER_TRANSACTION) {
+      const length = Math.min(MESSAGES_PER_TRANSACTION, count - from);
+      const messages = Array.from({ length }, (_, index) => storedMessage(projectId, since + from + index));
+      await unitOfWork.run((stores) => stores.messages.insert(messages));
+    }
+    return count;
+  },
+};
+export type ServiceHandlers = typeof handlers;
+
+serve(port, handlers);
+process.on('SIGTERM', () => service.stop().then(() => process.disconnect()));
+
+function countOf(rows: readonly { n?: number | string }[]): number {
+  return Number(rows[0]?.n);
+}
+
+function storedMessage(projectId: string, createdAt: number): Message {
+  const randomHex = (): string =>
+    Math.floor(Math.random() * 2 ** 24)
+      .toString(16)
+      .padStart(6, '0');
+  return {
+    smsId: `sms-${createdAt.toString(16).padStart(12, '0')}${randomHex()}${randomHex()}`,
+    projectId,
+    phoneNumber: `9647${100_000_000 + Math.floor(Math.random() * 900_000_000)}` as PhoneNumber,
+    senderId: null,
+    whatsappSender: { accountId: null, phoneId: null, templateName: null },
+    content: { smsType: 'verification', verificationCode: '******' },
+    channels: ['sms'],
+    steps: [
+      {
+        channel: 'sms',
+        state: 'delivered',
+        reason: null,
+        reference: 'stored',
+        startedAt: createdAt,
+        endedAt: createdAt,
+      },
+    ],
+    status: 'delivered',
+    isFinal: true,
+    cost: iqd(80),
+    prices: { sms: iqd(80) },
+    settlement: 'quoted',
+    stepTimeoutMs: 30_000,
+    deliveryReport: null,
+    createdAt,
+    sentAt: createdAt,
+    finalAt: createdAt,
+    errorReason: null,
+  };
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Child } from '../../test/support/child-process.ts';
+import { load, type RequestMaker, smsRequest } from '../../test/support/http-load.ts';
+import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
+import type { ServiceHandlers } from '../servers/service.ts';
+
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+const CONNECTIONS = 64;
+/** Long enough for the code to be compiled and the caches to be filled. */
+const WARM_UP_SECONDS = 3;
+const DELIVERED_MESSAGES = 20_000;
+const DELIVERED_SECONDS_MAX = 120;
+const POLL_MS = 20;
+
+const makeRequest: RequestMaker = smsRequest({ apiKey: LOAD_API_KEY });
+
+/** What a row reached: medians, and the rate of each round. Latencies are milliseconds, and absent where none was measured. */
+export interface Measured {
+  readonly perSecond: number;
+  readonly p50?: number;
+  readonly p99?: number;
+  readonly rounds: readonly number[];
+}
+
+/**
+ * Measures POST /sms for each row in turn, several rounds each. A row is the servers its connections are shared
+ * out to.
+ */
+export async function requestsInTurn(rows: readonly (readonly Child[])[]): Promise<readonly Measured[]> {
+  for (const row of rows) await requestsPerSecond(row, WARM_UP_SECONDS);
+  const rounds = await inTurn(rows, (row) => requestsPerSecond(row, SECONDS));
+  return rounds.map((results) => ({
+    perSecond: median(results.map(({ perSecond }) => perSecond)),
+    p50: median(results.map(({ p50 }) => p50)),
+    p99: median(results.map(({ p99 }) => p99)),
+    rounds: results.map(({ perSecond }) => perSecond),
+  }));
+}
+
+/** Measures each row in turn, several rounds each. */
+export async function ratesInTurn<Row>(
+  rows: readonly Row[],
+  measure: (row: Row) => Promise<number>,
+): Promise<readonly Measured[]> {
+  const rounds = await inTurn(rows, measure);
+  return rounds.map((rates) => ({ perSecond: median(rates), rounds: rates }));
+}
+
+async function inTurn<Row, Result>(
+  rows: readonly Row[],
+  measure: (row: Row) => Promise<Result>,
+): Promise<readonly (readonly Result[])[]> {
+  const rounds = rows.map((row) => ({ row, results: [] as Result[] }));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { row, results } of rounds) results.push(await measure(row));
+  }
+  return rounds.map(({ results }) => results);
+}
+
+async function requestsPerSecond(servers: readonly Child[], seconds: number) {
+  const connections = CONNECTIONS / servers.length;
+  const results = await Promise.all(
+    servers.map(({ port }) => load({ port, connections, seconds, makeRequest })),
+  );
+  const failed = results.reduce((sum, result) => sum + result.failed, 0);
+  if (failed > 0) throw new Error(`${failed} responses were not 200`);
+  return {
+    perSecond: results.reduce((sum, result) => sum + result.perSecond, 0),
+    p50: Math.max(...results.map(({ p50 }) => p50)),
+    p99: Math.max(...results.map(({ p99 }) => p99)),
+  };
+}
+
+/** Messages per second from the first request until the last message is final and settled. */
+export async function acceptedToDelivered(server: Child<ServiceHandlers>): Promise<number> {
+  const before = await server.ask('finalMessages');
+  const started = performance.now();
+  await load({
+    port: server.port,
+    connections: CONNECTIONS,
+    seconds: DELIVERED_SECONDS_MAX,
+    requests: DELIVERED_MESSAGES,
+    makeRequest,
+  });
+  while ((await server.ask('finalMessages')) < before + DELIVERED_MESSAGES) {
+    if (performance.now() - started > DELIVERED_SECONDS_MAX * 1000)
+      throw new Error('Not every message was delivered');
+    await sleep(POLL_MS);
+  }
+  return DELIVERED_MESSAGES / ((performance.now() - started) / 1000);
+}
+
+/** Waits until every message accepted so far is delivered, so that only new ones are measured. */
+export async function settled(server: Child<ServiceHandlers>): Promise<void> {
+  const until = performance.now() + DELIVERED_SECONDS_MAX * 1000;
+  while ((await server.ask('finalMessages')) < (await server.ask('messages'))) {
+    if (performance.now() > until) throw new Error('The messages accepted before were not delivered');
+    await sleep(POLL_MS);
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

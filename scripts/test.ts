@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type FoundService, type FoundServices, findServices } from '../test/support/services.ts';
+
+/** A service that is missing, or a test that was skipped, then counts as a failure. */
+const mustHaveAll = process.env.REQUIRE_SERVICES === '1';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const args = process.argv.slice(2);
+let running: ChildProcess | null = null;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running?.kill(signal));
+
+const services = await findServices();
+try {
+  process.exitCode = await runAll(services);
+} finally {
+  await services.stop();
+}
+
+/** Runs every test, then those of the whole service once more on the real database and queue. */
+async function runAll({ postgres, rabbitmq }: FoundServices): Promise<number> {
+  const env = { ...process.env };
+  setOrClear(env, 'TEST_POSTGRES_URL', postgres.url);
+  setOrClear(env, 'TEST_RABBITMQ_URL', rabbitmq.url);
+  const runs = [await runTests(['--dir', 'test'], env)];
+  const hasBoth = postgres.url !== undefined && rabbitmq.url !== undefined;
+  if (hasBoth && existsSync(join(root, 'test', 'service'))) {
+    console.log('\nThe tests of the service once more, on PostgreSQL and RabbitMQ:');
+    const onServices = { ...env, HARNESS_DATABASE_URL: postgres.url, HARNESS_QUEUE_URL: rabbitmq.url };
+    runs.push(await runTests(['--dir', 'test/service', '--passWithNoTests'], onServices));
+  }
+  return report(runs, { PostgreSQL: postgres, RabbitMQ: rabbitmq });
+}
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  /** The title of each skipped test's outermost suite. */
+  readonly skipped: readonly string[];
+}
+
+interface Run extends Counts {
+  readonly exitCode: number;
+}
+
+/** What is read of the runner's json report. */
+interface TestFile {
+  readonly status: string;
+  readonly assertionResults: readonly {
+    readonly status: string;
+    readonly title: string;
+    readonly ancestorTitles: readonly string[];
+  }[];
+}
+
+async function runTests(where: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
+  const folder = await mkdtemp(join(tmpdir(), 'barid-tests-'));
+  const outcomeFile = join(folder, 'outcome.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${outcomeFile}`];
+  const runner = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  try {
+    const child = spawn(process.execPath, [runner, 'run', ...where, ...reporters, ...args], {
+      cwd: root,
+      env,
+      stdio: 'inherit',
+    });
+    running = child;
+    const exitCode = await new Promise<number>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve(code ?? 1));
+    });
+    const files = existsSync(outcomeFile) ? JSON.parse(await readFile(outcomeFile, 'utf8')).testResults : [];
+    return { exitCode, ...countTests(files) };
+  } finally {
+    running = null;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A file that could not even be read has no tests to count: it counts as one that failed. */
+function countTests(files: readonly TestFile[]): Counts {
+  const tests = files.flatMap((file) => file.assertionResults);
+  const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+  const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed');
+  return {
+    passed: tests.filter(({ status }) => status === 'passed').length,
+    failed: tests.filter(({ status }) => status === 'failed').length + broken.length,
+    skipped: skipped.map(({ ancestorTitles, title }) => ancestorTitles[0] || title),
+  };
+}
+
+/** Prints what was used and what was left out, and the numbers last. Returns the exit code. */
+function report(runs: readonly Run[], found: Readonly<Record<string, FoundService>>): number {
+  const sum = (key: 'passed' | 'failed'): number => runs.reduce((total, run) => total + run[key], 0);
+  const skipped = runs.flatMap((run) => run.skipped);
+  console.log();
+  for (const [name, service] of Object.entries(found)) console.log(`${name}: ${describeService(service)}`);
+  for (const [title, count] of countByTitle(skipped)) console.log(`skipped: ${title} (${count})`);
+  const isIncomplete =
+    skipped.length > 0 || Object.values(found).some(({ missing }) => missing !== undefined);
+  if (mustHaveAll && isIncomplete) console.log('REQUIRE_SERVICES=1: a missing service or skipped test fails');
+  console.log(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${skipped.length} skipped`);
+  const exitCode = Math.max(...runs.map((run) => run.exitCode));
+  return exitCode === 0 && mustHaveAll && isIncomplete ? 1 : exitCode;
+}
+
+function describeService(service: FoundService): string {
+  if (service.missing !== undefined) return `missing, its tests are skipped: ${service.missing}`;
+  const { host, pathname } = new URL(service.url);
+  return `${host}${pathname}${service.isPrivate ? ' (started for this run)' : ''}`;
+}
+
+function countByTitle(titles: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const title of titles) counts.set(title, (counts.get(title) ?? 0) + 1);
+  return counts;
+}
+
+function setOrClear(env: NodeJS.ProcessEnv, name: string, value: string | undefined): void {
+  if (value === undefined) delete env[name];
+  else env[name] = value;
+}

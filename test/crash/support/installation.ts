@@ -1,0 +1,177 @@
+import { mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Child, startChild } from '../../support/child-process.ts';
+import type { PrivateServer } from '../../support/private-server.ts';
+import { startPrivatePostgres, startPrivateRabbit } from '../../support/services.ts';
+import {
+  checkLedger,
+  type LedgerCheck,
+  type LedgerReport,
+  type Query,
+  repeatedSubmissions,
+} from './ledger-check.ts';
+import type { CrashServiceHandlers } from './service-process.ts';
+import { END_OF_TIME_MS, PAST_RECEIPT_TIMEOUTS_MS, WORK_DUE_WITHIN_MS } from './time-limits.ts';
+
+const POLL_MS = 100;
+
+/** The name of a process: its role and a number. */
+export type ProcessName = `${'api' | 'worker'}-${number}`;
+
+/**
+ * Several processes of the service on a PostgreSQL and a RabbitMQ of their own, and a connection to the database
+ * for the test itself.
+ */
+export class Installation {
+  readonly postgres: PrivateServer;
+  readonly rabbit: PrivateServer;
+  readonly folder = mkdtempSync(join(tmpdir(), 'barid-installation-'));
+  readonly #processes = new Map<ProcessName, Child<CrashServiceHandlers>>();
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #output = openSync(join(this.folder, 'service.log'), 'a');
+  readonly #submissionsFile = join(this.folder, 'submissions');
+  /** How far the clock of every process is ahead. */
+  #aheadMs = 0;
+
+  private constructor(postgres: PrivateServer, rabbit: PrivateServer, environment: NodeJS.ProcessEnv) {
+    this.postgres = postgres;
+    this.rabbit = rabbit;
+    this.#environment = environment;
+  }
+
+  /** Starts the servers and then every process at the same moment, on an empty database. */
+  static async start(
+    names: readonly ProcessName[],
+    environment: NodeJS.ProcessEnv = {},
+  ): Promise<Installation> {
+    const [postgres, rabbit] = await Promise.all([startPrivatePostgres(), startPrivateRabbit()]);
+    const installation = new Installation(postgres, rabbit, environment);
+    await Promise.all(names.map((name) => installation.startProcess(name)));
+    return installation;
+  }
+
+  /** Resolves once the process works. */
+  async startProcess(name: ProcessName): Promise<void> {
+    const child = await startChild<CrashServiceHandlers>(
+      new URL('./service-process.js', import.meta.url),
+      {
+        ROLE: name.split('-')[0],
+        DATABASE_URL: this.postgres.url,
+        QUEUE_URL: this.rabbit.url,
+        CRASH_CLOCK_AHEAD_MS: String(this.#aheadMs),
+        CRASH_SUBMISSIONS_FILE: this.#submissionsFile,
+        ...this.#environment,
+      },
+      { output: this.#output },
+    );
+    this.#processes.set(name, child);
+  }
+
+  process(name: ProcessName): Child<CrashServiceHandlers> {
+    const child = this.#processes.get(name);
+    if (child === undefined) throw new Error(`There is no process ${name}`);
+    return child;
+  }
+
+  /** Rejects when a process ended that nobody killed. */
+  async assertAllRun(): Promise<void> {
+    for (const [name, child] of this.#processes) {
+      if (child.isOver()) throw new Error(`${name} ended by itself (${await child.end})`);
+    }
+  }
+
+  apiPorts(): readonly number[] {
+    return [...this.#processes]
+      .filter(([name, child]) => name.startsWith('api') && !child.isOver())
+      .map(([, { port }]) => port);
+  }
+
+  /** Grows with every submission to a channel. */
+  submittedBytes(): number {
+    return statSync(this.#submissionsFile).size;
+  }
+
+  /** The service's own present time. */
+  now(): number {
+    return Date.now() + this.#aheadMs;
+  }
+
+  async withDatabase<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ connectionString: this.postgres.url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return await work(async (sql, values = []) => (await client.query(sql, [...values])).rows);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  /** What the rows say, what the service's audit says, and whether a message was submitted twice. */
+  async check({ acknowledged, quiet }: LedgerCheck): Promise<LedgerReport> {
+    const report = await this.withDatabase(async (query) => {
+      await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      return checkLedger(query, { acknowledged, quiet });
+    });
+    const [first] = this.#processes.values();
+    if (first === undefined) throw new Error('There is no process');
+    report.problems.push(...(await first.ask('audit', quiet)));
+    const repeated = repeatedSubmissions(readFileSync(this.#submissionsFile, 'utf8').trimEnd().split('\n'));
+    if (repeated.length > 0) {
+      report.problems.push(`${repeated.length} × submitted twice: ${repeated.slice(0, 3).join(', ')}`);
+    }
+    return report;
+  }
+
+  /** Resolves with the milliseconds until nothing but receipt timeouts is left to do. */
+  untilWorkIsDone(timeoutMs: number): Promise<number> {
+    return this.#untilNoJobs(() => this.now() + WORK_DUE_WITHIN_MS, timeoutMs);
+  }
+
+  /** Puts the clocks past the receipt timeouts of what was cut off, and waits until that is done. */
+  async comeToQuiet(timeoutMs: number): Promise<void> {
+    this.#aheadMs += PAST_RECEIPT_TIMEOUTS_MS;
+    await Promise.all(
+      [...this.#processes.values()].map((child) => child.ask('putClockAhead', this.#aheadMs)),
+    );
+    await this.#untilNoJobs(() => END_OF_TIME_MS, timeoutMs);
+  }
+
+  /** The longest that a message accepted since then waited for its first attempt, in milliseconds. */
+  longestWaitMs(since: number): Promise<number> {
+    return this.withDatabase(async (query) => {
+      const [row] = await query(
+        `SELECT MAX((steps::json -> 0 ->> 'startedAt')::bigint - created_at) AS longest
+         FROM messages WHERE created_at >= $1`,
+        [since],
+      );
+      return Number(row?.longest ?? 0);
+    });
+  }
+
+  /** Ends everything. The logs are removed unless they are to be read. */
+  async stop({ keepLogs }: { readonly keepLogs: boolean }): Promise<void> {
+    await Promise.all(
+      [...this.#processes.values()].filter((child) => !child.isOver()).map((child) => child.stop()),
+    );
+    await Promise.all([this.postgres.stop(), this.rabbit.stop()]);
+    if (!keepLogs) rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #untilNoJobs(dueBefore: () => number, timeoutMs: number): Promise<number> {
+    const startedAt = performance.now();
+    return this.withDatabase(async (query) => {
+      for (;;) {
+        const [row] = await query('SELECT COUNT(*) AS n FROM jobs WHERE due_at < $1', [dueBefore()]);
+        const jobs = Number(row?.n);
+        const waitedMs = performance.now() - startedAt;
+        if (jobs === 0) return waitedMs;
+        if (waitedMs > timeoutMs) throw new Error(`${jobs} jobs are still left after ${timeoutMs / 1000} s`);
+        await sleep(POLL_MS);
+      }
+    });
+  }
+}

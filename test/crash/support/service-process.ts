@@ -1,0 +1,32 @@
+import { openSync, writeSync } from 'node:fs';
+import { CheckInvariants } from '../../../src/application/check-invariants.ts';
+import { serve } from '../../support/child-process.ts';
+import { loadSeed } from '../../support/load-seed.ts';
+import { startLoadService } from '../../support/load-service.ts';
+
+/**
+ * The service in a process that a crash test may kill. `CRASH_CREDIT_IQD` is the credit of its project,
+ * `CRASH_CLOCK_AHEAD_MS` is how far its clock is ahead, and every submission to a channel is written as a line to
+ * `CRASH_SUBMISSIONS_FILE`, which outlives the process.
+ */
+const { CRASH_CREDIT_IQD, CRASH_CLOCK_AHEAD_MS = '0', CRASH_SUBMISSIONS_FILE } = process.env;
+
+const submissions = CRASH_SUBMISSIONS_FILE === undefined ? null : openSync(CRASH_SUBMISSIONS_FILE, 'a');
+const { service, port, putClockAhead } = await startLoadService({
+  seed: loadSeed(CRASH_CREDIT_IQD === undefined ? undefined : Number(CRASH_CREDIT_IQD)),
+  aheadMs: Number(CRASH_CLOCK_AHEAD_MS),
+  onSubmission: ({ smsId, step }) => {
+    if (submissions !== null) writeSync(submissions, `${smsId} ${step}\n`);
+  },
+});
+const audit = service.container.get(CheckInvariants);
+
+const handlers = {
+  /** What the service's own audit finds wrong, in sentences. */
+  audit: (quiet: boolean): Promise<readonly string[]> => audit.execute({ quiet }),
+  putClockAhead,
+};
+export type CrashServiceHandlers = typeof handlers;
+
+serve(port, handlers);
+process.on('SIGTERM', () => service.stop().then(() => process.disconnect()));

@@ -1,0 +1,61 @@
+import { PinoLogger } from '../../src/adapters/pino/pino-logger.ts';
+import { readConfig } from '../../src/bootstrap/config.ts';
+import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
+import { Service, type ServiceParts } from '../../src/bootstrap/service.ts';
+import { adapters } from '../../src/bootstrap/tokens.ts';
+
+/** The secret key of every service under load. */
+export const LOAD_SECRET_KEY = Buffer.alloc(32, 7);
+
+export interface LoadServiceOptions {
+  readonly seed: SeedFile;
+  /** How far the clock is ahead of the machine's, in milliseconds. */
+  readonly aheadMs?: number;
+  readonly onSubmission?: ServiceParts['onSubmission'];
+}
+
+export interface LoadService {
+  readonly service: Service;
+  /** 0 for a worker. */
+  readonly port: number;
+  now(): number;
+  /** Puts the clock ahead of the machine's by that much in all, and lets what is due begin. */
+  putClockAhead(ms: number): void;
+}
+
+/** Starts the whole service as the environment configures it, with a clock that can be put ahead. */
+export async function startLoadService({
+  seed,
+  aheadMs = 0,
+  onSubmission,
+}: LoadServiceOptions): Promise<LoadService> {
+  const config = readConfig(process.env);
+  const clock = {
+    aheadMs,
+    now() {
+      return Date.now() + this.aheadMs;
+    },
+  };
+  const service = new Service({
+    role: config.role,
+    database: config.database,
+    queue: config.queue,
+    secretKey: LOAD_SECRET_KEY,
+    egress: config.egress,
+    clock,
+    logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
+    watchesClock: true,
+    seed: readSeed(seed),
+    ...(onSubmission === undefined ? {} : { onSubmission }),
+  });
+  await service.start();
+  return {
+    service,
+    port: config.role === 'worker' ? 0 : await service.listen(0, '127.0.0.1'),
+    now: () => clock.now(),
+    putClockAhead: (ms) => {
+      clock.aheadMs = ms;
+      service.container.get(adapters.doorbell).wake();
+    },
+  };
+}
