@@ -57,12 +57,12 @@ function storedMessage(projectId: string, createdAt: number): Message {
     whatsappSender: { accountId: null, phoneId: null, templateName: null },
     content: { smsType: 'verification', verificationCode: '******' },
     channels: ['sms'],
-    steps: [
+    attempts: [
       {
         channel: 'sms',
         state: 'delivered',
         reason: null,
-        reference: 'stored',
+        providerMessageIds: ['stored'],
         startedAt: createdAt,
         endedAt: createdAt,
       },
@@ -72,7 +72,7 @@ function storedMessage(projectId: string, createdAt: number): Message {
     cost: iqd(80),
     prices: { sms: iqd(80) },
     settlement: 'quoted',
-    stepTimeoutMs: 30_000,
+    attemptTimeoutMs: 30_000,
     deliveryReport: null,
     createdAt,
     sentAt: createdAt,

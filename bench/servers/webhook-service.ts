@@ -1,5 +1,5 @@
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
-import { postWebhooksJob } from '../../src/application/jobs.ts';
+import { deliverWebhooksJob } from '../../src/application/jobs.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { scheduled, statusEvent } from '../../src/domain/webhooks/webhook-event.ts';
@@ -53,7 +53,7 @@ const handlers = {
       });
       await unitOfWork.run(async (stores) => {
         await stores.webhookEvents.insert(batch);
-        await stores.jobs.bringForward(batch.map((event) => postWebhooksJob(event, at + LATER_MS)));
+        await stores.jobs.scheduleNoLaterThan(batch.map((event) => deliverWebhooksJob(event, at + LATER_MS)));
       });
     }
     // Writing back what was filled in is no cost of delivery.

@@ -7,7 +7,7 @@ import { Installation, type ProcessName } from './support/installation.ts';
 import { LeaseWatch } from './support/lease-watch.ts';
 import { between, seededRandom, seedFrom } from './support/seeded-random.ts';
 import { SteadyLoad } from './support/steady-load.ts';
-import { conclude, textOf, verdictOf } from './support/verdict.ts';
+import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdict.ts';
 
 /**
  * Two api and two worker processes under load on a PostgreSQL and a RabbitMQ of their own, while each part in
@@ -178,6 +178,7 @@ async function run(
   }
   await sleep(between(random, CALM_MS));
   await load.stop();
+  assertAcknowledged(acknowledged);
   const workedMs = await installation.untilWorkIsDone(WORK_TIMEOUT_MS);
   await leases.stop();
   await installation.comeToQuiet(QUIET_TIMEOUT_MS);

@@ -18,7 +18,7 @@ import {
   WORK_DUE_WITHIN_MS,
   WORK_TIMEOUT_MS,
 } from './support/time-limits.ts';
-import { conclude, textOf, verdictOf } from './support/verdict.ts';
+import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdict.ts';
 import {
   checkWebhooks,
   type EventRow,
@@ -80,6 +80,7 @@ try {
   await start();
   for (let round = 1; round <= ROUNDS; round += 1) await killOnce(round);
   await comeToQuiet();
+  assertAcknowledged(acknowledged);
 } catch (error) {
   violations.push(textOf(error));
 } finally {
@@ -173,7 +174,7 @@ function readRows() {
     database.exec('BEGIN');
     const events = database
       .prepare<[], EventRow>(
-        'SELECT id, project_id, endpoint, subject, body, state, is_open, next_attempt_at FROM webhook_events',
+        'SELECT id, project_id, endpoint, ordering_key, body, state, is_open, next_attempt_at FROM webhook_events',
       )
       .all();
     const messages = database.prepare<[], MessageRow>('SELECT sms_id, is_final FROM messages').all();

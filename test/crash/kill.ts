@@ -15,7 +15,7 @@ import {
   WORK_DUE_WITHIN_MS,
   WORK_TIMEOUT_MS,
 } from './support/time-limits.ts';
-import { conclude, textOf, verdictOf } from './support/verdict.ts';
+import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdict.ts';
 
 /**
  * Kills the service on SQLite under load, again and again on the same file. Proves that every acknowledged message
@@ -41,6 +41,7 @@ try {
   await start();
   for (let round = 1; round <= ROUNDS; round += 1) await killOnce(round);
   await comeToQuiet();
+  assertAcknowledged(acknowledged);
 } catch (error) {
   violations.push(textOf(error));
 } finally {

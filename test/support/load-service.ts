@@ -55,7 +55,7 @@ export async function startLoadService({
     now: () => clock.now(),
     putClockAhead: (ms) => {
       clock.aheadMs = ms;
-      service.container.get(adapters.doorbell).wake();
+      service.container.get(adapters.localWakeSignal).wake();
     },
   };
 }

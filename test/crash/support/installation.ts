@@ -144,7 +144,7 @@ export class Installation {
   longestWaitMs(since: number): Promise<number> {
     return this.withDatabase(async (query) => {
       const [row] = await query(
-        `SELECT MAX((steps::json -> 0 ->> 'startedAt')::bigint - created_at) AS longest
+        `SELECT MAX((attempts::json -> 0 ->> 'startedAt')::bigint - created_at) AS longest
          FROM messages WHERE created_at >= $1`,
         [since],
       );

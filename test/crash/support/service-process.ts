@@ -15,8 +15,8 @@ const submissions = CRASH_SUBMISSIONS_FILE === undefined ? null : openSync(CRASH
 const { service, port, putClockAhead } = await startLoadService({
   seed: loadSeed(CRASH_CREDIT_IQD === undefined ? undefined : Number(CRASH_CREDIT_IQD)),
   aheadMs: Number(CRASH_CLOCK_AHEAD_MS),
-  onSubmission: ({ smsId, step }) => {
-    if (submissions !== null) writeSync(submissions, `${smsId} ${step}\n`);
+  onSubmission: ({ smsId, attemptNumber }) => {
+    if (submissions !== null) writeSync(submissions, `${smsId} ${attemptNumber}\n`);
   },
 });
 const audit = service.container.get(CheckInvariants);

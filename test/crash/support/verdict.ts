@@ -6,6 +6,11 @@ export function conclude(violations: readonly string[], summary: string, kept: s
   process.exitCode = violations.length === 0 ? 0 : 1;
 }
 
+/** A run in which no message was acknowledged proves nothing. */
+export function assertAcknowledged(acknowledged: ReadonlySet<string>): void {
+  if (acknowledged.size === 0) throw new Error('No message was acknowledged');
+}
+
 /** `ok`, or how many violations there are. */
 export function verdictOf(violations: readonly string[]): string {
   return violations.length === 0 ? 'ok' : `${violations.length} VIOLATIONS`;

@@ -1,14 +1,17 @@
+import type { WebhookWork } from '../../../src/application/jobs.ts';
 import { Findings } from './findings.ts';
 
 /** A dead process's request may reach the receiver a little after the process died. */
 const LATE_ARRIVAL_MS = 1_000;
+
+const DELIVER_WEBHOOKS: WebhookWork['kind'] = 'deliver-webhooks';
 
 /** Columns of a row of `webhook_events`, as SQLite gives them. */
 export interface EventRow {
   readonly id: string;
   readonly project_id: string;
   readonly endpoint: string;
-  readonly subject: string;
+  readonly ordering_key: string;
   readonly body: string;
   readonly state: string;
   readonly is_open: number;
@@ -95,17 +98,17 @@ function checkEvents({
   readonly found: Findings;
 }): void {
   const finals = new Map<string, number>();
-  for (const { id, state, subject, body } of events) {
-    if (JSON.parse(body).isFinal) finals.set(subject, (finals.get(subject) ?? 0) + 1);
+  for (const { id, state, ordering_key, body } of events) {
+    if (JSON.parse(body).isFinal) finals.set(ordering_key, (finals.get(ordering_key) ?? 0) + 1);
     if (state === 'delivered' && !postsById.has(id)) found.add('delivered, never posted', id);
     if (state === 'discarded') found.add('discarded', id);
   }
   const open = events.filter((event) => event.is_open === 1);
   const scheduled = new Set(
-    open.filter((event) => event.next_attempt_at !== null).map(({ subject }) => subject),
+    open.filter((event) => event.next_attempt_at !== null).map(({ ordering_key }) => ordering_key),
   );
-  for (const { id, subject, next_attempt_at: nextAt } of open) {
-    if (nextAt === null && !scheduled.has(subject)) found.add('waits behind no other event', id);
+  for (const { id, ordering_key, next_attempt_at: nextAt } of open) {
+    if (nextAt === null && !scheduled.has(ordering_key)) found.add('waits behind no other event', id);
   }
   for (const { sms_id: id, is_final: isFinal } of messages) {
     const count = finals.get(id) ?? 0;
@@ -123,7 +126,7 @@ function checkJobs({
   const dueAt = new Map<string, number>();
   for (const { work, due_at: due, is_leased: isLeased } of jobs) {
     const { kind, projectId, endpoint } = JSON.parse(work);
-    if (kind === 'post-webhooks') dueAt.set(`${projectId} ${endpoint}`, isLeased === 1 ? 0 : due);
+    if (kind === DELIVER_WEBHOOKS) dueAt.set(`${projectId} ${endpoint}`, isLeased === 1 ? 0 : due);
   }
   for (const { id, project_id: projectId, endpoint, next_attempt_at: nextAt } of events) {
     if (nextAt === null) continue;
