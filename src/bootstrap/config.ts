@@ -133,7 +133,7 @@ const ENTRIES = {
   },
   SECRET_KEY: {
     fallback: '',
-    description: `${SECRET_KEY_FORM} that API keys are hashed and webhook secrets sealed with; made and kept in \`./data\` (beside the SQLite file) when empty`,
+    description: `${SECRET_KEY_FORM} that API keys are hashed and webhook secrets encrypted with; made and kept in \`./data\` (beside the SQLite file) when empty`,
     schema: z
       .string()
       .refine((text) => text === '' || SECRET_KEY_PATTERN.test(text), `must be ${SECRET_KEY_FORM}`),
@@ -150,7 +150,7 @@ const ENTRIES = {
   },
   EGRESS_PORTS: {
     fallback: '443',
-    description: 'ports webhooks may be posted to',
+    description: 'ports webhooks may go to',
     schema: list.pipe(z.array(wholeNumber(1, 65_535))),
   },
   LOG_LEVEL: {
