@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
 import type { Seed, SeedProject } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
@@ -8,9 +9,8 @@ import { PAYMENT_TYPES } from '../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../domain/billing/billing-units.ts';
 import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
 import { SENDER_ID_CHARACTERS_MAX, WEBHOOK_URL_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
-import { LANGUAGES } from '../domain/messages/verification-text.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
-import { MS_PER_SECOND } from '../domain/shared/durations.ts';
+import { LANGUAGES } from '../domain/shared/language.ts';
 import { iqd, isIqdAmount } from '../domain/shared/money.ts';
 import { isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
 import {
@@ -30,8 +30,8 @@ export const DEFAULT_SEED_SETTINGS = {
   billingUnits: DEFAULT_SETTINGS.billingUnits,
   language: DEFAULT_SETTINGS.language,
   attemptTimeoutSeconds: {
-    verification: DEFAULT_SETTINGS.attemptTimeoutMs.verification / MS_PER_SECOND,
-    other: DEFAULT_SETTINGS.attemptTimeoutMs.other / MS_PER_SECOND,
+    verification: DEFAULT_SETTINGS.attemptTimeoutMs.verification / millisecondsInSecond,
+    other: DEFAULT_SETTINGS.attemptTimeoutMs.other / millisecondsInSecond,
   },
 };
 
@@ -212,7 +212,10 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
         settlement: seeded.settlement,
         billingUnits: seeded.billingUnits,
         language: seeded.language,
-        attemptTimeoutMs: { verification: verification * MS_PER_SECOND, other: other * MS_PER_SECOND },
+        attemptTimeoutMs: {
+          verification: verification * millisecondsInSecond,
+          other: other * millisecondsInSecond,
+        },
       },
     },
     apiKeys: seeded.apiKeys,

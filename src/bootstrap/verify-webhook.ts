@@ -1,8 +1,9 @@
 /**
  * The receiver's side of a webhook, for programs that get them: `import { verifyWebhook } from 'barid/webhooks'`.
  */
+
+import { millisecondsInSecond } from 'date-fns/constants';
 import { nodeHmac } from '../adapters/node/node-hmac.ts';
-import { MS_PER_SECOND } from '../domain/shared/durations.ts';
 import { STANDARD_SECRET_PREFIX, verifyInbound, verifyStandard } from '../domain/webhooks/signer.ts';
 
 /** Headers as node:http, express or fetch hand them over; names in any case. */
@@ -63,7 +64,7 @@ function verify(
   const signature = headerOf(headers, 'webhook-signature') ?? '';
   return (
     verifyStandard(nodeHmac, secret, { id, timestamp, signature }, rawBody) &&
-    isFresh(Number(timestamp) * MS_PER_SECOND)
+    isFresh(Number(timestamp) * millisecondsInSecond)
   );
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { configEntries } from '../../src/bootstrap/config.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
-import { SANDBOX_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { SANDBOX_OUTCOMES } from '../../src/domain/sandbox/sandbox-outcomes.ts';
 import { codeBlocks, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 
 describe('docs/configuration.md', () => {

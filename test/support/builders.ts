@@ -47,8 +47,8 @@ export function aPhoneNumber(digits = '9647712345678'): PhoneNumber {
   return digits;
 }
 
-/** A number with a fixed outcome on dev projects, for example `aMagicNumber('0006')`. */
-export function aMagicNumber(outcomeDigits: string, ownDigits = '000000'): PhoneNumber {
+/** A test number with the outcome of these digits, for example `aTestNumber('0006')`. */
+export function aTestNumber(outcomeDigits: string, ownDigits = '000000'): PhoneNumber {
   return aPhoneNumber(`999${ownDigits}${outcomeDigits}`);
 }
 

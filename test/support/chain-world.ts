@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { ChainEvent, ChainOutcome } from '../../src/domain/messages/chain-event.ts';
-import type { Channel } from '../../src/domain/messages/channel.ts';
 import { advance } from '../../src/domain/messages/fallback-chain.ts';
 import { channelFlow, lastChannel, type Message } from '../../src/domain/messages/message.ts';
 import { canCarry, maskContent } from '../../src/domain/messages/send-request.ts';
+import type { Channel } from '../../src/domain/shared/channel.ts';
 import { NOW } from './builders.ts';
 import { deadline, start } from './chain-words.ts';
 

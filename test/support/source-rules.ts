@@ -11,7 +11,7 @@ interface Layer {
   readonly folder: string;
   /** Folders under src a file may import from. */
   readonly folders: readonly string[];
-  readonly packages: 'none' | 'any' | readonly string[];
+  readonly packages: 'any' | readonly string[];
   readonly forbiddenPackages?: readonly string[];
   readonly forbiddenCode?: readonly RegExp[];
 }
@@ -25,12 +25,15 @@ const UNREPEATABLE: readonly RegExp[] = [
   /\bconsole\./,
   /\bsetTimeout\b/,
   /\bsetInterval\b/,
+  // The functions of date-fns that read the clock.
+  /\b(?:constructNow|(?:start|end)Of(?:Today|Tomorrow|Yesterday)|formatDistanceToNow\w*)\b/,
+  /\bis(?:Past|Future|Today|Tomorrow|Yesterday|This[A-Z]\w*)\b/,
 ];
 
 const DOMAIN: Layer = {
   folder: 'src/domain',
   folders: ['src/domain'],
-  packages: 'none',
+  packages: ['date-fns'],
   forbiddenCode: [
     ...UNREPEATABLE,
     /\bsetImmediate\b/,
@@ -76,6 +79,37 @@ export function violationsOf({ path, text }: SourceFile): readonly string[] {
   return [...imports, ...calls, ...databaseViolations(layer, path, code), ...timerViolations(layer, code)];
 }
 
+/**
+ * Every circle among the folders of the domain, as `a -> b -> a`, the first folder in alphabetical order; empty when
+ * the imports between folders go one way.
+ */
+export function folderCircles(files: readonly SourceFile[]): readonly string[] {
+  const imported = new Map<string, Set<string>>();
+  for (const { path, text } of files) {
+    const folder = domainFolder(path);
+    if (folder === null) continue;
+    for (const specifier of specifiersOf(withoutComments(text))) {
+      if (!specifier.startsWith('.')) continue;
+      const target = domainFolder(posix.join(posix.dirname(path), specifier));
+      if (target === null || target === folder) continue;
+      imported.set(folder, (imported.get(folder) ?? new Set()).add(target));
+    }
+  }
+  const circles: string[] = [];
+  const follow = (way: readonly string[]): void => {
+    for (const next of [...(imported.get(way.at(-1) ?? '') ?? [])].sort()) {
+      if (next === way[0]) circles.push([...way, next].join(' -> '));
+      else if (next > (way[0] ?? '') && !way.includes(next)) follow([...way, next]);
+    }
+  };
+  for (const folder of [...imported.keys()].sort()) follow([folder]);
+  return circles;
+}
+
+function domainFolder(path: string): string | null {
+  return /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
+}
+
 /** Every module a file names in an import, a re-export, an import type or a dynamic import. */
 export function specifiersOf(code: string): readonly string[] {
   return [...code.matchAll(SPECIFIER)].flatMap((match) => match[2] ?? match[4] ?? match[6] ?? []);
@@ -107,7 +141,7 @@ function importViolations(layer: Layer, path: string, specifier: string): readon
   const isAllowed =
     layer.packages === 'any'
       ? !(layer.forbiddenPackages ?? []).includes(name)
-      : layer.packages !== 'none' && layer.packages.includes(name);
+      : layer.packages.includes(name);
   return isAllowed ? [] : [`must not import ${specifier}`];
 }
 

@@ -1,10 +1,10 @@
 import type { AcceptedAtQuery, MessageStore } from '../../application/ports/message-store.ts';
 import type { ChannelPrices } from '../../domain/billing/pricing.ts';
 import type { SettlementRule } from '../../domain/billing/settlement.ts';
-import type { Channel } from '../../domain/messages/channel.ts';
 import type { ChannelAttempt, Message } from '../../domain/messages/message.ts';
 import type { MessageStatus } from '../../domain/messages/message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from '../../domain/messages/send-request.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
 import { money } from '../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from './connection.ts';

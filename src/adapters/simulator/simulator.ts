@@ -7,7 +7,7 @@ import type {
 import type { Clock } from '../../application/ports/clock.ts';
 import type { ProviderEvent, ProviderEventSource } from '../../application/ports/provider-events.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
-import { type SubmissionOutcome, submissionOutcome } from '../../domain/messages/magic-numbers.ts';
+import { type SubmissionOutcome, submissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
 import { Timeline } from './timeline.ts';
 
 /** A submission as the handset would see it. */
@@ -28,7 +28,7 @@ interface SimulatorOptions {
 }
 
 /**
- * The carriers of a service that has none: every channel, with outcomes by number (`magic-numbers`) or by
+ * The carriers of a service that has none: every channel, with outcomes by number (`domain/sandbox`) or by
  * script, and receipts on the service's own clock. Like a real carrier it keeps nothing for us over a restart.
  */
 export class Simulator implements ChannelProvider, ProviderEventSource {

@@ -1,15 +1,18 @@
+import { millisecondsInDay } from 'date-fns/constants';
 import type { Project } from '../../domain/access/project.ts';
 import { type Account, creditOf, type PaymentType } from '../../domain/billing/account.ts';
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
-import type { RequestOutcome } from '../../domain/messages/magic-numbers.ts';
 import type { Message } from '../../domain/messages/message.ts';
-import { decideSend, type SendAccepted, type SendRejection } from '../../domain/messages/send-policy.ts';
+import type { SendAccepted, SendRejection } from '../../domain/messages/send-policy.ts';
 import type { SendRequest } from '../../domain/messages/send-request.ts';
-import { rateLimitFor, sandboxOutcome } from '../../domain/messages/test-numbers.ts';
 import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
+import {
+  decideSandboxSend,
+  rateLimitFor,
+  type TestNumberRefused,
+} from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
-import { MS_PER_DAY } from '../../domain/shared/durations.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { type Job, startAttemptJob } from '../jobs.ts';
@@ -30,8 +33,6 @@ export interface SendResult {
   readonly paymentType: PaymentType;
   /** True when the answer is that of an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
-  /** What a magic number asks of the answer itself; null for every other number. */
-  readonly acceptance: RequestOutcome | null;
 }
 
 /** A request with the id its message will have. */
@@ -44,10 +45,10 @@ export type Outcome =
   | { readonly kind: 'accepted'; readonly receipt: SendResult }
   | {
       readonly kind: 'rejected';
-      readonly rejection: SendRejection | { readonly kind: 'idempotency-conflict' };
+      readonly rejection: SendRejection | TestNumberRefused | { readonly kind: 'idempotency-conflict' };
     };
 
-export const IDEMPOTENCY_RECORD_LIFETIME_MS = MS_PER_DAY;
+export const IDEMPOTENCY_RECORD_LIFETIME_MS = millisecondsInDay;
 const SEND_ROUTE = 'POST /sms';
 /** Expired answers removed for each one that is kept, so that the table cannot grow for ever. */
 const SWEPT_PER_ANSWER = 2;
@@ -119,7 +120,7 @@ export class SendBatch {
         : { kind: 'rejected', rejection: { kind: 'idempotency-conflict' } };
     }
     const acceptedAt = this.#acceptedAtOf(candidate);
-    const decision = decideSend(
+    const decision = decideSandboxSend(
       {
         project,
         account: this.#accountOf(project),
@@ -184,7 +185,7 @@ export class SendBatch {
       route: SEND_ROUTE,
       key: idempotency.key,
       requestHash: idempotency.requestHash,
-      result: JSON.stringify({ ...receipt, acceptance: null }),
+      result: JSON.stringify(receipt),
       expiresAt: this.#now + IDEMPOTENCY_RECORD_LIFETIME_MS,
     };
     this.#answers.set(`${project.id} ${idempotency.key}`, answer);
@@ -247,12 +248,7 @@ function resultOf(candidate: PendingSend, account: Account, cost: Money): SendRe
     canCover: true,
     paymentType: account.paymentType,
     replayed: false,
-    acceptance: acceptanceOf(candidate),
   };
-}
-
-export function acceptanceOf({ project, request }: SendCommand): RequestOutcome | null {
-  return sandboxOutcome(project, request.phoneNumber)?.acceptance ?? null;
 }
 
 function projectIdsOf(candidates: readonly PendingSend[]): readonly string[] {

@@ -9,7 +9,6 @@ import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 import { Rejected } from '../rejected.ts';
 import {
-  acceptanceOf,
   type Outcome,
   type PendingSend,
   SendBatch,
@@ -39,9 +38,6 @@ export class SendMessages {
 
   /** Throws `Rejected`; a refused send stores nothing, costs nothing and does not count for the rate limit. */
   async execute(command: SendCommand): Promise<SendResult> {
-    const acceptance = acceptanceOf(command);
-    if (acceptance?.kind === 'internal-error')
-      throw new Error('This magic number answers with an internal error');
     const { clock, ids, wakeSignal } = this.#ports;
     const smsId = `sms-${ids.hex24(clock.now())}`;
     const { project, request, idempotency } = command;

@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
-import type { Channel } from '../../domain/messages/channel.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
 import type { ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';

@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/access/project.ts';
 import type { DeliveryReceipt, SubmitResult } from '../../domain/messages/chain-event.ts';
-import type { Channel } from '../../domain/messages/channel.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 

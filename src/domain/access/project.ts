@@ -1,8 +1,8 @@
+import { millisecondsInMinute, millisecondsInSecond } from 'date-fns/constants';
 import type { BillingUnitRule } from '../billing/billing-units.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
-import type { Language } from '../messages/verification-text.ts';
 import { DEFAULT_RATE_LIMIT, type RateLimit } from '../rate-limiting/rate-limiter.ts';
-import { MS_PER_MINUTE, MS_PER_SECOND } from '../shared/durations.ts';
+import type { Language } from '../shared/language.ts';
 
 export const ENVIRONMENTS = ['live', 'dev'] as const;
 /** A dev project always uses the simulator, whatever is configured; the prefix of its keys says so. */
@@ -33,7 +33,7 @@ export const DEFAULT_SETTINGS: ProjectSettings = {
   billingUnits: 'flat140',
   language: 'ar',
   // A code is useless a minute later; everything else can wait for a slow carrier.
-  attemptTimeoutMs: { verification: 30 * MS_PER_SECOND, other: 5 * MS_PER_MINUTE },
+  attemptTimeoutMs: { verification: 30 * millisecondsInSecond, other: 5 * millisecondsInMinute },
 };
 
 export interface Project {

@@ -1,4 +1,4 @@
-import type { Channel } from '../messages/channel.ts';
+import type { Channel } from '../shared/channel.ts';
 import { larger, type Money, times, ZERO } from '../shared/money.ts';
 import { isDomestic, type Operator, operatorOf, type PhoneNumber } from '../shared/phone-number.ts';
 
@@ -63,8 +63,6 @@ export interface QuoteRequest {
   readonly whatsappCategory: TemplateCategory;
   /** The prices of the sender ID the message goes out under; null for the system's own. */
   readonly senderPrices: OperatorPrices | null;
-  /** A dev project's number outside every numbering plan is priced like one at home. */
-  readonly simulated: boolean;
 }
 
 /** What each channel of a chain would cost, and what the chain costs. */
@@ -95,8 +93,8 @@ function priceOf(list: PriceList, request: QuoteRequest, channel: Channel): Mone
   }
 }
 
-function smsPrice(list: PriceList, { phoneNumber, senderPrices, simulated }: QuoteRequest): Money | null {
-  if (simulated || isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[operatorOf(phoneNumber)];
+function smsPrice(list: PriceList, { phoneNumber, senderPrices }: QuoteRequest): Money | null {
+  if (isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[operatorOf(phoneNumber)];
   for (let digits = COUNTRY_CODE_DIGITS_MAX; digits > 0; digits -= 1) {
     const price = list.internationalByCountryCode.get(phoneNumber.slice(0, digits));
     if (price !== undefined) return price;

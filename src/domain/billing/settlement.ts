@@ -1,4 +1,4 @@
-import type { Channel } from '../messages/channel.ts';
+import type { Channel } from '../shared/channel.ts';
 import { type Money, ZERO } from '../shared/money.ts';
 import type { ChannelPrices } from './pricing.ts';
 

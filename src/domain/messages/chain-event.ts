@@ -1,4 +1,4 @@
-import type { Channel } from './channel.ts';
+import type { Channel } from '../shared/channel.ts';
 import type { Message } from './message.ts';
 
 /** What a channel says later about a submission it may have taken. */

@@ -1,6 +1,6 @@
+import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
 import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt, SubmitResult } from './chain-event.ts';
-import type { Channel } from './channel.ts';
 import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { isTerminal, raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';

@@ -1,8 +1,8 @@
 import type { ChannelPrices } from '../billing/pricing.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
+import type { Channel } from '../shared/channel.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
-import type { Channel } from './channel.ts';
 import type { MessageStatus } from './message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts';
 

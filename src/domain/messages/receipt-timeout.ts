@@ -1,5 +1,5 @@
-import { MS_PER_HOUR } from '../shared/durations.ts';
-import type { Channel } from './channel.ts';
+import { millisecondsInHour } from 'date-fns/constants';
+import type { Channel } from '../shared/channel.ts';
 
 const RECEIPT_TIMEOUT_HOURS: Readonly<Record<Channel, number>> = { sms: 24, whatsapp: 72, telegram: 24 };
 
@@ -8,5 +8,5 @@ const RECEIPT_TIMEOUT_HOURS: Readonly<Record<Channel, number>> = { sms: 24, what
  * word.
  */
 export function receiptTimeoutMs(channel: Channel): number {
-  return RECEIPT_TIMEOUT_HOURS[channel] * MS_PER_HOUR;
+  return RECEIPT_TIMEOUT_HOURS[channel] * millisecondsInHour;
 }

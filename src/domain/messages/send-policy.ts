@@ -9,23 +9,22 @@ import { billingUnits } from '../billing/billing-units.ts';
 import {
   type ChannelPrices,
   type PriceList,
+  type Quote,
   quote,
   TEMPLATE_CATEGORIES,
   type TemplateCategory,
 } from '../billing/pricing.ts';
 import { decideRate, type RateLimited } from '../rate-limiting/rate-limiter.ts';
 import { decideSenderId, type SenderId } from '../senders/sender-id.ts';
+import type { Channel } from '../shared/channel.ts';
 import type { Money } from '../shared/money.ts';
 import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
-import { decideWhatsappSender, type WhatsappRejection } from '../whatsapp/whatsapp-sender.ts';
-import { type Channel, channelsOfProvider } from './channel.ts';
-import { isTestNumber } from './magic-numbers.ts';
-import { sandboxRejection } from './sandbox-rejection.ts';
+import { channelsOfProvider } from './provider.ts';
 import { canCarry, type SendRequest } from './send-request.ts';
-import { rateLimitFor, sandboxOutcome } from './test-numbers.ts';
 import { textOf } from './verification-text.ts';
+import { decideWhatsappSender, type WhatsappRejection } from './whatsapp-sender.ts';
 
-/** Everything a decision looks at; the account and the earlier sends are those before this request. */
+/** Everything a decision reads; the account and the earlier sends are those before this request. */
 export interface SendState {
   readonly project: Project;
   readonly account: Account;
@@ -41,7 +40,6 @@ export type SendRejection =
   | WhatsappRejection
   | { readonly kind: 'unsupported-content' }
   | { readonly kind: 'unsupported-destination' }
-  | { readonly kind: 'test-number' }
   | { readonly kind: 'sender-id-not-found' }
   | { readonly kind: 'sender-id-not-accepted' }
   | { readonly kind: 'trial-mode' }
@@ -59,57 +57,71 @@ export interface SendAccepted {
   readonly attemptTimeoutMs: number;
 }
 
+/** The chain of a send and its price, before anything is asked of the account. */
+export interface SendQuote extends Quote {
+  readonly channels: readonly Channel[];
+}
+
 /**
- * Accepts or refuses one send. The order of the checks is part of the interface: content and destination,
- * sender ID, trial, rate limit, threshold, credit; the first that fails is the answer.
+ * Accepts or refuses one send. The order of the checks is part of the interface: content and destination, sender ID,
+ * trial, rate limit, threshold, credit. The first check that fails gives the rejection.
  */
 export function decideSend(
   state: SendState,
   request: SendRequest,
   now: number,
 ): SendAccepted | SendRejection {
-  const { project, account } = state;
-  const test = sandboxOutcome(project, request.phoneNumber);
-  if (test === null && isTestNumber(request.phoneNumber)) return { kind: 'test-number' };
+  const quoted = quoteSend(state, request);
+  return quoted.kind === 'quoted' ? acceptSend(state, request, quoted, now) : quoted;
+}
 
+/** The first half of `decideSend`: checks content and destination, and prices the chain. */
+export function quoteSend(state: SendState, request: SendRequest): SendQuote | SendRejection {
   const whatsapp = decideWhatsappSender(request, state.whatsappBusinesses);
   if (whatsapp.kind !== 'usable') return whatsapp;
 
   const channels = chainOf(request);
-  const carriers = channels.filter((channel) => canCarry(channel, request.content));
-  if (carriers.length === 0) return { kind: 'unsupported-content' };
+  const capable = channels.filter((channel) => canCarry(channel, request.content));
+  if (capable.length === 0) return { kind: 'unsupported-content' };
 
+  const { billingUnits: rule, language } = state.project.settings;
   const sender = decideSenderId(request.senderId, state.senderId);
   const quoted = quote(state.prices, {
-    channels: carriers,
+    channels: capable,
     phoneNumber: request.phoneNumber,
-    smsUnits: billingUnits(project.settings.billingUnits, textOf(project.settings.language, request.content)),
+    smsUnits: billingUnits(rule, textOf(language, request.content)),
     whatsappCategory: categoryOf(request, whatsapp.category),
     senderPrices: sender.kind === 'usable' ? sender.prices : null,
-    simulated: test !== null,
   });
-  if (quoted.kind !== 'quoted') return quoted;
-  const simulated = sandboxRejection(test?.acceptance, state, { request, cost: quoted.cost }, now);
-  if (simulated !== null) return simulated;
-  if (sender.kind !== 'usable') return sender;
+  return quoted.kind === 'quoted' ? { ...quoted, channels } : quoted;
+}
 
+/** The second half of `decideSend`: checks sender ID, trial, rate limit and money, and holds the cost. */
+export function acceptSend(
+  { project, account, senderId, acceptedAt }: SendState,
+  request: SendRequest,
+  { channels, cost, prices }: SendQuote,
+  now: number,
+): SendAccepted | SendRejection {
+  const sender = decideSenderId(request.senderId, senderId);
+  if (sender.kind !== 'usable') return sender;
   if (account.trialPhoneNumber !== null && account.trialPhoneNumber !== request.phoneNumber) {
     return { kind: 'trial-mode' };
   }
-  const rateLimit = rateLimitFor(project, request.phoneNumber);
+  const { rateLimit, attemptTimeoutMs } = project.settings;
   if (rateLimit !== null) {
-    const rate = decideRate(rateLimit, state.acceptedAt, now);
+    const rate = decideRate(rateLimit, acceptedAt, now);
     if (rate.kind !== 'allowed') return rate;
   }
-  const held = hold(account, quoted.cost);
+  const held = hold(account, cost);
   if (held.kind !== 'held') return held;
-  const { verification, other } = project.settings.attemptTimeoutMs;
+  const { verification, other } = attemptTimeoutMs;
   return {
     kind: 'accepted',
     account: held.account,
     channels,
-    cost: quoted.cost,
-    prices: quoted.prices,
+    cost,
+    prices,
     attemptTimeoutMs: request.content.smsType === 'verification' ? verification : other,
   };
 }

@@ -1,6 +1,7 @@
+import type { Channel } from '../shared/channel.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
-import type { Channel, Provider } from './channel.ts';
+import type { Provider } from './provider.ts';
 
 export const SMS_TYPES = ['verification', 'custom', 'whatsapp-template'] as const;
 

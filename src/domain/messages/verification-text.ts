@@ -1,8 +1,5 @@
+import type { Language } from '../shared/language.ts';
 import type { Content } from './send-request.ts';
-
-/** Languages the service words its own verification messages in; a project setting. */
-export const LANGUAGES = ['ar', 'ckb', 'en'] as const;
-export type Language = (typeof LANGUAGES)[number];
 
 /** Short enough to stay one UCS-2 sms with the longest code. */
 const WORDING: Readonly<Record<Language, (code: string) => string>> = {

@@ -1,4 +1,4 @@
-import { MS_PER_MINUTE } from '../shared/durations.ts';
+import { millisecondsInMinute } from 'date-fns/constants';
 
 /** How many sends one number may receive from one project in a sliding window; a project setting. */
 export interface RateLimit {
@@ -22,7 +22,7 @@ export interface RateAllowed {
 
 /** The length of the sliding window in milliseconds. */
 export function windowMs(limit: RateLimit): number {
-  return limit.timeWindowMinutes * MS_PER_MINUTE;
+  return limit.timeWindowMinutes * millisecondsInMinute;
 }
 
 /**
@@ -41,7 +41,7 @@ export function decideRate(
   const waitMs = lastToLeave + windowMs(limit) - now;
   return {
     kind: 'rate-limited',
-    waitMinutes: Math.max(1, Math.ceil(waitMs / MS_PER_MINUTE)),
+    waitMinutes: Math.max(1, Math.ceil(waitMs / millisecondsInMinute)),
     maxRequests: limit.maxRequests,
     timeWindowMinutes: limit.timeWindowMinutes,
   };

@@ -1,4 +1,4 @@
-import { MS_PER_SECOND } from '../shared/durations.ts';
+import { millisecondsInSecond } from 'date-fns/constants';
 
 /** What a webhook tells of: a message that was sent, or one that came in. */
 export type WebhookKind = 'delivery' | 'inbound';
@@ -32,7 +32,7 @@ export type AttemptResult =
 const STATUS_GONE = 410;
 
 /** A post that did not take place is tried again after this: long enough for some of those in the way to end. */
-export const POSTPONE_MS = 5 * MS_PER_SECOND;
+export const POSTPONE_MS = 5 * millisecondsInSecond;
 
 /** Whether the post took place at all; if not, it is no attempt. */
 export function wasSent(result: AttemptResult): boolean {

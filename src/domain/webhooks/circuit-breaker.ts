@@ -1,4 +1,4 @@
-import { MS_PER_DAY, MS_PER_MINUTE } from '../shared/durations.ts';
+import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
 import type { WebhookKind } from './attempt-result.ts';
 
 /** One slice of the recent past: `slice` counts slices of `SLICE_MS` since 1970. */
@@ -34,10 +34,12 @@ export const FAILURES_IN_ROW_MAX = 10;
 /** The second rule catches an endpoint that answers now and then. */
 export const FAILURE_PERCENT_MAX = 70;
 export const FAILURE_PERCENT_POSTS_MIN = 10;
-export const FAILURE_PERCENT_PERIOD_MS = 5 * MS_PER_MINUTE;
-export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map((minutes) => minutes * MS_PER_MINUTE);
+export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
+export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map(
+  (minutes) => minutes * millisecondsInMinute,
+);
 /** An endpoint nobody posted to for so long may be forgotten: longer than any window it may rest in. */
-export const HEALTH_KEPT_MS = MS_PER_DAY;
+export const HEALTH_KEPT_MS = millisecondsInDay;
 /** A probe whose result never arrives holds the others for this long: the posting deadline and some room. */
 export const PROBE_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */

@@ -1,8 +1,8 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import type { ChainEffect } from '../messages/chain-event.ts';
-import type { Channel } from '../messages/channel.ts';
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
-import { MS_PER_SECOND } from '../shared/durations.ts';
+import type { Channel } from '../shared/channel.ts';
 import { type Hmac, signStandard } from './signer.ts';
 
 export type StatusChange = Extract<ChainEffect, { readonly kind: 'status-changed' }>;
@@ -55,7 +55,7 @@ export function deliveryPayload(
 /** The headers of one attempt: with a secret, the secret as it was given, and a Standard Webhooks signature by it. */
 export function deliveryHeaders(hmac: Hmac, attempt: DeliveryAttempt): Readonly<Record<string, string>> {
   const { eventId, now, body, secret } = attempt;
-  const timestamp = String(Math.floor(now / MS_PER_SECOND));
+  const timestamp = String(Math.floor(now / millisecondsInSecond));
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'webhook-id': eventId,

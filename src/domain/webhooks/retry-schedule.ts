@@ -1,4 +1,4 @@
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_SECOND } from '../shared/durations.ts';
+import { millisecondsInDay, millisecondsInHour, millisecondsInSecond } from 'date-fns/constants';
 
 /** When to try again, in milliseconds since 1970, or that no further attempt will be made. */
 export type NextAttempt = { readonly kind: 'retry'; readonly at: number } | { readonly kind: 'give-up' };
@@ -6,22 +6,25 @@ export type NextAttempt = { readonly kind: 'retry'; readonly at: number } | { re
 /** Specification 6.1: up to ten retries after the first attempt. */
 export const DELIVERY_RETRIES_MAX = 10;
 /** The specification names no backoff: a customer who waits for a code needs the early steps to be short. */
-export const DELIVERY_FIRST_DELAY_MS = 5 * MS_PER_SECOND;
+export const DELIVERY_FIRST_DELAY_MS = 5 * millisecondsInSecond;
 export const DELIVERY_DELAY_FACTOR = 3;
-export const DELIVERY_DELAY_MS_MAX = 6 * MS_PER_HOUR;
+export const DELIVERY_DELAY_MS_MAX = 6 * millisecondsInHour;
 /** Spreads the retries of events that failed together. */
 export const DELIVERY_JITTER_SHARE = 0.2;
 /** A receiver may ask for more time, and not for so much that the schedule loses its meaning. */
 export const RETRY_AFTER_FACTOR_MAX = 2;
 
 /** Specification 6.2: the second attempt 10 seconds after the first, the third 15 seconds after the second. */
-export const INBOUND_QUICK_DELAYS_MS: readonly number[] = [10 * MS_PER_SECOND, 15 * MS_PER_SECOND];
+export const INBOUND_QUICK_DELAYS_MS: readonly number[] = [
+  10 * millisecondsInSecond,
+  15 * millisecondsInSecond,
+];
 export const INBOUND_QUICK_ATTEMPTS = INBOUND_QUICK_DELAYS_MS.length + 1;
-export const INBOUND_QUEUED_DELAY_MS = MS_PER_HOUR;
+export const INBOUND_QUEUED_DELAY_MS = millisecondsInHour;
 /** Counted from the first attempt; an attempt on the last instant is still made. */
-export const INBOUND_LIFETIME_MS = 48 * MS_PER_HOUR;
+export const INBOUND_LIFETIME_MS = 48 * millisecondsInHour;
 /** Events of either kind are kept for this long; the specification says so of the inbound ones. */
-export const WEBHOOK_LOG_LIFETIME_MS = 15 * MS_PER_DAY;
+export const WEBHOOK_LOG_LIFETIME_MS = 15 * millisecondsInDay;
 
 export interface FailedDelivery {
   /** Attempts made so far, this one included: at least 1. */

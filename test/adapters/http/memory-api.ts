@@ -18,7 +18,6 @@ export const RECEIPT: SendResult = {
   canCover: true,
   paymentType: 'prepaid',
   replayed: false,
-  acceptance: null,
 };
 
 /** The use cases by hand: what the interface asked for is kept, and what they answer is set by the test. */

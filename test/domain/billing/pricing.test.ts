@@ -6,12 +6,7 @@ import {
   quote,
 } from '../../../src/domain/billing/pricing.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import {
-  aMagicNumber,
-  anInternationalPrice,
-  aPhoneNumber,
-  someOperatorPrices,
-} from '../../support/builders.ts';
+import { anInternationalPrice, aPhoneNumber, someOperatorPrices } from '../../support/builders.ts';
 
 const BOOK: PriceList = {
   sms: { korekTelecom: iqd(81), asiaCell: iqd(82), zainIraq: iqd(83), others: iqd(100) },
@@ -35,7 +30,6 @@ function request(given: Partial<QuoteRequest>): QuoteRequest {
     smsUnits: 1,
     whatsappCategory: 'AUTHENTICATION',
     senderPrices: null,
-    simulated: false,
     ...given,
   };
 }
@@ -81,17 +75,6 @@ describe('an sms', () => {
     expect(quote(BOOK, request({ phoneNumber: aPhoneNumber(digits) }))).toEqual({
       kind: 'unsupported-destination',
     });
-  });
-
-  it('simulated is priced like one at home', () => {
-    const phoneNumber = aMagicNumber('0001');
-    expect(quote(BOOK, request({ phoneNumber }))).toEqual({ kind: 'unsupported-destination' });
-    expect(quote(BOOK, request({ phoneNumber, simulated: true }))).toMatchObject({ cost: iqd(100) });
-    expect(quote(BOOK, request({ phoneNumber, simulated: true, senderPrices: SENDER_PRICES }))).toMatchObject(
-      {
-        cost: iqd(74),
-      },
-    );
   });
 });
 

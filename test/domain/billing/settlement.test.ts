@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { amountCaptured, type SettlementRule } from '../../../src/domain/billing/settlement.ts';
-import type { Channel } from '../../../src/domain/messages/channel.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 
 const prices = { whatsapp: iqd(60), telegram: iqd(40), sms: iqd(80) };

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { type Channel, channelsOfProvider } from '../../../src/domain/messages/channel.ts';
+import { channelsOfProvider } from '../../../src/domain/messages/provider.ts';
 import { canCarry } from '../../../src/domain/messages/send-request.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aCode, aMessage, aTemplateContent, aText, HOUR_MS } from '../../support/builders.ts';
 import {
   accepted,

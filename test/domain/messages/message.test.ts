@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Channel } from '../../../src/domain/messages/channel.ts';
 import {
   type AttemptState,
   channelFlow,
   lastChannel,
   SMS_ID_PATTERN,
 } from '../../../src/domain/messages/message.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aMessage, anSmsId, aStep } from '../../support/builders.ts';
 
 describe('the chain as the interface shows it', () => {

@@ -1,15 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
-import { decideSend, type SendState } from '../../../src/domain/messages/send-policy.ts';
+import type { SendState } from '../../../src/domain/messages/send-policy.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
+import { decideSandboxSend } from '../../../src/domain/sandbox/sandbox-send.ts';
 import { ZERO } from '../../../src/domain/shared/money.ts';
 import {
-  aMagicNumber,
   anAccount,
   aPhoneNumber,
   aSenderId,
   aSendRequest,
   aSendState,
   aTemplateContent,
+  aTestNumber,
   aText,
   aWhatsappAccount,
   NOW,
@@ -24,7 +25,7 @@ const FAULTS: readonly {
   readonly account?: Partial<SendState['account']>;
   readonly request?: Partial<SendRequest>;
 }[] = [
-  { kind: 'test-number', request: { phoneNumber: aMagicNumber('0001') } },
+  { kind: 'test-number', request: { phoneNumber: aTestNumber('0001') } },
   {
     kind: 'whatsapp-account-not-found',
     state: { whatsappBusinesses: [] },
@@ -59,7 +60,7 @@ function answerTo(faults: typeof FAULTS) {
     account = { ...account, ...fault.account };
     request = { ...request, ...fault.request };
   }
-  return decideSend({ ...state, account }, request, NOW);
+  return decideSandboxSend({ ...state, account }, request, NOW);
 }
 
 describe('the order of the checks', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Channel, Provider } from '../../../src/domain/messages/channel.ts';
+import type { Provider } from '../../../src/domain/messages/provider.ts';
 import { chainOf, decideSend, type SendState } from '../../../src/domain/messages/send-policy.ts';
 import type { Content, SendRequest } from '../../../src/domain/messages/send-request.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { iqd, money, ZERO } from '../../../src/domain/shared/money.ts';
 import {
   aCode,
-  aMagicNumber,
   anAccount,
   aPhoneNumber,
   aProject,
@@ -184,77 +184,5 @@ describe('the chain of a request', () => {
     ['sms', aCode(), null, ['sms']],
   ])('%s, %j, sender ID %s', (provider, content, senderId, channels) => {
     expect(chainOf(aSendRequest({ provider, content, senderId }))).toEqual(channels);
-  });
-});
-
-describe('a magic number on a dev project', () => {
-  const dev = aProject({ environment: 'dev' });
-  const send = (digits: string, given: Partial<SendState> = {}, request: Partial<SendRequest> = {}) =>
-    decideSend(
-      aSendState({ project: dev, ...given }),
-      aSendRequest({ phoneNumber: aMagicNumber(digits), provider: 'sms', ...request }),
-      NOW,
-    );
-
-  test.each(['0001', '0006', '0016', '0108', '0109', '0110', '9999'])(
-    '%s is accepted, priced as at home',
-    (digits) => {
-      expect(send(digits)).toMatchObject({ kind: 'accepted', cost: iqd(100) });
-    },
-  );
-
-  it('0101 shows the real credit, or none when there is enough', () => {
-    const rejection = { kind: 'insufficient-credit', requiredCredit: iqd(100) };
-    expect(send('0101')).toEqual({ ...rejection, yourCredit: ZERO });
-    expect(send('0101', { account: anAccount({ balance: iqd(100) }) })).toEqual({
-      ...rejection,
-      yourCredit: ZERO,
-    });
-    expect(send('0101', { account: anAccount({ balance: iqd(99) }) })).toEqual({
-      ...rejection,
-      yourCredit: iqd(99),
-    });
-  });
-
-  it('0102 shows a threshold that is used up', () => {
-    expect(send('0102', { account: anAccount({ held: iqd(20), spent: iqd(30) }) })).toEqual({
-      kind: 'spending-threshold',
-      currentSpending: iqd(50),
-      spendingThreshold: iqd(50),
-      cost: iqd(100),
-    });
-  });
-
-  test.each([
-    ['0103', 'sender-id-not-found'],
-    ['0104', 'sender-id-not-accepted'],
-    ['0105', 'trial-mode'],
-  ])('%s is %s', (digits, kind) => {
-    expect(send(digits)).toEqual({ kind });
-  });
-
-  it('0106 is limited from the first request, by the limit of the project', () => {
-    const limited = { kind: 'rate-limited', waitMinutes: 10, maxRequests: 5, timeWindowMinutes: 10 };
-    expect(send('0106')).toEqual(limited);
-    const rateLimit = { maxRequests: 2, timeWindowMinutes: 3 };
-    const project = aProject({ environment: 'dev', settings: { rateLimit } });
-    expect(send('0106', { project })).toEqual({ kind: 'rate-limited', waitMinutes: 3, ...rateLimit });
-    const unlimited = aProject({ environment: 'dev', settings: { rateLimit: null } });
-    expect(send('0106', { project: unlimited })).toEqual(limited);
-  });
-
-  it('0107 is limited from the third request in the window', () => {
-    const limited = { kind: 'rate-limited', maxRequests: 2, timeWindowMinutes: 10 };
-    expect(send('0107', { acceptedAt: [NOW - MINUTE_MS] }).kind).toBe('accepted');
-    expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 3 * MINUTE_MS] })).toEqual({
-      ...limited,
-      waitMinutes: 7,
-    });
-    expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 10 * MINUTE_MS] }).kind).toBe('accepted');
-  });
-
-  it('does not excuse from the ordinary checks', () => {
-    expect(send('0001', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
-    expect(send('0001', {}, { senderId: 'Nobody' }).kind).toBe('sender-id-not-found');
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Channel } from '../../../src/domain/messages/channel.ts';
 import {
   type Content,
   canCarry,
   maskContent,
   WEBHOOK_SECRET_PATTERN,
 } from '../../../src/domain/messages/send-request.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 describe('what a channel can carry', () => {

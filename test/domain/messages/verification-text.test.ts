@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { smsParts } from '../../../src/domain/billing/billing-units.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
-import { type Language, textOf, verificationText } from '../../../src/domain/messages/verification-text.ts';
+import { textOf, verificationText } from '../../../src/domain/messages/verification-text.ts';
+import type { Language } from '../../../src/domain/shared/language.ts';
 import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 test.each<[Language, string]>([

@@ -2,9 +2,11 @@ import type { Socket } from 'node:net';
 import { z } from 'zod';
 import type { SendResult } from '../../../application/messages/send-batch.ts';
 import { PAYMENT_TYPES } from '../../../domain/billing/account.ts';
-import { CHANNELS } from '../../../domain/messages/channel.ts';
 import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../../domain/messages/message.ts';
 import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
+import type { RequestOutcome } from '../../../domain/sandbox/sandbox-outcomes.ts';
+import { requestOutcomeOf } from '../../../domain/sandbox/sandbox-send.ts';
+import { CHANNELS } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { PHONE_NUMBER_PATTERN } from '../../../domain/shared/phone-number.ts';
 import { errorReplyDoc, messageReplyDoc, RATE_LIMITED, SEND_REJECTED } from '../openapi/error-schemas.ts';
@@ -63,12 +65,12 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
       429: RATE_LIMITED,
     },
     async handle({ project, body, rawBody, request }) {
-      const accepted = await api.sendMessages.execute({
-        project,
-        request: toSendRequest(body),
-        idempotency: idempotencyOf(request, rawBody),
-      });
-      if (accepted.acceptance !== null) await simulate(accepted.acceptance, request.socket, wait);
+      const send = toSendRequest(body);
+      const outcome = requestOutcomeOf(project, send.phoneNumber);
+      if (outcome?.kind === 'internal-error') throw new Error('This test number stands for a 500');
+      const idempotency = idempotencyOf(request, rawBody);
+      const accepted = await api.sendMessages.execute({ project, request: send, idempotency });
+      if (outcome !== null && !accepted.replayed) await disturbReply(outcome, request.socket, wait);
       return ok(presentReceipt(accepted), accepted.replayed ? REPLAYED : undefined);
     },
   });
@@ -90,14 +92,10 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
   return [send, track];
 }
 
-/** What a test number wants to happen to the answer of an accepted send. */
-async function simulate(
-  acceptance: NonNullable<SendResult['acceptance']>,
-  socket: Socket,
-  wait: Wait,
-): Promise<void> {
-  if (acceptance.kind === 'slow-reply') await wait(acceptance.delayMs);
-  if (acceptance.kind === 'cut-connection') {
+/** What a test number does to the HTTP reply of an accepted send. */
+async function disturbReply(outcome: RequestOutcome, socket: Socket, wait: Wait): Promise<void> {
+  if (outcome.kind === 'slow-reply') await wait(outcome.delayMs);
+  if (outcome.kind === 'cut-connection') {
     socket.destroy();
     throw new ClientDisconnected('the test number asked for it');
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROVIDERS } from '../../../domain/messages/channel.ts';
+import { PROVIDERS } from '../../../domain/messages/provider.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   type DeliveryReport,

@@ -13,6 +13,9 @@ const TEMPLATE = {
   whatsappAccountId: '664def456abc789012345601',
   whatsappPhoneId: '664def456abc789012345678',
 };
+const INTERNAL_ERROR = '9990000000108';
+const SLOW_REPLY = '9990000000109';
+const CUT_CONNECTION = '9990000000110';
 
 let world: HttpWorld;
 const waits: number[] = [];
@@ -122,17 +125,29 @@ describe('POST /sms', () => {
     });
   });
 
-  it('waits as long as a test number asked for', async () => {
-    world.api.receipt = { ...RECEIPT, acceptance: { kind: 'slow-reply', delayMs: 5_000 } };
-    expect((await world.post('/sms', VERIFICATION)).status).toBe(200);
+  it('waits as long as the test number says before it replies', async () => {
+    expect((await world.post('/sms', { ...VERIFICATION, phoneNumber: SLOW_REPLY })).status).toBe(200);
     expect(waits).toEqual([5_000]);
   });
 
-  it('cuts the connection when a test number asked for it', async () => {
-    world.api.receipt = { ...RECEIPT, acceptance: { kind: 'cut-connection' } };
-    await expect(world.post('/sms', VERIFICATION)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  it('cuts the connection when the test number says so', async () => {
+    const send = world.post('/sms', { ...VERIFICATION, phoneNumber: CUT_CONNECTION });
+    await expect(send).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(world.api.sent).toHaveLength(1);
     expect(world.logger.entries).toEqual([]);
+  });
+
+  it('replies to a repeated request at once, whatever the test number says', async () => {
+    world.api.receipt = { ...RECEIPT, replayed: true };
+    for (const phoneNumber of [SLOW_REPLY, CUT_CONNECTION]) {
+      expect((await world.post('/sms', { ...VERIFICATION, phoneNumber })).status).toBe(200);
+    }
+    expect(waits).toEqual([]);
+  });
+
+  it('accepts nothing and replies 500 when the test number says so', async () => {
+    expect((await world.post('/sms', { ...VERIFICATION, phoneNumber: INTERNAL_ERROR })).status).toBe(500);
+    expect(world.api.sent).toEqual([]);
   });
 
   it('answers a fault with neutral words and logs it', async () => {

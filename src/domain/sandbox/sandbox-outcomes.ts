@@ -1,21 +1,16 @@
+import type { DeliveryReceipt } from '../messages/chain-event.ts';
+import type { Channel } from '../shared/channel.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';
-import type { DeliveryReceipt } from './chain-event.ts';
-import type { Channel } from './channel.ts';
+import { outcomeDigitsOf } from './test-number.ts';
 
-/**
- * Numbers with a fixed outcome, for dev projects only. Country code 999 belongs to nobody, so no carrier can
- * route one: 999, six digits free for the test's own use, four digits that choose the outcome.
- */
-const TEST_NUMBER_PATTERN = /^999[0-9]{6}([0-9]{4})$/;
-
-/** What the simulated channel does with one submission. */
+/** What the simulator does with one submission. */
 export interface SubmissionOutcome {
   readonly result: 'accepted' | 'rejected' | 'unavailable' | 'unknown';
   readonly reason?: string;
   /** What the handset writes back, when the message was sent from a whatsapp number. */
   readonly reply?: { readonly afterMs: number; readonly content: InboundContent };
-  /** Reports that follow, each after a time in milliseconds, or that long after the attempt timed out. */
+  /** The delivery receipts, each so many milliseconds after the submission or after the attempt timed out. */
   readonly receipts?: readonly {
     readonly afterMs: number;
     readonly from?: 'submission' | 'attempt-timeout';
@@ -23,22 +18,29 @@ export interface SubmissionOutcome {
   }[];
 }
 
-/** What happens to the request itself before anything is sent. */
-export type RequestOutcome =
+/** The rejection a test number asks for. `rate-limited`: from this request of the window on, counted from 1. */
+export type RejectionOutcome =
   | { readonly kind: 'insufficient-credit' }
   | { readonly kind: 'spending-threshold' }
   | { readonly kind: 'sender-id-not-found' }
   | { readonly kind: 'sender-id-not-accepted' }
   | { readonly kind: 'trial-mode' }
-  | { readonly kind: 'rate-limited'; readonly fromRequest: number }
+  | { readonly kind: 'rate-limited'; readonly fromRequest: number };
+
+/**
+ * What a test number does to the HTTP request. `internal-error`: nothing is accepted. The others: the message is
+ * accepted, then the reply comes late or the connection is cut.
+ */
+export type RequestOutcome =
   | { readonly kind: 'internal-error' }
   | { readonly kind: 'slow-reply'; readonly delayMs: number }
   | { readonly kind: 'cut-connection' };
 
 export interface SandboxOutcome {
   readonly description: string;
-  readonly acceptance?: RequestOutcome;
-  /** The attempt for a channel: by its name, else `first` for the first one tried, else `otherwise`. */
+  readonly rejection?: RejectionOutcome;
+  readonly request?: RequestOutcome;
+  /** The outcome on a channel: under its name, else `first` for the first one of the chain, else `otherwise`. */
   readonly attempts: Readonly<
     Partial<Record<Channel | 'first', SubmissionOutcome>> & { readonly otherwise: SubmissionOutcome }
   >;
@@ -62,10 +64,13 @@ const sends = (description: string, attempts: SandboxOutcome['attempts']): Sandb
 });
 const replies = (description: string, content: InboundContent): SandboxOutcome =>
   sends(description, { otherwise: { ...deliveredSoon, reply: { afterMs: 2_000, content } } });
-const accepts = (description: string, acceptance: RequestOutcome): SandboxOutcome => ({
-  description,
-  acceptance,
-  attempts: { otherwise: deliveredSoon },
+const refuses = (description: string, rejection: RejectionOutcome): SandboxOutcome => ({
+  ...sends(description, { otherwise: deliveredSoon }),
+  rejection,
+});
+const disturbs = (description: string, request: RequestOutcome): SandboxOutcome => ({
+  ...sends(description, { otherwise: deliveredSoon }),
+  request,
 });
 
 export const DEFAULT_OUTCOME_DIGITS = '0001';
@@ -127,16 +132,16 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
     first: { result: 'unavailable', reason: 'The channel is out of service' },
     otherwise: deliveredSoon,
   }),
-  '0101': accepts('400 insufficient credit', { kind: 'insufficient-credit' }),
-  '0102': accepts('400 spending threshold', { kind: 'spending-threshold' }),
-  '0103': accepts('400 SenderID not found', { kind: 'sender-id-not-found' }),
-  '0104': accepts('400 SenderID not yet accepted', { kind: 'sender-id-not-accepted' }),
-  '0105': accepts('400 trial mode', { kind: 'trial-mode' }),
-  '0106': accepts('429 always', { kind: 'rate-limited', fromRequest: 1 }),
-  '0107': accepts('429 from the third request on', { kind: 'rate-limited', fromRequest: 3 }),
-  '0108': accepts('500', { kind: 'internal-error' }),
-  '0109': accepts('accepted, the HTTP reply comes after 5 s', { kind: 'slow-reply', delayMs: 5_000 }),
-  '0110': accepts('accepted, the connection is cut instead of a reply', { kind: 'cut-connection' }),
+  '0101': refuses('400 insufficient credit', { kind: 'insufficient-credit' }),
+  '0102': refuses('400 spending threshold', { kind: 'spending-threshold' }),
+  '0103': refuses('400 SenderID not found', { kind: 'sender-id-not-found' }),
+  '0104': refuses('400 SenderID not yet accepted', { kind: 'sender-id-not-accepted' }),
+  '0105': refuses('400 trial mode', { kind: 'trial-mode' }),
+  '0106': refuses('429 always', { kind: 'rate-limited', fromRequest: 1 }),
+  '0107': refuses('429 from the third request on', { kind: 'rate-limited', fromRequest: 3 }),
+  '0108': disturbs('500', { kind: 'internal-error' }),
+  '0109': disturbs('accepted, the HTTP reply comes after 5 s', { kind: 'slow-reply', delayMs: 5_000 }),
+  '0110': disturbs('accepted, the connection is cut instead of a reply', { kind: 'cut-connection' }),
   '0301': replies('delivered, replies "ok" after 2 s', { type: 'text', content: { text: 'ok' } }),
   '0302': replies('delivered, replies STOP after 2 s', { type: 'text', content: { text: 'STOP' } }),
   '0303': replies('delivered, replies with a location after 2 s', {
@@ -145,18 +150,14 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
   }),
 };
 
-export function isTestNumber(phoneNumber: PhoneNumber): boolean {
-  return TEST_NUMBER_PATTERN.test(phoneNumber);
-}
-
-/** The outcome a number stands for; every other number behaves like the first row. */
+/** The outcome a number stands for; a number without a row of its own behaves like the first row. */
 export function outcomeOf(phoneNumber: PhoneNumber): SandboxOutcome {
-  const digits = TEST_NUMBER_PATTERN.exec(phoneNumber)?.[1] ?? DEFAULT_OUTCOME_DIGITS;
+  const digits = outcomeDigitsOf(phoneNumber) ?? DEFAULT_OUTCOME_DIGITS;
   const outcome = Object.hasOwn(SANDBOX_OUTCOMES, digits) ? SANDBOX_OUTCOMES[digits] : undefined;
   return outcome ?? sends('as 0001', { otherwise: deliveredSoon });
 }
 
-/** What the simulated channel does with a submission to this number. */
+/** What the simulator does with a submission to this number on this channel. */
 export function submissionOutcome(
   phoneNumber: PhoneNumber,
   channel: Channel,

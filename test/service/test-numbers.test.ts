@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SANDBOX_OUTCOMES } from '../../src/domain/messages/magic-numbers.ts';
+import { SANDBOX_OUTCOMES } from '../../src/domain/sandbox/sandbox-outcomes.ts';
 import { startService } from '../support/running-service.ts';
 import { verification } from '../support/seeds.ts';
 
@@ -67,7 +67,7 @@ const ANSWERS: Readonly<Record<string, readonly number[]>> = {
 /** Held to the clock of the machine or to the connection, and tested by themselves below. */
 const BY_THEMSELVES = ['0109', '0110', '0301', '0302', '0303'];
 
-it('has a row here for every magic number', () => {
+it('has a row here for every test number', () => {
   expect([...Object.keys(DELIVERIES), ...Object.keys(ANSWERS), ...BY_THEMSELVES].sort()).toEqual(
     Object.keys(SANDBOX_OUTCOMES).sort(),
   );

@@ -1,26 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Channel } from '../../../src/domain/messages/channel.ts';
 import {
-  isTestNumber,
   outcomeOf,
+  type RejectionOutcome,
   type RequestOutcome,
   SANDBOX_OUTCOMES,
   type SubmissionOutcome,
   submissionOutcome,
-} from '../../../src/domain/messages/magic-numbers.ts';
-import { aMagicNumber, aPhoneNumber } from '../../support/builders.ts';
-
-test.each([
-  ['9990000000001', true],
-  ['9991234569999', true],
-  ['999000000001', false],
-  ['99900000000001', false],
-  ['9980000000001', false],
-  ['0999000000001', false],
-  ['9647712345678', false],
-])('%s is a magic number: %s', (digits, expected) => {
-  expect(isTestNumber(aPhoneNumber(digits))).toBe(expected);
-});
+} from '../../../src/domain/sandbox/sandbox-outcomes.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
+import { aPhoneNumber, aTestNumber } from '../../support/builders.ts';
 
 /** An attempt in one line: the result, then each receipt as `delay kind`. */
 function inWords({ result, receipts = [] }: SubmissionOutcome): string {
@@ -32,7 +20,7 @@ function inWords({ result, receipts = [] }: SubmissionOutcome): string {
 
 const SOON = 'accepted, 1000 delivered';
 
-describe('what each outcome does on the way', () => {
+describe('what an outcome does to the submissions', () => {
   test.each<[digits: string, first: Channel, asFirst: string, later: Channel, asLater: string]>([
     ['0001', 'whatsapp', SOON, 'sms', SOON],
     ['0002', 'whatsapp', 'accepted, 25000 delivered', 'sms', 'accepted, 25000 delivered'],
@@ -67,16 +55,20 @@ describe('what each outcome does on the way', () => {
     ['0015', 'whatsapp', SOON, 'sms', 'accepted, 1000 failed'],
     ['0015', 'sms', 'accepted, 1000 failed', 'whatsapp', SOON],
     ['0016', 'whatsapp', 'unavailable', 'sms', SOON],
-  ])('%s: %s first is %j, %s later is %j', (digits, first, asFirst, later, asLater) => {
-    const phoneNumber = aMagicNumber(digits, '123456');
-    expect(outcomeOf(phoneNumber).acceptance).toBeUndefined();
-    expect(inWords(submissionOutcome(phoneNumber, first, true))).toBe(asFirst);
-    expect(inWords(submissionOutcome(phoneNumber, later, false))).toBe(asLater);
-  });
+  ])(
+    '999…%s gives %s as the first channel %j and %s as a later one %j',
+    (digits, first, asFirst, later, asLater) => {
+      const phoneNumber = aTestNumber(digits, '123456');
+      const { rejection, request } = outcomeOf(phoneNumber);
+      expect([rejection, request]).toEqual([undefined, undefined]);
+      expect(inWords(submissionOutcome(phoneNumber, first, true))).toBe(asFirst);
+      expect(inWords(submissionOutcome(phoneNumber, later, false))).toBe(asLater);
+    },
+  );
 });
 
-describe('what each outcome does to the request', () => {
-  test.each<[string, RequestOutcome]>([
+describe('what an outcome does to the request', () => {
+  test.each<[string, RejectionOutcome]>([
     ['0101', { kind: 'insufficient-credit' }],
     ['0102', { kind: 'spending-threshold' }],
     ['0103', { kind: 'sender-id-not-found' }],
@@ -84,12 +76,21 @@ describe('what each outcome does to the request', () => {
     ['0105', { kind: 'trial-mode' }],
     ['0106', { kind: 'rate-limited', fromRequest: 1 }],
     ['0107', { kind: 'rate-limited', fromRequest: 3 }],
+  ])('999…%s asks for the rejection %j and delivers what is accepted', (digits, rejection) => {
+    const phoneNumber = aTestNumber(digits);
+    expect(outcomeOf(phoneNumber).rejection).toEqual(rejection);
+    expect(outcomeOf(phoneNumber).request).toBeUndefined();
+    expect(inWords(submissionOutcome(phoneNumber, 'sms', true))).toBe(SOON);
+  });
+
+  test.each<[string, RequestOutcome]>([
     ['0108', { kind: 'internal-error' }],
     ['0109', { kind: 'slow-reply', delayMs: 5_000 }],
     ['0110', { kind: 'cut-connection' }],
-  ])('%s: %j, and delivers what is accepted', (digits, acceptance) => {
-    const phoneNumber = aMagicNumber(digits);
-    expect(outcomeOf(phoneNumber).acceptance).toEqual(acceptance);
+  ])('999…%s asks for %j and delivers what is accepted', (digits, request) => {
+    const phoneNumber = aTestNumber(digits);
+    expect(outcomeOf(phoneNumber).request).toEqual(request);
+    expect(outcomeOf(phoneNumber).rejection).toBeUndefined();
     expect(inWords(submissionOutcome(phoneNumber, 'sms', true))).toBe(SOON);
   });
 });
@@ -106,10 +107,11 @@ it('has no outcome that is not written down here', () => {
 });
 
 test.each(['9990000000017', '9990000009999', '9990000000000', '9647712345678'])(
-  '%s is delivered like 0001',
+  '%s has no row of its own and is delivered like 999…0001',
   (digits) => {
     const phoneNumber = aPhoneNumber(digits);
-    expect(outcomeOf(phoneNumber).acceptance).toBeUndefined();
+    const { rejection, request } = outcomeOf(phoneNumber);
+    expect([rejection, request]).toEqual([undefined, undefined]);
     expect(inWords(submissionOutcome(phoneNumber, 'whatsapp', true))).toBe(SOON);
     expect(inWords(submissionOutcome(phoneNumber, 'sms', false))).toBe(SOON);
   },
@@ -122,5 +124,5 @@ test.each([
   ['0011', 'sms', 'The channel did not respond in time'],
   ['0016', 'whatsapp', 'The channel is out of service'],
 ] as const)('%s gives its reason on %s', (digits, channel, reason) => {
-  expect(submissionOutcome(aMagicNumber(digits), channel, true).reason).toBe(reason);
+  expect(submissionOutcome(aTestNumber(digits), channel, true).reason).toBe(reason);
 });

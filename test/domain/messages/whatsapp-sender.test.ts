@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { SendRequest, WhatsappSender } from '../../../src/domain/messages/send-request.ts';
-import { decideWhatsappSender } from '../../../src/domain/whatsapp/whatsapp-sender.ts';
+import { decideWhatsappSender } from '../../../src/domain/messages/whatsapp-sender.ts';
 import {
   aSendRequest,
   aTemplateContent,

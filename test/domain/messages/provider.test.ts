@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Channel, channelsOfProvider, type Provider } from '../../../src/domain/messages/channel.ts';
+import { channelsOfProvider, type Provider } from '../../../src/domain/messages/provider.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 
 test.each<[Exclude<Provider, 'auto'>, readonly Channel[]]>([
   ['whatsapp-sms', ['whatsapp', 'sms']],

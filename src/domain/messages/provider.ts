@@ -1,6 +1,4 @@
-/** The roads a message can take (specification 1). */
-export const CHANNELS = ['sms', 'whatsapp', 'telegram'] as const;
-export type Channel = (typeof CHANNELS)[number];
+import type { Channel } from '../shared/channel.ts';
 
 /** What a caller may ask for (specification 4.1). */
 export const PROVIDERS = [

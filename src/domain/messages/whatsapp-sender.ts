@@ -1,12 +1,12 @@
-import type { SendRequest } from '../messages/send-request.ts';
-import { missingField } from './template-parameters.ts';
+import { missingField } from '../whatsapp/template-parameters.ts';
 import {
   findAccount,
   findPhoneNumber,
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
   type WhatsappBusiness,
-} from './whatsapp-resources.ts';
+} from '../whatsapp/whatsapp-resources.ts';
+import type { SendRequest } from './send-request.ts';
 
 export type WhatsappRejection =
   | { readonly kind: 'whatsapp-account-not-found' }

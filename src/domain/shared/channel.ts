@@ -1,0 +1,3 @@
+/** The ways a message can travel (specification 1). */
+export const CHANNELS = ['sms', 'whatsapp', 'telegram'] as const;
+export type Channel = (typeof CHANNELS)[number];
