@@ -17,6 +17,12 @@ describe('the pages of the documentation', () => {
     expect(targets.filter((target) => !exists(path, target))).toEqual([]);
   });
 
+  test.each(PATHS)('%s names only files of the repository that exist', (path) => {
+    const named = [...new Page(path).text.matchAll(/(?<![\w./-])((?:src|test|bench|scripts)\/[\w./-]*\w)/g)];
+    const files = named.map(([, file]) => file ?? '');
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
   test.each(PATHS)('%s has no two headings with one anchor', (path) => {
     const anchors = new Page(path).headings().map(anchorOf);
     expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
