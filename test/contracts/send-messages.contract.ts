@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { CurrentPrices } from '../../src/application/catalog/current-prices.ts';
+import { StoredPriceList } from '../../src/application/catalog/current-prices.ts';
 import {
   IDEMPOTENCY_RECORD_LIFETIME_MS,
   type SendCommand,
@@ -71,7 +71,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
             return result;
           }, durability),
       },
-      currentPrices: new CurrentPrices({ clock }),
+      currentPrices: new StoredPriceList({ unitOfWork: storage.unitOfWork }),
       clock,
       ids: new RandomIdSource(),
       wakeSignal: { wake() {} },

@@ -1,9 +1,9 @@
 import { environmentOfKey } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
-import { SETTINGS_FRESH_MS } from '../catalog/current-prices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { SETTINGS_FRESH_MS } from '../read-through-cache.ts';
 import { Rejected } from '../rejected.ts';
 
 /** Known keys kept in memory; only keys that exist get in, so unknownKeys cannot fill it. */

@@ -1,33 +1,39 @@
 import { highestByCountryCode, type PriceList } from '../../domain/billing/pricing.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { ReadThroughCache, SETTINGS_FRESH_MS } from '../read-through-cache.ts';
 
-/** How long settings that were read may be used; a change takes effect within this time. */
-export const SETTINGS_FRESH_MS = 5_000;
+/** The prices that sends are decided by. */
+export interface CurrentPrices {
+  /** The whole price list. Rejects when none was ever written. */
+  read(): Promise<PriceList>;
+}
 
-/** The prices a send is decided by, read at most every few seconds. */
-export class CurrentPrices {
-  readonly #clock: Clock;
-  #prices: PriceList | null = null;
-  #freshUntil = 0;
+/** The price list as it is stored. */
+export class StoredPriceList implements CurrentPrices {
+  readonly #ports: { readonly unitOfWork: UnitOfWork };
 
-  constructor({ clock }: { readonly clock: Clock }) {
-    this.#clock = clock;
+  constructor(ports: { readonly unitOfWork: UnitOfWork }) {
+    this.#ports = ports;
   }
 
-  /** Rejects when no price list was ever written. */
-  async read(stores: Stores): Promise<PriceList> {
-    const now = this.#clock.now();
-    if (this.#prices === null || now >= this.#freshUntil) {
-      const { sms, whatsapp, telegram, international } = await stores.prices.load();
-      this.#prices = {
-        sms,
-        whatsapp,
-        telegram,
-        internationalByCountryCode: highestByCountryCode(international),
-      };
-      this.#freshUntil = now + SETTINGS_FRESH_MS;
-    }
-    return this.#prices;
+  async read(): Promise<PriceList> {
+    const { international, ...prices } = await this.#ports.unitOfWork.read((stores) => stores.prices.load());
+    return { ...prices, internationalByCountryCode: highestByCountryCode(international) };
+  }
+}
+
+/** Keeps the price list of another source for `SETTINGS_FRESH_MS`. */
+export class CachedPriceList implements CurrentPrices {
+  readonly #source: CurrentPrices;
+  readonly #cache: ReadThroughCache<PriceList>;
+
+  constructor({ source, clock }: { readonly source: CurrentPrices; readonly clock: Clock }) {
+    this.#source = source;
+    this.#cache = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: 1 });
+  }
+
+  read(): Promise<PriceList> {
+    return this.#cache.get('prices', () => this.#source.read());
   }
 }

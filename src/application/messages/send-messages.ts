@@ -68,9 +68,10 @@ export class SendMessages {
     { repeated, letNextBegin }: BatchRun,
   ): Promise<readonly Outcome[]> {
     const { unitOfWork, clock, currentPrices } = this.#ports;
+    const prices = await currentPrices.read();
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
-      const book = await SendBatch.open(stores, candidates, await currentPrices.read(stores), now);
+      const book = await SendBatch.open(stores, candidates, prices, now);
       const stored = repeated ? await stores.messages.lock(candidates.map(({ smsId }) => smsId)) : [];
       const outcomes = candidates.map((candidate) => {
         const existing = stored.find(({ smsId }) => smsId === candidate.smsId);

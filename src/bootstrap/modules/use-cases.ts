@@ -3,7 +3,7 @@ import { AuthenticateProject } from '../../application/access/authenticate-proje
 import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
 import { VerifyLedger } from '../../application/billing/verify-ledger.ts';
-import { CurrentPrices } from '../../application/catalog/current-prices.ts';
+import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { CheckInvariants } from '../../application/check-invariants.ts';
@@ -37,10 +37,11 @@ const BACKGROUND_ITEMS_MAX = 5_000;
 export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AuthenticateProject, { unitOfWork, keyHasher, clock });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
-  wire(bind, CurrentPrices, { clock });
+  wire(bind, StoredPriceList, { unitOfWork });
+  wire(bind, CachedPriceList, { source: StoredPriceList, clock });
   wire(bind, SendMessages, {
     unitOfWork,
-    currentPrices: CurrentPrices,
+    currentPrices: CachedPriceList,
     clock,
     ids: idSource,
     wakeSignal,

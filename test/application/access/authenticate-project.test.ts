@@ -6,8 +6,8 @@ import {
   AuthenticateProject,
   UNKNOWN_KEY_QUERIES_MAX,
 } from '../../../src/application/access/authenticate-project.ts';
-import { SETTINGS_FRESH_MS } from '../../../src/application/catalog/current-prices.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
 import { Rejected } from '../../../src/application/rejected.ts';
 import { aProject, DEV_KEY, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 

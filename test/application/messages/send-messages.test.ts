@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CurrentPrices } from '../../../src/application/catalog/current-prices.ts';
+import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
@@ -74,7 +74,7 @@ function world() {
     units,
     sendMessages: new SendMessages({
       unitOfWork: losing,
-      currentPrices: container.get(CurrentPrices),
+      currentPrices: container.get(CachedPriceList),
       clock,
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
