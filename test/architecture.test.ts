@@ -233,7 +233,7 @@ describe('what is allowed', () => {
     [
       'itself, the application, the domain',
       STORE,
-      `import './rows.ts';\nimport '../../application/jobs.ts';\nimport '../../domain/shared/money.ts';`,
+      `import './rows.ts';\nimport '../../application/jobs/job.ts';\nimport '../../domain/shared/money.ts';`,
     ],
     [
       'its own clock in an adapter',

@@ -1,5 +1,5 @@
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
-import { deliverWebhooksJob } from '../../src/application/jobs.ts';
+import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { scheduled, statusEvent } from '../../src/domain/webhooks/webhook-event.ts';

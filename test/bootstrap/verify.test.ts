@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
-import { startAttemptJob } from '../../src/application/jobs.ts';
+import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../src/bootstrap/exit-codes.ts';
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { runProgram } from '../support/program.ts';

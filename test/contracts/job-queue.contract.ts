@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import type { JobQueue } from '../../src/application/ports/job-queue.ts';
 import { Gate, JobCollector, leasedJob, leasedJobs } from '../support/job-collector.ts';
 
@@ -82,6 +83,24 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(Math.max(...collector.batches.map((batch) => batch.length))).toBe(10);
     // One by one would take a hundred calls.
     expect(collector.batches.length).toBeLessThan(50);
+  });
+
+  it('hands over jobs of one kind while a batch of another kind is being done', async () => {
+    const gate = new Gate();
+    const collector = new JobCollector(([job]) =>
+      job?.work.kind === 'start-attempt' ? gate.opened : undefined,
+    );
+    const { queue } = await start(collector);
+    await queue.publish([leasedJob(1)]);
+    await collector.called(1);
+    const { id, work } = deliverWebhooksJob({ projectId: 'p', endpoint: 'e' }, 0);
+    const delivery = { id, fencingToken: 1, work };
+    await queue.publish([leasedJob(2), delivery]);
+    await collector.received([delivery]);
+    expect(collector.ids()).toEqual([leasedJob(1).id, delivery.id]);
+    gate.open();
+    await queue.idle();
+    expect(collector.ids()).toEqual([leasedJob(1).id, delivery.id, leasedJob(2).id]);
   });
 
   it('goes on after a batch that was rejected', async () => {

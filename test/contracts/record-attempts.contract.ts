@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { destinationKey, LEASE_MS, type LeasedJob, type WebhookWork } from '../../src/application/jobs.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
+import { destinationKey, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
 import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Job, LeasedJob } from '../../src/application/jobs.ts';
+import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
+import type { Job, LeasedJob } from '../../src/application/jobs/job.ts';
 import type { IdempotencyRecord } from '../../src/application/ports/idempotency-store.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {
@@ -123,7 +124,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     const job = (id: string, dueAt = NOW): Job => ({
       id,
       dueAt,
-      work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 },
+      work: startAttemptJob(anSmsId(), 0, dueAt).work,
     });
     const leased = (id: string, fencingToken: number): LeasedJob => ({
       id,
@@ -297,7 +298,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(again).toEqual([leased('a', 2)]);
       expect(await run(({ jobs }) => jobs.fail(again, failure))).toEqual(again);
       expect(await read(({ jobs }) => jobs.deadLettered(10))).toEqual([
-        { id: 'a', work: job('a').work, reason: 'no luck', deadLetteredAt: NOW },
+        { id: 'a', reason: 'no luck', deadLetteredAt: NOW },
       ]);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('b', 2)]);
       expect(await run(({ jobs }) => jobs.redrive(NOW + LEASE_MS))).toBe(1);

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { depositEntry, differencesOf, holdEntry } from '../../src/domain/billing/ledger.ts';
 import { iqd, subtract, ZERO } from '../../src/domain/shared/money.ts';
@@ -67,9 +68,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     const unit = storage.unitOfWork.run(async (stores) => {
       await Promise.allSettled([
         stores.messages.insert([aMessage(), aMessage()]),
-        stores.jobs.add([
-          { id: 'job', dueAt: NOW, work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 } },
-        ]),
+        stores.jobs.add([startAttemptJob(anSmsId(), 0, NOW)]),
         stores.projects.byIds([PROJECT_ID]),
       ]);
     });
@@ -212,7 +211,5 @@ async function openTwoAccounts(stores: Stores): Promise<void> {
 async function writeEverywhere(stores: Stores): Promise<void> {
   await stores.messages.insert([aMessage()]);
   await stores.ledger.post([aLedgerEntry()]);
-  await stores.jobs.add([
-    { id: 'job', dueAt: NOW, work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 } },
-  ]);
+  await stores.jobs.add([startAttemptJob(anSmsId(), 0, NOW)]);
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { LEASE_MS, type LeasedJob } from '../../src/application/jobs.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
+import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
 import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
-import { RunJobs } from '../../src/application/run-jobs.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { Gate } from '../support/job-collector.ts';
 import { seedWith, verification } from '../support/seeds.ts';

@@ -3,13 +3,12 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import {
   deliverWebhooksJob,
   destinationKey,
-  LEASE_MS,
-  type LeasedJob,
   type WebhookWork,
-} from '../../src/application/jobs.ts';
+} from '../../src/application/jobs/webhook-jobs.ts';
 import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
-import { destinationKey } from '../../src/application/jobs.ts';
+import { destinationKey } from '../../src/application/jobs/webhook-jobs.ts';
 import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';

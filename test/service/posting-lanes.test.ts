@@ -4,12 +4,8 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { QUEUE_MS_MAX, UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
-import {
-  deliverWebhooksJob,
-  LEASE_MS,
-  type LeasedJob,
-  type WebhookWork,
-} from '../../src/application/jobs.ts';
+import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { WebhookAnswer, WebhookPost } from '../../src/application/ports/webhook-transport.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { BackgroundWork } from '../../src/application/background-work.ts';
-import { LEASE_MS } from '../../src/application/jobs.ts';
+import { LEASE_MS } from '../../src/application/jobs/job.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';

@@ -1,13 +1,10 @@
-import { type LeasedJob, startAttemptJobId } from '../../src/application/jobs.ts';
+import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
+import type { LeasedJob } from '../../src/application/jobs/job.ts';
 
 /** A leased job that can be told apart by its number. */
 export function leasedJob(number: number, fencingToken = 1): LeasedJob {
-  const smsId = `sms-${number}`;
-  return {
-    id: startAttemptJobId(smsId, 0),
-    fencingToken,
-    work: { kind: 'start-attempt', smsId, attemptNumber: 0 },
-  };
+  const { id, work } = startAttemptJob(`sms-${number}`, 0, 0);
+  return { id, fencingToken, work };
 }
 
 export function leasedJobs(from: number, to: number): LeasedJob[] {

@@ -1,6 +1,7 @@
-import type { Job, LeasedJob, Work } from '../../application/jobs.ts';
+import type { Job, LeasedJob, Work } from '../../application/jobs/job.ts';
+import { parseWork } from '../../application/jobs/job-kinds.ts';
 import type { DeadLetterJob, JobStore } from '../../application/ports/job-store.ts';
-import type { BatchQuery, Insert, Removal, Update } from './connection.ts';
+import type { BatchQuery, Insert, Removal, Row, Update } from './connection.ts';
 import type { Session } from './session.ts';
 
 /** What `add` creates a job with; every lease raises it, and adding the job again. */
@@ -11,10 +12,10 @@ const INSERT = {
   columns: { id: 'text', work: 'text', due_at: 'bigint', fencing_token: 'bigint', failures: 'bigint' },
   orderBy: 'id',
   onConflict: `ON CONFLICT (id) DO UPDATE
-    SET work = excluded.work, due_at = excluded.due_at, is_leased = 0, fencing_token = jobs.fencing_token + 1, failures = 0`,
+    SET work = excluded.work, due_at = excluded.due_at, is_leased = 0, failures = 0, fencing_token = jobs.fencing_token + 1`,
 } as const satisfies Insert<string>;
 
-/** Takes the lock also where nothing changes, so that whoever is about to remove the job is waited for. */
+/** Takes the lock also where nothing changes: a transaction that is about to remove the job is waited for. */
 const SCHEDULE_NO_LATER_THAN = {
   ...INSERT,
   onConflict: `ON CONFLICT (id) DO UPDATE SET due_at =
@@ -61,7 +62,7 @@ export class KnexJobStore implements JobStore {
   }
 
   async scheduleNoLaterThan(jobs: readonly Job[]): Promise<void> {
-    // A job of this id may have come and gone before: its tokens do not come again.
+    // The id may have had a job before: a token made of the due time is not one of that job's.
     await this.#session.insert(
       SCHEDULE_NO_LATER_THAN,
       rowsOf(jobs, ({ dueAt }) => dueAt),
@@ -90,7 +91,7 @@ export class KnexJobStore implements JobStore {
     return due.map((row) => ({
       id: row.id as string,
       fencingToken: (row.fencing_token as number) + 1,
-      work: JSON.parse(row.work as string) as Work,
+      work: readWork(row.work as string),
     }));
   }
 
@@ -139,29 +140,27 @@ export class KnexJobStore implements JobStore {
     { reason, at, retryAt, failuresMax }: Parameters<JobStore['fail']>[1],
   ): Promise<readonly LeasedJob[]> {
     const rows = await this.#session.query(
-      'SELECT id, fencing_token, failures FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      'SELECT id, work, fencing_token, failures FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
       [jobs.map(({ id }) => id)],
     );
-    const failures = new Map(
-      rows.map((row) => [`${row.id} ${row.fencing_token}`, (row.failures as number) + 1]),
-    );
-    const failuresOf = ({ id, fencingToken }: LeasedJob): number | undefined =>
-      failures.get(`${id} ${fencingToken}`);
-    const held = jobs.filter((job) => failuresOf(job) !== undefined);
-    const isWorn = (job: LeasedJob): boolean => (failuresOf(job) ?? 0) >= failuresMax;
+    const stored = new Map(rows.map((row) => [`${row.id} ${row.fencing_token}`, row]));
+    const rowOf = ({ id, fencingToken }: LeasedJob): Row | undefined => stored.get(`${id} ${fencingToken}`);
+    const failuresOf = (job: LeasedJob): number => ((rowOf(job)?.failures ?? 0) as number) + 1;
+    const isExhausted = (job: LeasedJob): boolean => failuresOf(job) >= failuresMax;
+    const held = jobs.filter((job) => rowOf(job) !== undefined);
     await this.#session.update(
       POSTPONE,
       held
-        .filter((job) => !isWorn(job))
-        .map((job) => ({ id: job.id, failures: failuresOf(job) ?? 0, due_at: retryAt, is_leased: 0 })),
+        .filter((job) => !isExhausted(job))
+        .map((job) => ({ id: job.id, failures: failuresOf(job), due_at: retryAt, is_leased: 0 })),
     );
-    const deadLettered = await this.complete(held.filter(isWorn));
+    const deadLettered = await this.complete(held.filter(isExhausted));
     await this.#session.insert(
       INSERT_DEAD_LETTER,
-      deadLettered.map(({ id, fencingToken, work }) => ({
-        id,
-        fencing_token: fencingToken,
-        work: JSON.stringify(work),
+      deadLettered.map((job) => ({
+        id: job.id,
+        fencing_token: job.fencingToken,
+        work: rowOf(job)?.work ?? '',
         reason,
         dead_lettered_at: at,
       })),
@@ -173,8 +172,16 @@ export class KnexJobStore implements JobStore {
     const rows = await this.#session.query(
       'SELECT id, work FROM dead_letter_jobs ORDER BY id, dead_lettered_at FOR UPDATE',
     );
-    await this.add(
-      rows.map((row) => ({ id: row.id as string, work: JSON.parse(row.work as string) as Work, dueAt: now })),
+    const latest = new Map(rows.map(({ id, work }) => [id, work]));
+    await this.#session.insert(
+      INSERT,
+      [...latest].map(([id, work]) => ({
+        id: id as string,
+        work: work as string,
+        due_at: now,
+        fencing_token: FIRST_FENCING_TOKEN,
+        failures: 0,
+      })),
     );
     await this.#session.execute('DELETE FROM dead_letter_jobs WHERE id = ANY(?)', [
       rows.map((row) => row.id as string),
@@ -184,12 +191,11 @@ export class KnexJobStore implements JobStore {
 
   async deadLettered(limit: number): Promise<readonly DeadLetterJob[]> {
     const rows = await this.#session.query(
-      'SELECT id, work, reason, dead_lettered_at FROM dead_letter_jobs ORDER BY dead_lettered_at DESC, id LIMIT ?',
+      'SELECT id, reason, dead_lettered_at FROM dead_letter_jobs ORDER BY dead_lettered_at DESC, id LIMIT ?',
       [limit],
     );
     return rows.map((row) => ({
       id: row.id as string,
-      work: JSON.parse(row.work as string) as Work,
       reason: row.reason as string,
       deadLetteredAt: row.dead_lettered_at as number,
     }));
@@ -206,14 +212,24 @@ export class KnexJobStore implements JobStore {
   }
 }
 
+/** The work of a row; of work that this version does not understand, its kind. */
+function readWork(text: string): Work {
+  const value: unknown = JSON.parse(text);
+  return parseWork(value) ?? { kind: kindOf(value) };
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'kind' in value ? String(value.kind) : '';
+}
+
 /** Of equal ids the last. */
-function rowsOf(jobs: readonly Job[], firstFence: (job: Job) => number) {
+function rowsOf(jobs: readonly Job[], firstToken: (job: Job) => number) {
   const latest = new Map(jobs.map((job) => [job.id, job]));
   return [...latest.values()].map((job) => ({
     id: job.id,
     work: JSON.stringify(job.work),
     due_at: job.dueAt,
-    fencing_token: firstFence(job),
+    fencing_token: firstToken(job),
     failures: 0,
   }));
 }

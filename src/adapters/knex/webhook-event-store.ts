@@ -1,4 +1,4 @@
-import type { WebhookDestination } from '../../application/jobs.ts';
+import type { WebhookDestination } from '../../application/jobs/webhook-jobs.ts';
 import type { DueEventsQuery, WebhookEventStore } from '../../application/ports/webhook-stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../domain/webhooks/webhook-event.ts';
 import type { BatchQuery, Insert, Row, RowOf, VersionedUpdate } from './connection.ts';

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers';
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
-import type { LeasedJob } from '../../application/jobs.ts';
+import { BatchDrain } from '../../application/batch-drain.ts';
+import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
@@ -29,24 +29,23 @@ interface Delivery {
   readonly job: LeasedJob;
 }
 
-/**
- * Takes jobs from the broker's queue and hands them over in batches, one at a time and in order of arrival, so
- * that one acknowledgement settles a batch.
- */
+/** Takes jobs from the broker's queue and hands them over in batches of one kind. */
 export class RabbitConsumer {
   readonly #options: RabbitConsumerOptions;
   readonly #link: RabbitLink;
-  readonly #inHand: Delivery[] = [];
+  readonly #drain: BatchDrain<Delivery>;
   #channel: ConfirmChannel | null = null;
   #consumerTag: string | null = null;
-  #isRunning = false;
-  #isScheduled = false;
   #isStopping = false;
-  #settledWaiters: (() => void)[] = [];
 
   constructor(options: RabbitConsumerOptions) {
     const { url, name, logger } = options;
     this.#options = options;
+    this.#drain = new BatchDrain({
+      batchMax: options.batchMax,
+      groupOf: ({ job }) => job.work.kind,
+      handle: (batch) => this.#handle(batch),
+    });
     this.#link = new RabbitLink({
       url,
       name,
@@ -74,9 +73,9 @@ export class RabbitConsumer {
   /** Resolves when nothing is in hand and the broker has nothing more to hand over, or is away. */
   async idle(): Promise<void> {
     do {
-      await this.#settled();
-      // Deliveries come before the answer on the same channel: none is on its way once it is here.
-    } while ((await this.#countReady()) > 0 || !this.#isSettled());
+      await this.#drain.idle();
+      // Deliveries come before the count on the same channel: none is on its way once the count is here.
+    } while ((await this.#countReady()) > 0 || !this.#drain.isIdle);
   }
 
   /** Takes no further jobs, finishes those in hand, acknowledges them, lets go of the connection. */
@@ -86,7 +85,7 @@ export class RabbitConsumer {
       const cancelled = this.#channel.cancel(this.#consumerTag);
       await withDeadline(cancelled, ANSWER_TIMEOUT_MS, 'no answer').catch(() => undefined);
     }
-    await this.#settled();
+    await this.#drain.idle();
     await this.#link.close();
   }
 
@@ -124,41 +123,23 @@ export class RabbitConsumer {
       channel.nack(message, false, false);
       return;
     }
-    this.#inHand.push({ message, job });
-    this.#schedule();
+    this.#drain.push({ message, job });
   }
 
   /** Unacknowledged jobs are handed out again by the broker, perhaps to others. */
   #lost(): void {
     this.#channel = null;
     this.#consumerTag = null;
-    this.#inHand.length = 0;
-    this.#tellSettled();
+    this.#drain.clear();
   }
 
-  /** Waits for the end of the current turn, so that everything received in it makes one batch. */
-  #schedule(): void {
-    if (this.#isRunning || this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      void this.#drain();
-    });
+  async #handle(batch: readonly Delivery[]): Promise<void> {
+    const channel = this.#channel;
+    const isDone = await this.#do(batch.map(({ job }) => job));
+    if (channel === this.#channel) this.#settle(batch, isDone);
   }
 
-  async #drain(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#inHand.length > 0) {
-      const batch = this.#inHand.splice(0, this.#options.batchMax);
-      const channel = this.#channel;
-      const isDone = await this.#handle(batch.map(({ job }) => job));
-      if (channel === this.#channel) this.#settle(batch, isDone);
-    }
-    this.#isRunning = false;
-    this.#tellSettled();
-  }
-
-  async #handle(jobs: readonly LeasedJob[]): Promise<boolean> {
+  async #do(jobs: readonly LeasedJob[]): Promise<boolean> {
     try {
       await this.#options.handler(jobs);
       return true;
@@ -168,13 +149,15 @@ export class RabbitConsumer {
     }
   }
 
-  /** Answers for the batch's last message and, with it, for all before. Those that failed count as redelivered. */
+  /** Acknowledges the messages of a batch, or gives them back to the broker, which counts them as redelivered. */
   #settle(batch: readonly Delivery[], isDone: boolean): void {
-    const last = batch.at(-1);
-    if (last === undefined || this.#channel === null) return;
+    const channel = this.#channel;
+    if (channel === null) return;
     try {
-      if (isDone) this.#channel.ack(last.message, true);
-      else this.#channel.nack(last.message, true, true);
+      for (const { message } of batch) {
+        if (isDone) channel.ack(message);
+        else channel.nack(message, false, true);
+      }
     } catch {
       // The channel ended a moment ago: the broker hands the jobs out again.
     }
@@ -185,19 +168,5 @@ export class RabbitConsumer {
     const counting = this.#channel.checkQueue(this.#options.topology.queue);
     const counted = await withDeadline(counting, ANSWER_TIMEOUT_MS, 'no answer').catch(() => null);
     return counted?.messageCount ?? 0;
-  }
-
-  #isSettled(): boolean {
-    return this.#inHand.length === 0 && !this.#isRunning;
-  }
-
-  async #settled(): Promise<void> {
-    if (this.#isSettled()) return;
-    await new Promise<void>((resolve) => this.#settledWaiters.push(resolve));
-  }
-
-  #tellSettled(): void {
-    if (!this.#isSettled()) return;
-    for (const resolve of this.#settledWaiters.splice(0)) resolve();
   }
 }

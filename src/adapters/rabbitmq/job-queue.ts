@@ -1,4 +1,4 @@
-import type { LeasedJob } from '../../application/jobs.ts';
+import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { RabbitConsumer } from './consumer.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ConfirmChannel, Message } from 'amqplib';
-import type { LeasedJob } from '../../application/jobs.ts';
+import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
 import { encodeJob } from './job-envelope.ts';

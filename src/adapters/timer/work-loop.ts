@@ -1,9 +1,9 @@
 import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timers';
+import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEvent, ProviderEventSource } from '../../application/ports/provider-events.ts';
-import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/relay-jobs.ts';
 import type { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { AdaptivePolling } from './adaptive-polling.ts';
 import type { LocalWakeSignal } from './local-wake-signal.ts';

@@ -6,12 +6,11 @@ import type { Message } from '../../domain/messages/message.ts';
 import {
   attemptDeadlineJob,
   attemptDeadlineJobId,
-  type Job,
-  type LeasedJob,
   type MessageWork,
   startAttemptJob,
   startAttemptJobId,
-} from '../jobs.ts';
+} from '../jobs/attempt-jobs.ts';
+import type { Job, LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange, QueueWebhooks } from '../webhooks/queue-webhooks.ts';

@@ -15,7 +15,8 @@ import {
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import { type Job, startAttemptJob } from '../jobs.ts';
+import { startAttemptJob } from '../jobs/attempt-jobs.ts';
+import type { Job } from '../jobs/job.ts';
 import type { IdempotencyRecord } from '../ports/idempotency-store.ts';
 import type { Stores } from '../ports/stores.ts';
 

@@ -1,4 +1,4 @@
-import type { LeasedJob } from '../jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
 
 /** Does a batch of jobs. Resolves when their effects are committed; a rejection means they were not. */
 export type JobHandler = (jobs: readonly LeasedJob[]) => Promise<void>;

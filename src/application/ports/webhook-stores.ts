@@ -1,6 +1,6 @@
 import type { CircuitBreaker } from '../../domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { WebhookDestination } from '../jobs.ts';
+import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 
 export interface DueEventsQuery extends WebhookDestination {
   /** Milliseconds since 1970, inclusive. */

@@ -1,7 +1,8 @@
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import { type Job, LEASE_MS, type LeasedJob, RENEW_EVERY_MS, type WebhookWork } from '../jobs.ts';
+import { type Job, LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import { onNextTurn } from '../next-turn.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';

@@ -1,6 +1,6 @@
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { retryByHand, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { deliverWebhooksJob } from '../jobs.ts';
+import { deliverWebhooksJob } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';

@@ -1,4 +1,5 @@
-import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { DueEventsQuery } from '../ports/webhook-stores.ts';
 
 /** How much more than is posted at once an endpoint gets that nothing is known of. */

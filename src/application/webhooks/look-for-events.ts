@@ -1,6 +1,7 @@
 import { beginProbe, decidePost, HEALTHY, type PostDecision } from '../../domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { destinationKey, LEASE_LEFT_MS } from '../jobs.ts';
+import { LEASE_LEFT_MS } from '../jobs/job.ts';
+import { destinationKey } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';

@@ -1,4 +1,5 @@
-import type { LeasedJob, WebhookWork } from '../jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import { POSTS_PER_ENDPOINT_MAX } from '../ports/webhook-transport.ts';
 import {
   type Lane,

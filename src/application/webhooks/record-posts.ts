@@ -13,7 +13,8 @@ import {
   type WebhookEvent,
 } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
-import { destinationKey, type LeasedJob, type WebhookWork } from '../jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { IdSource } from '../ports/id-source.ts';

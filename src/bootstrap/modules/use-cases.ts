@@ -7,15 +7,16 @@ import { CachedPriceList, StoredPriceList } from '../../application/catalog/curr
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { CheckInvariants } from '../../application/check-invariants.ts';
+import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
+import { RunJobs } from '../../application/jobs/run-jobs.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
 import { RecordReceipts } from '../../application/messages/record-receipts.ts';
+import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import { RelayJobs } from '../../application/relay-jobs.ts';
-import { RunJobs } from '../../application/run-jobs.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
@@ -75,17 +76,21 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, wakeSignal });
   wire(bind, InboundLog, { unitOfWork, clock, wakeSignal });
-  wire(bind, RunJobs, {
+  wire(bind, RunAttemptJobs, {
     unitOfWork,
     advanceMessages: AdvanceMessages,
     submitAttempts: SubmitAttempts,
-    deliverWebhooks: DeliverWebhooks,
     background: BackgroundWork,
+  });
+  wire(bind, RunJobs, {
+    runAttemptJobs: RunAttemptJobs,
+    deliverWebhooks: DeliverWebhooks,
+    unitOfWork,
     clock,
     logger,
     wakeSignal,
   });
-  wire(bind, RelayJobs, { unitOfWork, jobQueue, clock });
+  wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger });
   wire(bind, VerifyLedger, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
   wire(bind, CheckInvariants, { unitOfWork });

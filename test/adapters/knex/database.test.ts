@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { PostgresConnection } from '../../../src/adapters/knex/postgres-connection.ts';
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
@@ -314,9 +315,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       network.pause();
       let isWritten = false;
       const unit = unitOfWork.run(async ({ jobs }) => {
-        await jobs.add([
-          { id: 'in-line', dueAt: NOW, work: { kind: 'start-attempt', smsId: anSmsId(), attemptNumber: 0 } },
-        ]);
+        await jobs.add([startAttemptJob(anSmsId(), 0, NOW)]);
         isWritten = true;
         throw new Error('undone');
       });

@@ -254,9 +254,13 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
     expect(await stores.jobs.lease({ now: 50, until: 60, limit: 1 })).toEqual([
       { id: 'sms-1/deadline/1', fencingToken: 4, work: deadline },
     ]);
-    expect(await stores.jobs.deadLettered(1)).toEqual([
-      { id: 'd', work: deadline, reason: '?', deadLetteredAt: 5 },
-    ]);
+    expect(await stores.jobs.deadLettered(1)).toEqual([{ id: 'd', reason: '?', deadLetteredAt: 5 }]);
+    expect(await stores.jobs.redrive(60)).toBe(1);
+    expect(await stores.jobs.lease({ now: 60, until: 70, limit: 9 })).toContainEqual({
+      id: 'd',
+      fencingToken: 1,
+      work: deadline,
+    });
     expect(await stores.idempotency.find([{ projectId: 'p1', route: 'POST /sms', key: 'k' }], 8)).toEqual([
       { projectId: 'p1', route: 'POST /sms', key: 'k', requestHash: 'h', result: '{}', expiresAt: 9 },
     ]);

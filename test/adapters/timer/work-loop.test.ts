@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LocalWakeSignal } from '../../../src/adapters/timer/local-wake-signal.ts';
 import { WorkLoop } from '../../../src/adapters/timer/work-loop.ts';
-import type { RelayJobs } from '../../../src/application/relay-jobs.ts';
+import type { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
 import { NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 

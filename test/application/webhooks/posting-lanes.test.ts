@@ -5,8 +5,8 @@ import {
   LEASE_MS,
   type LeasedJob,
   RENEW_EVERY_MS,
-  type WebhookWork,
-} from '../../../src/application/jobs.ts';
+} from '../../../src/application/jobs/job.ts';
+import type { WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { POSTS_PER_ORIGIN_MAX } from '../../../src/application/ports/webhook-transport.ts';
 import {
   LANE_LIMITS,

@@ -1,4 +1,4 @@
-import type { WebhookWork } from '../../../src/application/jobs.ts';
+import type { WebhookWork } from '../../../src/application/jobs/webhook-jobs.ts';
 import { Findings } from './findings.ts';
 
 /** A dead process's request may reach the receiver a little after the process died. */

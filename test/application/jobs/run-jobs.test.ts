@@ -1,22 +1,17 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
-import {
-  FAILED_JOB_PAUSE_MS,
-  FAILURES_MAX,
-  LEASE_MS,
-  type LeasedJob,
-  startAttemptJob,
-} from '../../src/application/jobs.ts';
-import { RunJobs } from '../../src/application/run-jobs.ts';
-import { readConfig } from '../../src/bootstrap/config.ts';
-import { buildContainer } from '../../src/bootstrap/service.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
-import { aMessage, aNewAccount, anSmsId, aProject, NOW } from '../support/builders.ts';
-import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
-import { RecordingLogger } from '../support/recording-logger.ts';
+import type { Database } from '../../../src/adapters/knex/database.ts';
+import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
+import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
+import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX, RunJobs } from '../../../src/application/jobs/run-jobs.ts';
+import { readConfig } from '../../../src/bootstrap/config.ts';
+import { buildContainer } from '../../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
+import { aMessage, aNewAccount, anSmsId, aProject, NOW } from '../../support/builders.ts';
+import { LossyUnitOfWork } from '../../support/lossy-unit-of-work.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const SOUND = anSmsId(1);
 const POISONED = anSmsId(2);
@@ -99,13 +94,13 @@ describe('RunJobs', () => {
   });
 
   it('sets a job aside once it failed five times by itself, and does it when it is redriven', async () => {
-    expect(FAILURES_MAX).toBe(5);
+    expect(JOB_FAILURES_MAX).toBe(5);
     const poisoned = async () =>
       (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
-    for (let failure = 1; failure <= FAILURES_MAX; failure += 1) {
+    for (let failure = 1; failure <= JOB_FAILURES_MAX; failure += 1) {
       expect(await here.countDeadLettered()).toBe(0);
       await here.runJobs.execute(await poisoned());
-      here.clock.at += FAILED_JOB_PAUSE_MS;
+      here.clock.at += FAILED_JOB_RETRY_MS;
     }
     expect(await here.countDeadLettered()).toBe(1);
     expect(here.logger.entries.filter(({ event }) => event === 'job_dead_lettered')).toEqual([
@@ -117,7 +112,7 @@ describe('RunJobs', () => {
     ]);
     expect(await poisoned()).toEqual([]);
     expect(await here.database.knex('dead_letter_jobs').select('id', 'reason', 'dead_lettered_at')).toEqual([
-      { id: `${POISONED}/start/0`, reason: 'poison', dead_lettered_at: NOW + 4 * FAILED_JOB_PAUSE_MS },
+      { id: `${POISONED}/start/0`, reason: 'poison', dead_lettered_at: NOW + 4 * FAILED_JOB_RETRY_MS },
     ]);
     await here.database.knex.raw('DROP TRIGGER poison');
     await here.unitOfWork.run((stores) => stores.jobs.redrive(here.clock.at));
@@ -126,7 +121,7 @@ describe('RunJobs', () => {
   });
 
   it('does not count leases that ran out against a job', async () => {
-    for (let lease = 1; lease <= 3 * FAILURES_MAX; lease += 1) {
+    for (let lease = 1; lease <= 3 * JOB_FAILURES_MAX; lease += 1) {
       expect(await here.lease()).toHaveLength(2);
       here.clock.at += LEASE_MS;
     }
@@ -171,7 +166,7 @@ describe('RunJobs', () => {
 
   it('counts no failure against the jobs of a batch that lost the database', async () => {
     await here.database.knex.raw('DROP TRIGGER poison');
-    for (let outage = 1; outage <= FAILURES_MAX; outage += 1) {
+    for (let outage = 1; outage <= JOB_FAILURES_MAX; outage += 1) {
       const jobs = await here.lease();
       expect(jobs).toHaveLength(2);
       const before = here.unitOfWork.transactions;
@@ -180,10 +175,10 @@ describe('RunJobs', () => {
       await here.runJobs.execute(jobs);
       expect(here.unitOfWork.transactions - before).toBe(1);
       here.unitOfWork.losses = [];
-      here.clock.at += FAILED_JOB_PAUSE_MS;
+      here.clock.at += FAILED_JOB_RETRY_MS;
     }
     expect(await here.countDeadLettered()).toBe(0);
-    expect(here.logger.count('job_failed')).toBe(2 * FAILURES_MAX);
+    expect(here.logger.count('job_failed')).toBe(2 * JOB_FAILURES_MAX);
     await here.runJobs.execute(await here.lease());
     expect([await here.stepsOf(SOUND), await here.stepsOf(POISONED)]).toEqual([1, 1]);
   });

@@ -1,0 +1,47 @@
+import type { Job } from './job.ts';
+import type { FieldsOf } from './work-codec.ts';
+
+/** Try the channel at a position of a message's chain, or end that channel's time. */
+export type MessageWork = StartAttemptWork | AttemptDeadlineWork;
+
+export interface StartAttemptWork {
+  readonly kind: 'start-attempt';
+  readonly smsId: string;
+  readonly attemptNumber: number;
+}
+
+export interface AttemptDeadlineWork {
+  readonly kind: 'attempt-deadline';
+  readonly smsId: string;
+  readonly attemptNumber: number;
+}
+
+export const ATTEMPT_FIELDS: FieldsOf<MessageWork> = { smsId: 'text', attemptNumber: 'whole number' };
+
+/** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
+export function startAttemptJob(smsId: string, attemptNumber: number, dueAt: number): Job<MessageWork> {
+  return {
+    id: startAttemptJobId(smsId, attemptNumber),
+    dueAt,
+    work: { kind: 'start-attempt', smsId, attemptNumber },
+  };
+}
+
+/** The job that ends the time of the channel at `attemptNumber`, due at that instant; one per message and attempt. */
+export function attemptDeadlineJob(smsId: string, attemptNumber: number, dueAt: number): Job<MessageWork> {
+  return {
+    id: attemptDeadlineJobId(smsId, attemptNumber),
+    dueAt,
+    work: { kind: 'attempt-deadline', smsId, attemptNumber },
+  };
+}
+
+/** The id of `startAttemptJob`, for removing it. */
+export function startAttemptJobId(smsId: string, attemptNumber: number): string {
+  return `${smsId}/start/${attemptNumber}`;
+}
+
+/** The id of `attemptDeadlineJob`, for removing it. */
+export function attemptDeadlineJobId(smsId: string, attemptNumber: number): string {
+  return `${smsId}/deadline/${attemptNumber}`;
+}

@@ -1,0 +1,59 @@
+import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
+import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
+import { ATTEMPT_FIELDS, type MessageWork } from './attempt-jobs.ts';
+import type { LeasedJob, Work } from './job.ts';
+import { WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
+import { type FieldsOf, readWork } from './work-codec.ts';
+
+/** The use cases that do jobs. */
+export interface JobUseCases {
+  readonly runAttemptJobs: RunAttemptJobs;
+  readonly deliverWebhooks: DeliverWebhooks;
+}
+
+interface JobKind<Kind extends Work> {
+  /** What the stores and the queues check before they hand a job over. */
+  readonly fields: FieldsOf<Kind>;
+  /** Does jobs of this kind only. Rejects when none of them was done. */
+  run(useCases: JobUseCases, jobs: readonly LeasedJob<Kind>[]): Promise<void>;
+}
+
+type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
+
+/** Every kind of job: a new kind is its own file beside this one, and a line here. */
+const JOB_KINDS: KindsOf<MessageWork | WebhookWork> = {
+  'start-attempt': {
+    fields: ATTEMPT_FIELDS,
+    run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
+  },
+  'attempt-deadline': {
+    fields: ATTEMPT_FIELDS,
+    run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
+  },
+  'deliver-webhooks': {
+    fields: WEBHOOK_FIELDS,
+    run: ({ deliverWebhooks }, jobs) => deliverWebhooks.execute(jobs),
+  },
+};
+
+const KINDS = new Map<string, JobKind<Work>>(Object.entries(JOB_KINDS));
+
+/** The work in a parsed JSON value, or null when its kind is unknown or a field is missing. */
+export function parseWork(value: unknown): Work | null {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return null;
+  const { kind } = value;
+  if (typeof kind !== 'string') return null;
+  const fields = KINDS.get(kind)?.fields;
+  return fields === undefined ? null : readWork(kind, fields, value);
+}
+
+/** Does jobs that all are of `kind`. Rejects when none of them was done, and for an unknown kind. */
+export async function runJobsOf(
+  kind: string,
+  useCases: JobUseCases,
+  jobs: readonly LeasedJob[],
+): Promise<void> {
+  const jobKind = KINDS.get(kind);
+  if (jobKind === undefined) throw new Error(`There is no kind of job named ${kind}`);
+  await jobKind.run(useCases, jobs);
+}

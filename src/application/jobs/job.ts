@@ -1,0 +1,33 @@
+/** What is to be done. It carries ids, never object graphs; `JOB_KINDS` says what belongs to each kind. */
+export interface Work {
+  readonly kind: string;
+}
+
+/** A row of work: done once, at `dueAt` or soon after (milliseconds since 1970). */
+export interface Job<Kind extends Work = Work> {
+  readonly id: string;
+  readonly dueAt: number;
+  readonly work: Kind;
+}
+
+/**
+ * A job that one worker holds. `fencingToken` rises with every lease, and when the job is added again: only the holder
+ * of the newest token may complete it, so a late worker changes nothing.
+ */
+export interface LeasedJob<Kind extends Work = Work> {
+  readonly id: string;
+  readonly fencingToken: number;
+  readonly work: Kind;
+}
+
+/** A leased job that was neither completed nor renewed becomes due again after this time. */
+export const LEASE_MS = 15_000;
+
+/**
+ * How often the leases of long work are renewed, such as posts to slow receivers. The jobs of a process that dies are
+ * due again within `LEASE_MS` all the same.
+ */
+export const RENEW_EVERY_MS = 4_000;
+
+/** Nothing begins under a lease that ends sooner than this: there is time left to renew it. */
+export const LEASE_LEFT_MS = 6_000;

@@ -1,0 +1,29 @@
+import type { Job } from './job.ts';
+import type { FieldsOf } from './work-codec.ts';
+
+/** The endpoint of one project that its events go to. */
+export interface WebhookDestination {
+  readonly projectId: string;
+  readonly endpoint: string;
+}
+
+/** Deliver the due events of a destination. */
+export interface WebhookWork extends WebhookDestination {
+  readonly kind: 'deliver-webhooks';
+}
+
+export const WEBHOOK_FIELDS: FieldsOf<WebhookWork> = { projectId: 'text', endpoint: 'text' };
+
+/** Names a destination among all of them. */
+export function destinationKey({ projectId, endpoint }: WebhookDestination): string {
+  return `${projectId}/${endpoint}`;
+}
+
+/** The job that delivers what is due to a destination; each destination has one, however many events wait. */
+export function deliverWebhooksJob(
+  { projectId, endpoint }: WebhookDestination,
+  dueAt: number,
+): Job<WebhookWork> {
+  const work = { kind: 'deliver-webhooks', projectId, endpoint } as const;
+  return { id: `webhooks/${destinationKey(work)}`, dueAt, work };
+}

@@ -1,0 +1,34 @@
+import type { Work } from './job.ts';
+
+type FieldType = 'text' | 'whole number';
+
+/** What a kind of work carries beside its kind, field by field. */
+export type FieldsOf<Kind extends Work> = {
+  readonly [Field in Exclude<keyof Kind, 'kind'>]: Kind[Field] extends string ? 'text' : 'whole number';
+};
+
+/** The fields of `value` that the kind declares, or null when one of them is missing or of another type. */
+export function readWork(
+  kind: string,
+  fields: Readonly<Record<string, FieldType>>,
+  value: object,
+): Work | null {
+  const work: Record<string, unknown> & { kind: string } = { kind };
+  for (const [field, type] of Object.entries(fields)) {
+    const content: unknown = Reflect.get(value, field);
+    if (!isOfType(content, type)) return null;
+    work[field] = content;
+  }
+  return work;
+}
+
+function isOfType(value: unknown, type: FieldType): boolean {
+  switch (type) {
+    case 'text':
+      return typeof value === 'string' && value !== '';
+    case 'whole number':
+      return Number.isSafeInteger(value);
+    default:
+      return type satisfies never;
+  }
+}

@@ -1,0 +1,50 @@
+import type { BackgroundWork } from '../background-work.ts';
+import type { MessageWork } from '../jobs/attempt-jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { AdvanceMessages } from './advance-messages.ts';
+import type { SubmitAttempts } from './submit-attempts.ts';
+
+interface AttemptJobPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly advanceMessages: AdvanceMessages;
+  readonly submitAttempts: SubmitAttempts;
+  readonly background: BackgroundWork;
+}
+
+/** Does the jobs of messages: starts attempts, and ends the time of those that brought no delivery. */
+export class RunAttemptJobs {
+  readonly #ports: AttemptJobPorts;
+
+  constructor(ports: AttemptJobPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Commits the removal of the jobs and their effect in one transaction. The submissions that follow go on in the
+   * background. Rejects when nothing was committed.
+   */
+  async execute(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
+    const { unitOfWork, advanceMessages, submitAttempts, background } = this.#ports;
+    const { started, projects } = await unitOfWork.run(async (stores) => {
+      const attempts = await advanceMessages.execute(stores, [], jobs);
+      return {
+        started: attempts,
+        projects: await projectsOf(
+          stores,
+          attempts.map(({ message }) => message.projectId),
+        ),
+      };
+    });
+    if (started.length === 0) return;
+    background.start(started.length, () => submitAttempts.execute(started, projects));
+    await background.waitForCapacity();
+  }
+}
+
+async function projectsOf(stores: Stores, projectIds: readonly string[]) {
+  const ids = [...new Set(projectIds)];
+  const projects = ids.length === 0 ? [] : await stores.projects.byIds(ids);
+  return new Map(projects.map((project) => [project.id, project]));
+}

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
+import { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
+import { readConfig } from '../../../src/bootstrap/config.ts';
+import { buildContainer } from '../../../src/bootstrap/service.ts';
+import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
+import { anSmsId, NOW } from '../../support/builders.ts';
+import { JobCollector } from '../../support/job-collector.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+
+it('dead-letters a job of an unknown kind by its name, keeps its work, and relays the jobs beside it', async () => {
+  const logger = new RecordingLogger();
+  const container = buildContainer({
+    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    secretKey: Buffer.alloc(32),
+    clock: { now: () => NOW },
+    logger,
+  });
+  const [database, unitOfWork] = [container.get(adapters.database), container.get(ports.unitOfWork)];
+  await database.migrate();
+  const paint = { kind: 'paint', colour: 'red' };
+  const incomplete = { kind: 'start-attempt', smsId: anSmsId() };
+  await unitOfWork.run((stores) =>
+    stores.jobs.add([
+      { id: 'a', dueAt: NOW, work: paint },
+      startAttemptJob(anSmsId(), 0, NOW),
+      { id: 'z', dueAt: NOW, work: incomplete },
+    ]),
+  );
+  const collector = new JobCollector();
+  const jobQueue = container.get(ports.jobQueue);
+  await jobQueue.consume(collector.handler);
+
+  expect(await container.get(RelayJobs).execute()).toBe(3);
+  await jobQueue.idle();
+
+  expect(collector.ids()).toEqual([`${anSmsId()}/start/0`]);
+  expect(logger.entries).toEqual([
+    { level: 'warn', event: 'job_dead_lettered', fields: { jobId: 'a', kind: 'paint' } },
+    { level: 'warn', event: 'job_dead_lettered', fields: { jobId: 'z', kind: 'start-attempt' } },
+  ]);
+  const rows = await database.knex('dead_letter_jobs').select('id', 'work', 'reason').orderBy('id');
+  const reason = 'This version does not know such work';
+  expect(rows).toEqual([
+    { id: 'a', work: JSON.stringify(paint), reason },
+    { id: 'z', work: JSON.stringify(incomplete), reason },
+  ]);
+  await database.close();
+});
