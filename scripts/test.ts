@@ -11,6 +11,9 @@ const mustHaveAll = process.env.REQUIRE_SERVICES === '1';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const args = process.argv.slice(2);
+
+/** Folders whose tests start the whole service: they run on every wiring. */
+const ON_EVERY_WIRING = ['test/service', 'test/specification'];
 let running: ChildProcess | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running?.kill(signal));
 
@@ -26,14 +29,21 @@ async function runAll({ postgres, rabbitmq }: FoundServices): Promise<number> {
   const env = { ...process.env };
   setOrClear(env, 'TEST_POSTGRES_URL', postgres.url);
   setOrClear(env, 'TEST_RABBITMQ_URL', rabbitmq.url);
-  const runs = [await runTests(['--dir', 'test'], env)];
+  const runs = [await runTests(args, env)];
+  const files = args.filter((arg) => arg.startsWith('test/'));
+  const again = files.length === 0 ? ON_EVERY_WIRING : files.filter(isOnEveryWiring);
   const hasBoth = postgres.url !== undefined && rabbitmq.url !== undefined;
-  if (hasBoth && existsSync(join(root, 'test', 'service'))) {
+  if (hasBoth && again.length > 0) {
     console.log('\nThe tests of the service once more, on PostgreSQL and RabbitMQ:');
     const onServices = { ...env, HARNESS_DATABASE_URL: postgres.url, HARNESS_QUEUE_URL: rabbitmq.url };
-    runs.push(await runTests(['--dir', 'test/service', '--passWithNoTests'], onServices));
+    const options = args.filter((arg) => !files.includes(arg));
+    runs.push(await runTests([...again, ...options], onServices));
   }
   return report(runs, { PostgreSQL: postgres, RabbitMQ: rabbitmq });
+}
+
+function isOnEveryWiring(file: string): boolean {
+  return ON_EVERY_WIRING.some((folder) => file.startsWith(folder));
 }
 
 interface Counts {
@@ -57,13 +67,13 @@ interface TestFile {
   }[];
 }
 
-async function runTests(where: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
+async function runTests(given: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'barid-tests-'));
   const outcomeFile = join(folder, 'outcome.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${outcomeFile}`];
   const runner = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   try {
-    const child = spawn(process.execPath, [runner, 'run', ...where, ...reporters, ...args], {
+    const child = spawn(process.execPath, [runner, 'run', '--dir', 'test', ...reporters, ...given], {
       cwd: root,
       env,
       stdio: 'inherit',

@@ -24,9 +24,10 @@ export class ReadCatalog {
     return { projectName: project.name, credit: creditOf(account) };
   }
 
-  /** All sender IDs of the project, whatever their status. */
-  senderIds(project: Project): Promise<readonly SenderId[]> {
-    return this.#ports.unitOfWork.read((stores) => stores.senderIds.byProjectIds([project.id]));
+  /** All sender IDs of the project by name, whatever their status. */
+  async senderIds(project: Project): Promise<readonly SenderId[]> {
+    const all = await this.#ports.unitOfWork.read((stores) => stores.senderIds.byProjectIds([project.id]));
+    return all.toSorted((a, b) => (a.senderId < b.senderId ? -1 : 1));
   }
 
   /**
