@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import {
+  BODY_BYTES_MAX,
+  IDEMPOTENCY_KEY_CHARACTERS_MAX,
+  JSON_DEPTH_MAX,
+  PRICING_LIMIT_DEFAULT,
+  PRICING_LIMIT_MAX,
+  PRICING_PAGE_MAX,
+  SERVER_LIMITS,
+  TEMPLATE_NAME_CHARACTERS_MAX,
+  TEMPLATE_PARAMETER_CHARACTERS_MAX,
+} from '../../src/adapters/http/limits.ts';
+import { WEBHOOK_TIMEOUT_MS } from '../../src/application/ports/webhook-transport.ts';
+import {
+  CUSTOM_MESSAGE_CHARACTERS_MAX,
+  SENDER_ID_CHARACTERS_MAX,
+  VERIFICATION_CODE_CHARACTERS_MAX,
+  WEBHOOK_SECRET_CHARACTERS_MAX,
+  WEBHOOK_URL_CHARACTERS_MAX,
+} from '../../src/domain/messages/send-request.ts';
+import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
+import { PHONE_NUMBER_DIGITS_MAX, PHONE_NUMBER_DIGITS_MIN } from '../../src/domain/shared/phone-number.ts';
+import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../src/domain/webhooks/retry-schedule.ts';
+import { Page, tables } from '../support/markdown.ts';
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3_600 };
+/** The table rounds; a delay is spread by 20 % anyway. */
+const ROUNDING_SHARE = 0.02;
+
+const BYTES_PER_KB = 1_024;
+
+describe('section 8 of docs/api.md', () => {
+  it('has the limits of the code', () => {
+    const [rows = []] = tables(new Page('docs/api.md').section('## 8. Limits'));
+    const { maxRequests, timeWindowMinutes } = DEFAULT_RATE_LIMIT;
+    const million = PRICING_PAGE_MAX.toLocaleString('en');
+    expect(rows).toEqual([
+      ['phone number', `${PHONE_NUMBER_DIGITS_MIN} to ${PHONE_NUMBER_DIGITS_MAX} digits`],
+      ['sender ID', `at most ${SENDER_ID_CHARACTERS_MAX} characters`],
+      ['verification code', `1 to ${VERIFICATION_CODE_CHARACTERS_MAX} characters`],
+      ['text', `1 to ${CUSTOM_MESSAGE_CHARACTERS_MAX} characters`],
+      ['template name', `1 to ${TEMPLATE_NAME_CHARACTERS_MAX} characters`],
+      ['template parameter', `at most ${TEMPLATE_PARAMETER_CHARACTERS_MAX} characters`],
+      ['webhook address', `at most ${WEBHOOK_URL_CHARACTERS_MAX} characters`],
+      ['webhook secret', `1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} characters`],
+      ['request body', `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep`],
+      [
+        'accepted sends to one phone number',
+        `${maxRequests} in ${timeWindowMinutes} minutes, unless the project says otherwise`,
+      ],
+      ['`Idempotency-Key`', `1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters`],
+      [
+        'page of prices',
+        `${PRICING_LIMIT_DEFAULT} rows, or 1 to ${PRICING_LIMIT_MAX}; pages 1 to ${million}`,
+      ],
+      ['billing unit of an sms', '140 characters, see [money](money.md)'],
+      [
+        'delivery webhook',
+        `${WEBHOOK_TIMEOUT_MS / 1_000} seconds for the response, up to ${DELIVERY_RETRIES_MAX} retries`,
+      ],
+      [
+        'requests of one connection without a reply',
+        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait`,
+      ],
+    ]);
+  });
+});
+
+describe('docs/webhooks.md', () => {
+  it('has the retries of the schedule, to a fiftieth', () => {
+    const [rows = []] = tables(new Page('docs/webhooks.md').section('### Retries'));
+    expect(rows.map(([retry]) => Number(retry))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(rows).toHaveLength(DELIVERY_RETRIES_MAX);
+    let sinceFirst = 0;
+    for (const [retry, afterLast = '', afterFirst = ''] of rows) {
+      const delay = plannedDeliveryDelayMs(Number(retry)) / 1_000;
+      sinceFirst += delay;
+      expect(Math.abs(secondsOf(afterLast) - delay)).toBeLessThanOrEqual(delay * ROUNDING_SHARE);
+      expect(Math.abs(secondsOf(afterFirst) - sinceFirst)).toBeLessThanOrEqual(sinceFirst * ROUNDING_SHARE);
+    }
+  });
+});
+
+/** `2 min 15 s` in seconds. */
+function secondsOf(text: string): number {
+  return [...text.matchAll(/([0-9]+) (s|min|h)\b/g)].reduce(
+    (sum, [, amount, unit = '']) => sum + Number(amount) * (SECONDS[unit] ?? Number.NaN),
+    0,
+  );
+}
