@@ -1,36 +1,33 @@
+import { IdleGate } from './idle-gate.ts';
 import type { Logger } from './ports/logger.ts';
 
 /**
- * Calls to the outside that nobody waits for: what they are about is committed before they start, and what
- * they learn is committed when they end. Bounded, so that a slow outside cannot fill the memory.
+ * Calls to the outside whose callers do not wait for them. Their state is committed before they start and after they
+ * end. The callers bound them: `SubmissionCapacity` for channels, the scheduler for webhooks.
  */
 export class BackgroundWork {
   readonly #logger: Logger;
-  readonly #itemsMax: number;
-  #items = 0;
+  readonly #gate = new IdleGate();
   #starts = 0;
-  readonly #waiters: (() => void)[] = [];
 
-  constructor({ logger, itemsMax }: { readonly logger: Logger; readonly itemsMax: number }) {
+  constructor({ logger }: { readonly logger: Logger }) {
     this.#logger = logger;
-    this.#itemsMax = itemsMax;
   }
 
-  /** Starts `work`, which stands for so many items, and returns at once. A rejection is logged. */
-  start(items: number, work: () => Promise<void>): void {
-    this.#items += items;
+  /** Starts `work` and returns at once. A rejection is logged. */
+  start(work: () => Promise<void>): void {
+    this.#gate.begin();
     this.#starts += 1;
-    void this.#run(items, work);
+    void this.#run(work);
   }
 
-  async #run(items: number, work: () => Promise<void>): Promise<void> {
+  async #run(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       this.#logger.error('background_work_failed', error);
     } finally {
-      this.#items -= items;
-      for (const wake of this.#waiters.splice(0)) wake();
+      this.#gate.end();
     }
   }
 
@@ -39,17 +36,8 @@ export class BackgroundWork {
     return this.#starts;
   }
 
-  /** Resolves when there is capacity for more. */
-  async waitForCapacity(): Promise<void> {
-    while (this.#items >= this.#itemsMax) await this.#oneEnded();
-  }
-
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    while (this.#items > 0) await this.#oneEnded();
-  }
-
-  #oneEnded(): Promise<void> {
-    return new Promise((resolve) => this.#waiters.push(resolve));
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    return this.#gate.idle();
   }
 }

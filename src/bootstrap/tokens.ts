@@ -11,6 +11,7 @@ import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
 import type { ProviderEventSource } from '../application/ports/provider-events.ts';
 import type { SecretBox } from '../application/ports/secret-box.ts';
+import type { Timeout } from '../application/ports/timeout.ts';
 import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
 import type { WakeSignal } from '../application/ports/wake-signal.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
@@ -28,6 +29,7 @@ export const ports = {
   jobQueue: port<JobQueue>('JobQueue'),
   channelProviders: port<ChannelProviders>('ChannelProviders'),
   providerEvents: port<ProviderEventSource>('ProviderEventSource'),
+  submitTimeout: port<Timeout>('SubmitTimeout'),
   secretBox: port<SecretBox>('SecretBox'),
   hmac: port<Hmac>('Hmac'),
   webhookTransport: port<WebhookTransport>('WebhookTransport'),

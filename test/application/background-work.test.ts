@@ -16,65 +16,44 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('BackgroundWork', () => {
-  it('returns at once, and is idle when everything ended', async () => {
-    const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 10 });
+  it('returns at once, counts what it started, and is idle when everything ended', async () => {
+    const work = new BackgroundWork({ logger: new RecordingLogger() });
     const [first, second] = [new Gate(), new Gate()];
-    work.start(1, () => first.opened);
-    work.start(1, () => second.opened);
+    work.start(() => first.opened);
+    work.start(() => second.opened);
+    expect(work.starts).toBe(2);
     const idle = work.idle();
     first.open();
     expect(await isSettled(idle)).toBe(false);
     second.open();
-    await idle;
+    expect(await isSettled(idle)).toBe(true);
   });
 
-  it('is idle and has room when nothing was started', async () => {
-    const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 1 });
-    await work.idle();
-    await work.waitForCapacity();
+  it('is idle when nothing was started', async () => {
+    const work = new BackgroundWork({ logger: new RecordingLogger() });
+    expect(await isSettled(work.idle())).toBe(true);
   });
 
-  it('has room below its maximum only, counted in items', async () => {
-    const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 10 });
-    const [nine, one] = [new Gate(), new Gate()];
-    work.start(9, () => nine.opened);
-    expect(await isSettled(work.waitForCapacity())).toBe(true);
-    work.start(1, () => one.opened);
-    const room = work.waitForCapacity();
-    expect(await isSettled(room)).toBe(false);
-    one.open();
-    await room;
-    nine.open();
-    await work.idle();
-  });
-
-  it('wakes everybody who waits for room', async () => {
-    const work = new BackgroundWork({ logger: new RecordingLogger(), itemsMax: 1 });
+  it('wakes all who wait until it is idle', async () => {
+    const work = new BackgroundWork({ logger: new RecordingLogger() });
     const gate = new Gate();
-    work.start(1, () => gate.opened);
-    const waiting = Promise.all([work.waitForCapacity(), work.waitForCapacity(), work.idle()]);
+    work.start(() => gate.opened);
+    const waiting = Promise.all([work.idle(), work.idle()]);
     gate.open();
-    await waiting;
+    expect(await isSettled(waiting)).toBe(true);
   });
 
-  it('logs a failure, gives its room back and goes on', async () => {
+  it('logs work that fails, at once or later, and is idle again', async () => {
     const logger = new RecordingLogger();
-    const work = new BackgroundWork({ logger, itemsMax: 1 });
-    work.start(1, () => Promise.reject(new Error('the channel is gone')));
-    await work.waitForCapacity();
-    await work.idle();
-    expect(logger.entries).toEqual([{ level: 'error', event: 'background_work_failed', fields: {} }]);
-  });
-
-  it('gives the room back when work fails, even before it has begun', async () => {
-    const logger = new RecordingLogger();
-    const work = new BackgroundWork({ logger, itemsMax: 1 });
-    work.start(1, () => {
+    const work = new BackgroundWork({ logger });
+    work.start(() => {
       throw new Error('at once');
     });
-    await work.waitForCapacity();
-    work.start(1, () => Promise.reject(new Error('later')));
+    work.start(() => Promise.reject(new Error('later')));
     await work.idle();
-    expect(logger.count('background_work_failed')).toBe(2);
+    expect(logger.entries).toEqual([
+      { level: 'error', event: 'background_work_failed', fields: {} },
+      { level: 'error', event: 'background_work_failed', fields: {} },
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Project } from '../../domain/access/project.ts';
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
@@ -14,52 +15,66 @@ import type { Job, LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { MessageStatusChange, QueueWebhooks } from '../webhooks/queue-webhooks.ts';
+import type { SubmissionCapacity } from './submission-capacity.ts';
 
-/** One piece of news about one message. */
+/** Something that happened to one message. */
 export interface MessageEvent {
   readonly smsId: string;
   readonly event: ChainEvent;
 }
 
-/** An attempt that is committed and now has to be handed to its channel. */
+/** An attempt that may be submitted once the transaction that started it is committed. */
 export interface PendingSubmission {
   readonly message: Message;
+  readonly project: Project;
   readonly attemptNumber: number;
 }
 
+interface AdvancePorts {
+  readonly clock: Clock;
+  readonly queueWebhooks: QueueWebhooks;
+  readonly submissionCapacity: SubmissionCapacity;
+}
+
 /**
- * Tells chains what happened: locks the messages, folds the news in the order given, and writes the messages,
- * the books and the jobs that follow. Jobs are news too, as long as they are still held: completing them and
- * their effect are one. Runs inside the caller's transaction; news about unknown messages is
- * ignored. Returns the attempts that may be submitted once that transaction is committed.
+ * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
+ * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
+ * its effect are one. An attempt whose provider is at its limit starts later. Runs inside the caller's transaction and
+ * ignores events of unknown messages. Returns the attempts to submit after the commit.
  */
 export class AdvanceMessages {
-  readonly #ports: { readonly clock: Clock; readonly queueWebhooks: QueueWebhooks };
+  readonly #ports: AdvancePorts;
 
-  constructor(ports: { readonly clock: Clock; readonly queueWebhooks: QueueWebhooks }) {
+  constructor(ports: AdvancePorts) {
     this.#ports = ports;
   }
 
   async execute(
     stores: Stores,
-    news: readonly MessageEvent[],
+    events: readonly MessageEvent[],
     jobs: readonly LeasedJob<MessageWork>[] = [],
   ): Promise<readonly PendingSubmission[]> {
-    const smsIds = [...news.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
+    const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
     if (smsIds.length === 0) return [];
     const now = this.#ports.clock.now();
-    // Messages before their jobs: whoever brings news locks in this order, so that nobody waits in a circle.
+    // Messages before jobs: every caller locks in this order, so that no two wait for each other.
     const locked = await stores.messages.lock([...new Set(smsIds)]);
     const held = new Set<LeasedJob>(jobs.length === 0 ? [] : await stores.jobs.complete(jobs));
+    const due = jobs.filter((job) => held.has(job)).map(eventOf);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const after = new Map(before);
+    const projects = await projectsOfStarts(stores, due, before);
     const writes = new BatchWrites(now);
-    const due = jobs.filter((job) => held.has(job)).map(newsOf);
-    for (const { smsId, event } of [...news, ...due]) {
-      const message = after.get(smsId);
+    for (const each of [...events, ...due]) {
+      const message = after.get(each.smsId);
       if (message === undefined) continue;
-      const outcome = advance(message, event, now);
-      after.set(smsId, outcome.message);
+      const retryAt = this.#retryAt(message, each.event, projects, now);
+      if (retryAt !== null) {
+        writes.postponeStart(each, retryAt);
+        continue;
+      }
+      const outcome = advance(message, each.event, now);
+      after.set(each.smsId, outcome.message);
       for (const effect of outcome.effects) writes.add(outcome.message, effect);
     }
     await stores.messages.save(
@@ -69,12 +84,43 @@ export class AdvanceMessages {
     await this.#ports.queueWebhooks.statusChanges(stores, writes.statusChanges);
     return writes.started.flatMap(({ smsId, attemptNumber }) => {
       const message = after.get(smsId);
-      return message === undefined || message.isFinal ? [] : [{ message, attemptNumber }];
+      const project = projects.get(message?.projectId ?? '');
+      if (message === undefined || message.isFinal || project === undefined) return [];
+      return [{ message, project, attemptNumber }];
     });
+  }
+
+  /** When an attempt may start whose provider is at its limit; null for every other event. */
+  #retryAt(
+    message: Message,
+    event: ChainEvent,
+    projects: ReadonlyMap<string, Project>,
+    now: number,
+  ): number | null {
+    const project = projects.get(message.projectId);
+    const channel = message.channels[event.attemptNumber];
+    if (event.kind !== 'start' || message.isFinal || project === undefined || channel === undefined) {
+      return null;
+    }
+    return this.#ports.submissionCapacity.retryAt(channel, project.environment, now);
   }
 }
 
-/** What the effects of a batch come to: at most one job per attempt, whatever was said about it on the way. */
+/** The projects whose messages are about to start an attempt. */
+async function projectsOfStarts(
+  stores: Stores,
+  events: readonly MessageEvent[],
+  messages: ReadonlyMap<string, Message>,
+): Promise<ReadonlyMap<string, Project>> {
+  const ids = events.flatMap(({ smsId, event }) => {
+    const message = event.kind === 'start' ? messages.get(smsId) : undefined;
+    return message === undefined ? [] : [message.projectId];
+  });
+  const projects = ids.length === 0 ? [] : await stores.projects.byIds([...new Set(ids)]);
+  return new Map(projects.map((project) => [project.id, project]));
+}
+
+/** What a batch has to write: of several jobs of one attempt the last. */
 class BatchWrites {
   readonly started: { readonly smsId: string; readonly attemptNumber: number }[] = [];
   readonly statusChanges: MessageStatusChange[] = [];
@@ -118,6 +164,11 @@ class BatchWrites {
     }
   }
 
+  /** The attempt is started by a job of the same id, later. */
+  postponeStart({ smsId, event }: MessageEvent, at: number): void {
+    this.#schedule(startAttemptJob(smsId, event.attemptNumber, at));
+  }
+
   async write({ jobs, ledger }: Stores): Promise<void> {
     if (this.#removedJobIds.size > 0) await jobs.remove([...this.#removedJobIds]);
     if (this.#jobs.size > 0) await jobs.add([...this.#jobs.values()]);
@@ -135,7 +186,7 @@ class BatchWrites {
   }
 }
 
-function newsOf({ work }: LeasedJob<MessageWork>): MessageEvent {
+function eventOf({ work }: LeasedJob<MessageWork>): MessageEvent {
   switch (work.kind) {
     case 'start-attempt':
       return { smsId: work.smsId, event: { kind: 'start', attemptNumber: work.attemptNumber } };

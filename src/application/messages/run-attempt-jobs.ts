@@ -1,7 +1,6 @@
 import type { BackgroundWork } from '../background-work.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { AdvanceMessages } from './advance-messages.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
@@ -27,24 +26,7 @@ export class RunAttemptJobs {
    */
   async execute(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
     const { unitOfWork, advanceMessages, submitAttempts, background } = this.#ports;
-    const { started, projects } = await unitOfWork.run(async (stores) => {
-      const attempts = await advanceMessages.execute(stores, [], jobs);
-      return {
-        started: attempts,
-        projects: await projectsOf(
-          stores,
-          attempts.map(({ message }) => message.projectId),
-        ),
-      };
-    });
-    if (started.length === 0) return;
-    background.start(started.length, () => submitAttempts.execute(started, projects));
-    await background.waitForCapacity();
+    const pending = await unitOfWork.run((stores) => advanceMessages.execute(stores, [], jobs));
+    if (pending.length > 0) background.start(() => submitAttempts.execute(pending));
   }
-}
-
-async function projectsOf(stores: Stores, projectIds: readonly string[]) {
-  const ids = [...new Set(projectIds)];
-  const projects = ids.length === 0 ? [] : await stores.projects.byIds(ids);
-  return new Map(projects.map((project) => [project.id, project]));
 }

@@ -1,23 +1,32 @@
-import type { Project } from '../../domain/access/project.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
-import type { Channel } from '../../domain/shared/channel.ts';
 import type { ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { MessageEvent, PendingSubmission } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
+import type { SubmissionCapacity } from './submission-capacity.ts';
 
 interface SubmitPorts {
   readonly applyMessageEvents: ApplyMessageEvents;
   readonly channelProviders: ChannelProviders;
+  readonly submissionCapacity: SubmissionCapacity;
+  /** Expires after `SUBMIT_TIMEOUT_MS`. */
+  readonly submitTimeout: Timeout;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
+type SubmitResults = readonly SubmitResult[];
+
+const LATE_REASON = 'The provider did not respond in time';
+const FAULT_REASON = 'The provider failed while it was called';
+const WRONG_COUNT_REASON = 'The provider gave results that cannot be matched to messages';
+
 /**
- * Hands committed attempts to their channels and records what the channels said. A crash in between leaves attempts
- * whose outcome is unknown: their deadline, which is committed already, moves the chain on.
+ * Submits committed attempts to their channel providers and records the submit results. A crash in between leaves
+ * attempts whose outcome is unknown: their deadline job, which is committed already, moves the chain on.
  */
 export class SubmitAttempts {
   readonly #ports: SubmitPorts;
@@ -26,16 +35,16 @@ export class SubmitAttempts {
     this.#ports = ports;
   }
 
-  /** Resolves when every result is recorded. */
-  async execute(
-    started: readonly PendingSubmission[],
-    projects: ReadonlyMap<string, Project>,
-  ): Promise<void> {
+  /**
+   * Resolves when every result is recorded. A provider that did not respond within `SUBMIT_TIMEOUT_MS` counts as
+   * `unknown`; what it says later is recorded when it comes.
+   */
+  async execute(pending: readonly PendingSubmission[]): Promise<void> {
     const now = this.#ports.clock.now();
     const groups = new Map<string, Submission[]>();
-    for (const pending of started) {
-      const submission = submissionOf(pending, projects);
-      if (submission === null || isTooLate(pending, now)) continue;
+    for (const each of pending) {
+      const submission = submissionOf(each);
+      if (submission === null || isTooLate(each, now)) continue;
       const key = `${submission.channel} ${submission.environment}`;
       const group = groups.get(key) ?? [];
       group.push(submission);
@@ -44,27 +53,73 @@ export class SubmitAttempts {
     await Promise.all([...groups.values()].map((submissions) => this.#submit(submissions)));
   }
 
+  /** All of them go to the same channel provider. */
   async #submit(submissions: readonly Submission[]): Promise<void> {
     const [first] = submissions;
     if (first === undefined) return;
-    const results = await this.#ask(first.channel, submissions);
-    const news = submissions.map(({ smsId, attemptNumber }, index): MessageEvent => {
-      const result = results[index] ?? { kind: 'unknown', reason: 'The provider did not respond' };
-      return { smsId, event: { kind: 'submitted', attemptNumber, result } };
-    });
-    await this.#ports.applyMessageEvents.execute(news);
-  }
-
-  async #ask(channel: Channel, submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
-    const [first] = submissions;
-    if (first === undefined) return [];
+    const end = this.#ports.submissionCapacity.begin(first.channel, first.environment, submissions.length);
     try {
-      return await this.#ports.channelProviders.of(channel, first.environment).submit(submissions);
-    } catch (error) {
-      this.#ports.logger.error('channel_submit_failed', error, { channel });
-      return submissions.map(() => ({ kind: 'unknown', reason: 'The channel failed while it was called' }));
+      const call = this.#call(first, submissions);
+      const results = await this.#inTime(call);
+      if (results === null) void this.#recordLate(submissions, call);
+      await this.#record(submissions, results ?? submissions.map(() => unknown(LATE_REASON)));
+    } finally {
+      end();
     }
   }
+
+  /** Never rejects: a provider that throws, or gives too few or too many results, leaves every outcome unknown. */
+  async #call(
+    { channel, environment }: Submission,
+    submissions: readonly Submission[],
+  ): Promise<SubmitResults> {
+    const { channelProviders, logger } = this.#ports;
+    try {
+      const results = await channelProviders.of(channel, environment).submit(submissions);
+      if (results.length === submissions.length) return results;
+      logger.error('channel_submit_failed', new Error(WRONG_COUNT_REASON), { channel });
+      return submissions.map(() => unknown(WRONG_COUNT_REASON));
+    } catch (error) {
+      logger.error('channel_submit_failed', error, { channel });
+      return submissions.map(() => unknown(FAULT_REASON));
+    }
+  }
+
+  /** Null when the time of the call is over. */
+  #inTime(call: Promise<SubmitResults>): Promise<SubmitResults | null> {
+    return new Promise((resolve) => {
+      const cancel = this.#ports.submitTimeout(() => resolve(null));
+      void call.then((results) => {
+        cancel();
+        resolve(results);
+      });
+    });
+  }
+
+  /** The attempts are `unknown` already: a late `accepted` brings the ids under which receipts come. */
+  async #recordLate(submissions: readonly Submission[], call: Promise<SubmitResults>): Promise<void> {
+    const { logger } = this.#ports;
+    const channel = submissions[0]?.channel;
+    logger.warn('channel_submit_timed_out', { channel, submissions: submissions.length });
+    try {
+      await this.#record(submissions, await call);
+    } catch (error) {
+      logger.error('channel_submit_failed', error, { channel });
+    }
+  }
+
+  async #record(submissions: readonly Submission[], results: SubmitResults): Promise<void> {
+    await this.#ports.applyMessageEvents.execute(
+      submissions.map(({ smsId, attemptNumber }, index): MessageEvent => {
+        const result = results[index] ?? unknown(WRONG_COUNT_REASON);
+        return { smsId, event: { kind: 'submitted', attemptNumber, result } };
+      }),
+    );
+  }
+}
+
+function unknown(reason: string): SubmitResult {
+  return { kind: 'unknown', reason };
 }
 
 /** A worker that was stopped between the commit and the call must not send what the chain gave up on. */
@@ -72,13 +127,9 @@ function isTooLate({ message, attemptNumber }: PendingSubmission, now: number): 
   return now >= (message.attempts[attemptNumber]?.startedAt ?? 0) + message.attemptTimeoutMs;
 }
 
-function submissionOf(
-  { message, attemptNumber }: PendingSubmission,
-  projects: ReadonlyMap<string, Project>,
-): Submission | null {
-  const project = projects.get(message.projectId);
+function submissionOf({ message, project, attemptNumber }: PendingSubmission): Submission | null {
   const channel = message.channels[attemptNumber];
-  if (project === undefined || channel === undefined) return null;
+  if (channel === undefined) return null;
   return {
     smsId: message.smsId,
     attemptNumber,

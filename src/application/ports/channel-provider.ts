@@ -42,15 +42,17 @@ export interface InboundArrival {
   readonly writtenAt: number;
 }
 
-/** A carrier of messages. */
+/** Whoever carries messages of one channel: the simulator, an SMSC, Meta, Telegram. */
 export interface ChannelProvider {
   /**
-   * Submits each message once and resolves with the results in the same order. Never rejects: a channel that did not respond
-   * clearly is `unknown`, one that is out of service is `refused`. Ends within `SUBMIT_TIMEOUT_MS`.
+   * Submits each message once and resolves with one result per message, in the same order. Never rejects: a message whose
+   * fate is not clear is `unknown`, one the provider did not take is `rejected`. A result that takes longer than
+   * `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
    */
   submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;
 }
 
+/** The caller waits this long for submit results, in milliseconds. */
 export const SUBMIT_TIMEOUT_MS = 10_000;
 
 /** One carrier per channel; a project of the `dev` environment always gets the simulator. */

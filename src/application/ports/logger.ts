@@ -6,6 +6,7 @@ export type LogEvent =
   | 'background_work_failed'
   | 'provider_event_failed'
   | 'channel_submit_failed'
+  | 'channel_submit_timed_out'
   | 'job_dead_lettered'
   | 'job_failed'
   | 'queue_batch_failed'

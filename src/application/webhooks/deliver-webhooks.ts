@@ -64,7 +64,7 @@ export class DeliverWebhooks {
     if (!this.#lanes.isEmpty && !this.#isRunning) {
       this.#isRunning = true;
       this.#renewAt = clock.now() + RENEW_EVERY_MS;
-      background.start(1, () => this.#run());
+      background.start(() => this.#run());
     }
     this.#wake();
     const notBefore = clock.now() + (this.#isStopping ? 0 : NO_LANE_FREE_MS);

@@ -1,5 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
+import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import { adapters, ports } from '../tokens.ts';
 
@@ -14,5 +16,6 @@ export const channels = (onSubmission: (message: SimulatedMessage) => void = () 
       (simulator: Simulator) => ({ of: () => simulator }),
       [adapters.simulator],
     );
+    bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });

@@ -14,9 +14,9 @@ import { ApplyMessageEvents } from '../../application/messages/apply-message-eve
 import { RecordReceipts } from '../../application/messages/record-receipts.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
+import { SubmissionCapacity } from '../../application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
-import type { Logger } from '../../application/ports/logger.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
@@ -29,10 +29,7 @@ import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, wakeSignal } = ports;
-const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval } = ports;
-
-/** Messages of one process that may be on their way to a channel at one time; webhooks have limits of their own. */
-const BACKGROUND_ITEMS_MAX = 5_000;
+const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -52,14 +49,23 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, TrackMessage, { unitOfWork });
   wire(bind, ReadCatalog, { unitOfWork });
   wire(bind, QueueWebhooks, { clock, ids: idSource });
-  wire(bind, AdvanceMessages, { clock, queueWebhooks: QueueWebhooks });
+  bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
+  wire(bind, AdvanceMessages, {
+    clock,
+    queueWebhooks: QueueWebhooks,
+    submissionCapacity: SubmissionCapacity,
+  });
   wire(bind, ApplyMessageEvents, { unitOfWork, advanceMessages: AdvanceMessages, wakeSignal, clock });
   wire(bind, RecordReceipts, { applyMessageEvents: ApplyMessageEvents });
-  wire(bind, SubmitAttempts, { applyMessageEvents: ApplyMessageEvents, channelProviders, clock, logger });
-  bind(BackgroundWork).toResolvedValue(
-    (log: Logger) => new BackgroundWork({ logger: log, itemsMax: BACKGROUND_ITEMS_MAX }),
-    [logger],
-  );
+  wire(bind, SubmitAttempts, {
+    applyMessageEvents: ApplyMessageEvents,
+    channelProviders,
+    submissionCapacity: SubmissionCapacity,
+    submitTimeout,
+    clock,
+    logger,
+  });
+  wire(bind, BackgroundWork, { logger });
   wire(bind, RecordPosts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
   wire(bind, LookForEvents, { unitOfWork, clock });
   wire(bind, PostEvent, { webhookTransport, secretBox, hmac });

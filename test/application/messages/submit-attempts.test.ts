@@ -1,60 +1,170 @@
 import { describe, expect, it } from 'vitest';
 import type { MessageEvent } from '../../../src/application/messages/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
+import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
+import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aMessage, anSmsId, aProject, aStep, NOW, SECOND_MS } from '../../support/builders.ts';
+import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
-const STEP_TIMEOUT_MS = 30 * SECOND_MS;
+const ATTEMPT_TIMEOUT_MS = 30 * SECOND_MS;
+const LIVE = aProject({ environment: 'live' });
 
-/** What reaches the channel, and what is recorded, when the attempt is submitted `lateMs` after it was committed. */
-async function submittedAfter(lateMs: number, submit: () => Promise<never[]> = async () => []) {
-  const reached: string[] = [];
+const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMessageIds: [id] });
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** SubmitAttempts around one provider; `lateMs` after its attempts were committed. */
+function world(submit: ChannelProvider['submit'], lateMs = 0) {
+  /** The messages of every call of the provider. */
+  const calls: string[][] = [];
   const recorded: MessageEvent[] = [];
+  const timeouts: { expire: () => void; isCancelled: boolean }[] = [];
+  const logger = new RecordingLogger();
+  const capacity = new SubmissionCapacity({ inFlightMax: 1 });
   const applyMessageEvents: Pick<ApplyMessageEvents, 'execute'> = {
-    async execute(news) {
-      recorded.push(...news);
+    async execute(events) {
+      recorded.push(...events);
     },
   };
-  const logger = new RecordingLogger();
   const submitAttempts = new SubmitAttempts({
     applyMessageEvents: applyMessageEvents as ApplyMessageEvents,
+    submissionCapacity: capacity,
+    submitTimeout(expired) {
+      const timeout = { expire: expired, isCancelled: false };
+      timeouts.push(timeout);
+      return () => {
+        timeout.isCancelled = true;
+      };
+    },
     clock: { now: () => NOW + lateMs },
     logger,
     channelProviders: {
       of: () => ({
         submit(submissions) {
-          reached.push(...submissions.map(({ smsId }) => smsId));
-          return submit();
+          calls.push(submissions.map(({ smsId }) => smsId));
+          return submit(submissions);
         },
       }),
     },
   });
-  const project = aProject();
-  const message = aMessage({
-    smsId: anSmsId(1),
-    attemptTimeoutMs: STEP_TIMEOUT_MS,
-    attempts: [aStep({ startedAt: NOW })],
-  });
-  await submitAttempts.execute([{ message, attemptNumber: 0 }], new Map([[project.id, project]]));
-  return { reached, recorded };
+  const execute = (channel: Channel, ...numbers: readonly number[]) =>
+    submitAttempts.execute(
+      numbers.map((number) => ({
+        message: aMessage({
+          smsId: anSmsId(number),
+          channels: [channel],
+          attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+          attempts: [aStep({ startedAt: NOW })],
+        }),
+        project: LIVE,
+        attemptNumber: 0,
+      })),
+    );
+  const isFull = (channel: Channel) => capacity.retryAt(channel, 'live', NOW) !== null;
+  return { execute, calls, recorded, timeouts, logger, isFull };
 }
 
+/** What is recorded of a message. */
+const result = (number: number, expected: unknown) => ({
+  smsId: anSmsId(number),
+  event: { kind: 'submitted', attemptNumber: 0, result: expected },
+});
+
 describe('SubmitAttempts', () => {
-  it('hands a attemptNumber over until its time is over, and not after', async () => {
-    expect((await submittedAfter(STEP_TIMEOUT_MS - 1)).reached).toEqual([anSmsId(1)]);
-    expect(await submittedAfter(STEP_TIMEOUT_MS)).toEqual({ reached: [], recorded: [] });
+  it('submits an attempt until its time is over, and not after', async () => {
+    const inTime = world(async () => [acceptedAs('id')], ATTEMPT_TIMEOUT_MS - 1);
+    await inTime.execute('sms', 1);
+    expect(inTime.calls).toEqual([[anSmsId(1)]]);
+    const tooLate = world(async () => [acceptedAs('id')], ATTEMPT_TIMEOUT_MS);
+    await tooLate.execute('sms', 1);
+    expect([tooLate.calls, tooLate.recorded]).toEqual([[], []]);
   });
 
-  it('records that the outcome is unknown when the channel throws, or results too little', async () => {
-    const thrown = await submittedAfter(0, async () => {
-      throw new Error('broken');
+  it('records each result with the message it belongs to', async () => {
+    const here = world(async (submissions) => submissions.map(({ smsId }) => acceptedAs(`id of ${smsId}`)));
+    await here.execute('sms', 1, 2);
+    expect(here.recorded).toEqual([
+      result(1, acceptedAs(`id of ${anSmsId(1)}`)),
+      result(2, acceptedAs(`id of ${anSmsId(2)}`)),
+    ]);
+    expect(here.timeouts.map(({ isCancelled }) => isCancelled)).toEqual([true]);
+  });
+
+  it('calls a provider that throws once, and records every outcome as unknown', async () => {
+    const rejecting = world(() => Promise.reject(new Error('broken')));
+    const throwing = world(() => {
+      throw new Error('broken at once');
     });
-    const silent = await submittedAfter(0);
-    for (const { recorded } of [thrown, silent]) {
-      expect(recorded).toMatchObject([
-        { smsId: anSmsId(1), event: { kind: 'submitted', attemptNumber: 0, result: { kind: 'unknown' } } },
+    for (const here of [rejecting, throwing]) {
+      await here.execute('sms', 1, 2);
+      expect(here.calls).toEqual([[anSmsId(1), anSmsId(2)]]);
+      const unknown = { kind: 'unknown', reason: 'The provider failed while it was called' };
+      expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
+      expect(here.logger.entries).toEqual([
+        { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
       ]);
+      expect(here.isFull('sms')).toBe(false);
     }
+  });
+
+  it.each([
+    ['too few', [acceptedAs('one')]],
+    ['too many', [acceptedAs('one'), acceptedAs('two'), acceptedAs('three')]],
+    ['none', []],
+  ])('matches no result to a message when there are %s', async (_, results) => {
+    const here = world(async () => results);
+    await here.execute('sms', 1, 2);
+    const unknown = {
+      kind: 'unknown',
+      reason: 'The provider gave results that cannot be matched to messages',
+    };
+    expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
+    expect(here.logger.count('channel_submit_failed')).toBe(1);
+  });
+
+  it('counts submissions as in flight until their results are recorded', async () => {
+    const gate = new Gate();
+    const here = world(async () => {
+      await gate.opened;
+      return [acceptedAs('id')];
+    });
+    const submitting = here.execute('sms', 1);
+    expect([here.isFull('sms'), here.isFull('whatsapp')]).toEqual([true, false]);
+    gate.open();
+    await submitting;
+    expect(here.isFull('sms')).toBe(false);
+  });
+
+  it('gives up a provider that hangs at the deadline, and gives its capacity back', async () => {
+    const here = world(() => new Promise(() => {}));
+    const submitting = here.execute('sms', 1);
+    await turn();
+    expect([here.recorded, here.isFull('sms')]).toEqual([[], true]);
+    here.timeouts[0]?.expire();
+    await submitting;
+    const unknown = { kind: 'unknown', reason: 'The provider did not respond in time' };
+    expect(here.recorded).toEqual([result(1, unknown)]);
+    expect(here.isFull('sms')).toBe(false);
+    expect(here.logger.entries).toEqual([
+      { level: 'warn', event: 'channel_submit_timed_out', fields: { channel: 'sms', submissions: 1 } },
+    ]);
+  });
+
+  it('records what a provider says after the deadline', async () => {
+    const gate = new Gate();
+    const here = world(async () => {
+      await gate.opened;
+      return [acceptedAs('late')];
+    });
+    const submitting = here.execute('sms', 1);
+    here.timeouts[0]?.expire();
+    await submitting;
+    expect(here.recorded).toHaveLength(1);
+    gate.open();
+    await turn();
+    expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs('late'))]);
   });
 });

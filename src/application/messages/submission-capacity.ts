@@ -1,0 +1,56 @@
+import type { Environment } from '../../domain/access/project.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
+import { SUBMIT_TIMEOUT_MS } from '../ports/channel-provider.ts';
+
+/** Submissions of one process that may be in flight to one channel provider: they are kept in memory. */
+export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
+
+/** An attempt that finds its provider at the limit starts this much later, or after those that came before it. */
+export const CAPACITY_RETRY_MS = 1_000;
+
+interface ProviderLoad {
+  inFlight: number;
+  lastRetryAt: number;
+}
+
+/**
+ * How many submissions are in flight to each channel provider. A provider that is slow or hangs delays attempts of its
+ * own channel and environment, and no others.
+ */
+export class SubmissionCapacity {
+  readonly #inFlightMax: number;
+  readonly #loads = new Map<string, ProviderLoad>();
+
+  constructor({ inFlightMax = SUBMISSIONS_IN_FLIGHT_MAX }: { readonly inFlightMax?: number } = {}) {
+    this.#inFlightMax = inFlightMax;
+  }
+
+  /**
+   * Null when an attempt may start now, else the instant (milliseconds since 1970) to try it again. Later calls get
+   * later instants, so that a backlog does not crowd out other work. One batch of attempts may exceed the limit.
+   */
+  retryAt(channel: Channel, environment: Environment, now: number): number | null {
+    const load = this.#loadOf(channel, environment);
+    if (load.inFlight < this.#inFlightMax) return null;
+    // No submission is in flight for longer than the submit timeout: this pace always finds capacity.
+    const spacingMs = SUBMIT_TIMEOUT_MS / this.#inFlightMax;
+    load.lastRetryAt = Math.max(now + CAPACITY_RETRY_MS, load.lastRetryAt + spacingMs);
+    return Math.ceil(load.lastRetryAt);
+  }
+
+  /** Counts submissions as in flight until the function it returns is called. */
+  begin(channel: Channel, environment: Environment, submissions: number): () => void {
+    const load = this.#loadOf(channel, environment);
+    load.inFlight += submissions;
+    return () => {
+      load.inFlight -= submissions;
+    };
+  }
+
+  #loadOf(channel: Channel, environment: Environment): ProviderLoad {
+    const key = `${channel} ${environment}`;
+    const load = this.#loads.get(key) ?? { inFlight: 0, lastRetryAt: 0 };
+    this.#loads.set(key, load);
+    return load;
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import {
+  CAPACITY_RETRY_MS,
+  SUBMISSIONS_IN_FLIGHT_MAX,
+  SubmissionCapacity,
+} from '../../../src/application/messages/submission-capacity.ts';
+import { NOW } from '../../support/builders.ts';
+
+const LIMIT = 4;
+
+it('lets attempts start until the limit of their provider is in flight', () => {
+  const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
+  capacity.begin('sms', 'live', LIMIT - 1);
+  expect(capacity.retryAt('sms', 'live', NOW)).toBeNull();
+  capacity.begin('sms', 'live', 1);
+  expect(capacity.retryAt('sms', 'live', NOW)).toBe(NOW + CAPACITY_RETRY_MS);
+});
+
+it('gives the capacity of a submission back when it ends', () => {
+  const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
+  const end = capacity.begin('sms', 'live', LIMIT);
+  expect(capacity.retryAt('sms', 'live', NOW)).not.toBeNull();
+  end();
+  expect(capacity.retryAt('sms', 'live', NOW)).toBeNull();
+});
+
+it('keeps every other channel and environment free while one provider is at its limit', () => {
+  const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
+  capacity.begin('sms', 'live', LIMIT);
+  expect(capacity.retryAt('whatsapp', 'live', NOW)).toBeNull();
+  expect(capacity.retryAt('telegram', 'live', NOW)).toBeNull();
+  expect(capacity.retryAt('sms', 'dev', NOW)).toBeNull();
+});
+
+it('spreads a backlog at the pace at which a hanging provider gives capacity back', () => {
+  const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
+  capacity.begin('sms', 'live', LIMIT);
+  const retries = Array.from({ length: 4 }, () => capacity.retryAt('sms', 'live', NOW));
+  // Four submissions in the ten seconds of a submit timeout.
+  expect(retries).toEqual([NOW + 1_000, NOW + 3_500, NOW + 6_000, NOW + 8_500]);
+  expect(capacity.retryAt('sms', 'live', NOW + 20_000)).toBe(NOW + 21_000);
+});
+
+it('allows five thousand submissions in flight by default', () => {
+  expect(SUBMISSIONS_IN_FLIGHT_MAX).toBe(5_000);
+  const capacity = new SubmissionCapacity();
+  const end = capacity.begin('sms', 'live', 4_999);
+  expect(capacity.retryAt('sms', 'live', NOW)).toBeNull();
+  capacity.begin('sms', 'live', 1);
+  expect(capacity.retryAt('sms', 'live', NOW)).toBe(NOW + 1_000);
+  end();
+  expect(capacity.retryAt('sms', 'live', NOW)).toBeNull();
+});
