@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { anchorOf, Page, ROOT } from '../support/markdown.ts';
+import { anchorOf, codeBlocks, Page, ROOT } from '../support/markdown.ts';
 
 const PATHS = [
   'README.md',
@@ -10,6 +10,10 @@ const PATHS = [
   ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
 ];
 const README_LINES_MAX = 150;
+const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+  .join('\n');
 
 describe('the pages of the documentation', () => {
   test.each(PATHS)('%s links only to files and headings that exist', (path) => {
@@ -21,6 +25,12 @@ describe('the pages of the documentation', () => {
     const named = [...new Page(path).text.matchAll(/(?<![\w./-])((?:src|test|bench|scripts)\/[\w./-]*\w)/g)];
     const files = named.map(([, file]) => file ?? '');
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
+  test.each(PATHS)('%s draws only classes that exist', (path) => {
+    const drawings = codeBlocks(new Page(path).text, '').join('\n');
+    const drawn = [...drawings.matchAll(/\b(?:[A-Z][a-z]+){2,}\b/g)].map(([name]) => name);
+    expect(drawn.filter((name) => !SOURCES.includes(`export class ${name} `))).toEqual([]);
   });
 
   test.each(PATHS)('%s has no two headings with one anchor', (path) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startWith } from './world.ts';
 
-it('4.18 /healthz says ok without a key', async () => {
+it('10.1 /healthz says ok without a key', async () => {
   const service = await startWith();
   expect(await service.request('/healthz', { apiKey: null })).toMatchObject({
     status: 200,
@@ -9,7 +9,7 @@ it('4.18 /healthz says ok without a key', async () => {
   });
 });
 
-it('4.18 /readyz lists every dependency with its state, without a key', async () => {
+it('10.2 /readyz lists every dependency with its state, without a key', async () => {
   const { status, body } = await (await startWith()).request('/readyz', { apiKey: null });
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -21,7 +21,7 @@ it('4.18 /readyz lists every dependency with its state, without a key', async ()
   });
 });
 
-it('4.18 /openapi.json describes every endpoint without a key', async () => {
+it('10.3 /openapi.json describes every endpoint without a key', async () => {
   const { status, body } = await (await startWith()).request('/openapi.json', { apiKey: null });
   expect(status).toBe(200);
   const { openapi, paths } = body as { openapi: string; paths: Record<string, object> };
