@@ -2,7 +2,7 @@ import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
 import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt, SubmitResult } from './chain-event.ts';
 import type { AttemptState, ChannelAttempt, Message } from './message.ts';
-import { isTerminal, raiseStatus } from './message-status.ts';
+import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
 import { canCarry, maskContent } from './send-request.ts';
 
@@ -172,8 +172,7 @@ function succeeded(
     endedAt: attempt.endedAt ?? now,
   });
   if (message.isFinal) {
-    const wasDeliveredHere =
-      message.attempts[attemptNumber]?.state === 'delivered' && message.status === 'delivered';
+    const wasDeliveredHere = attempt.state === 'delivered' && message.status === 'delivered';
     return withoutEffects(
       wasDeliveredHere ? { ...afterwards, status: raiseStatus(message.status, kind) } : afterwards,
     );
@@ -277,8 +276,7 @@ function fail(
 
 /** Some channel took the message: `sent` is said once, and only before the final word. */
 function markSent(message: Message, channel: Channel, now: number): ChainOutcome {
-  if (message.isFinal || isTerminal(message.status) || message.status === 'sent')
-    return withoutEffects(message);
+  if (message.isFinal || message.status === 'sent') return withoutEffects(message);
   return {
     message: { ...message, status: raiseStatus(message.status, 'sent'), sentAt: now },
     effects: [{ kind: 'status-changed', status: 'sent', channel, isFinal: false, reason: null }],

@@ -18,8 +18,3 @@ export function raiseStatus(current: MessageStatus, next: MessageStatus): Messag
   if (next === 'failed') return RANK[current] <= RANK.sent ? 'failed' : current;
   return RANK[next] > RANK[current] ? next : current;
 }
-
-/** True when the status alone says that no further attempt will be made. */
-export function isTerminal(status: MessageStatus): boolean {
-  return status === 'delivered' || status === 'read' || status === 'failed';
-}

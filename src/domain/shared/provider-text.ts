@@ -7,6 +7,5 @@ export const PROVIDER_TEXT_CHARACTERS_MAX = 500;
  */
 export function providerText(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cs}]/gu, ' ');
-  if (clean.length <= PROVIDER_TEXT_CHARACTERS_MAX) return clean;
   return clean.slice(0, PROVIDER_TEXT_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -21,6 +21,7 @@ describe('the key in a header', () => {
     ['capital hex', `Bearer ${LIVE.toUpperCase()}`, null],
     ['another prefix', `Bearer sk_test_${HEX}`, null],
     ['no prefix', `Bearer ${HEX}`, null],
+    ['something before the prefix', `Bearer x${LIVE}`, null],
     ['something after it', `Bearer ${LIVE} x`, null],
     ['something before it', `x Bearer ${LIVE}`, null],
     ['a line feed after it', `Bearer ${LIVE}\n`, null],

@@ -23,6 +23,11 @@ test.each<
   expect(isAddressAllowed(settings, endpoint, address, isEntry)).toBe(allowed);
 });
 
+it('refuses a caller without an address whatever the matcher says of one', () => {
+  const settings = { allowedIps: [HOME], ipRuleScope: 'all' } as const;
+  expect(isAddressAllowed(settings, 'other', undefined, () => true)).toBe(false);
+});
+
 it('an empty list allows every address', () => {
   const settings = { allowedIps: [], ipRuleScope: 'all' } as const;
   expect(isAddressAllowed(settings, 'resources', STRANGER, isEntry)).toBe(true);

@@ -93,6 +93,11 @@ describe('sums', () => {
     ]);
   });
 
+  it('are in the order of ids when the entries are in that order already', () => {
+    const entries = ['p1', 'p3', 'p2'].map((projectId) => depositEntry({ ...OCCURRENCE, projectId }, iqd(1)));
+    expect(deltasOf(entries).map(({ projectId }) => projectId)).toEqual(['p1', 'p2', 'p3']);
+  });
+
   it('of nothing are none', () => {
     expect(deltasOf([])).toEqual([]);
   });

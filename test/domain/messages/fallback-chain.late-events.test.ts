@@ -113,6 +113,23 @@ describe('late, doubled and reversed news', () => {
     expect(message.attempts[0]).toMatchObject({ state: 'timed-out', providerMessageIds: ['late'] });
   });
 
+  it('does not schedule the next channel again when the one that timed out fails before that starts', () => {
+    const message = play(toWhatsappThenSms, [...movedOn, [receiptFailed(0, 'Spam'), []]]);
+    expect(message.attempts[0]).toMatchObject({ state: 'failed', reason: 'Spam' });
+    expect(message.errorReason).toBe(SILENCE);
+  });
+
+  it('does not raise a delivered message to read for the receipt of another channel', () => {
+    const message = play(toWhatsappThenSms, [
+      ...movedOn,
+      SECOND_STARTED,
+      [receiptArrived(1, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 1']],
+      [receiptArrived(0, 'read'), []],
+    ]);
+    expect(message.status).toBe('delivered');
+    expect(message.attempts.map(({ state }) => state)).toEqual(['read', 'delivered']);
+  });
+
   it('an earlier channel fails late', () => {
     const message = play(toWhatsappThenSms, [...movedOn, SECOND_STARTED, [receiptFailed(0, 'Spam'), []]]);
     expect(message.attempts[0]).toMatchObject({ state: 'failed', reason: 'Spam' });

@@ -3,6 +3,7 @@ import { receiptTimeoutMs } from '../../../src/domain/messages/receipt-timeout.t
 import {
   aCode,
   aMessage,
+  aStep,
   aTemplateContent,
   aText,
   MINUTE_MS,
@@ -57,6 +58,37 @@ describe('one channel', () => {
         },
       ],
     });
+  });
+
+  it('begins with an attempt that no provider knows yet', () => {
+    const message = play(toSms, [STARTED]);
+    expect(message.attempts).toEqual([
+      {
+        channel: 'sms',
+        state: 'dispatching',
+        reason: null,
+        providerMessageIds: [],
+        startedAt: NOW,
+        endedAt: null,
+      },
+    ]);
+  });
+
+  it('keeps its provider message ids when a receipt names none', () => {
+    const message = play(toSms, [
+      STARTED,
+      [accepted(0, 'part-1', 'part-2'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [receiptArrived(0, 'sent'), []],
+    ]);
+    expect(message.attempts[0]?.providerMessageIds).toEqual(['part-1', 'part-2']);
+  });
+
+  it('has no provider message id when a receipt comes before the submit result', () => {
+    const message = play(toSms, [
+      STARTED,
+      [receiptArrived(0, 'sent'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+    ]);
+    expect(message.attempts[0]?.providerMessageIds).toEqual([]);
   });
 
   it('refuses', () => {
@@ -270,6 +302,22 @@ describe('moving on', () => {
       ],
     );
     expect(message.errorReason).toBe(SILENCE);
+  });
+
+  it('fails for the reason of the second channel when the first two were tried and the third was left out', () => {
+    const message = play(aMessage({ channels: ['whatsapp', 'sms', 'telegram'], content: aText() }), [
+      STARTED,
+      [rejected(0, 'Not on whatsapp'), moved],
+      SECOND_STARTED,
+      [rejected(1, 'No route'), ['unschedule 1', 'start 2']],
+      [start(2), ['unschedule 2', 'finally failed sms: No route', 'give back']],
+    ]);
+    expect(message.errorReason).toBe('No route');
+  });
+
+  it('does not start an attempt behind the last channel', () => {
+    const over = aMessage({ channels: ['sms'], attempts: [aStep({ channel: 'sms', state: 'failed' })] });
+    expect(play(over, [[start(1), []]])).toEqual(over);
   });
 
   it('says that no channel can carry the message when none was tried', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isTerminal, type MessageStatus, raiseStatus } from '../../../src/domain/messages/message-status.ts';
+import { type MessageStatus, raiseStatus } from '../../../src/domain/messages/message-status.ts';
 
 describe('raising a status', () => {
   test.each<[current: MessageStatus, heard: MessageStatus, then: MessageStatus]>([
@@ -31,14 +31,4 @@ describe('raising a status', () => {
   ])('%s, hearing %s, is %s', (current, heard, then) => {
     expect(raiseStatus(current, heard)).toBe(then);
   });
-});
-
-test.each<[MessageStatus, boolean]>([
-  ['pending', false],
-  ['sent', false],
-  ['delivered', true],
-  ['read', true],
-  ['failed', true],
-])('%s ends a message: %s', (status, expected) => {
-  expect(isTerminal(status)).toBe(expected);
 });

@@ -75,6 +75,7 @@ test.each([
   ['sms-0123456789abcdef012345678', false],
   ['0123456789abcdef01234567', false],
   ['sms-0123456789abcdef0123456g', false],
+  ['x-sms-0123456789abcdef01234567', false],
 ])('%s is an smsId: %s', (smsId, expected) => {
   expect(SMS_ID_PATTERN.test(smsId)).toBe(expected);
 });

@@ -70,6 +70,20 @@ describe('an accepted send', () => {
     expect(decideSend(state, aSendRequest(given), NOW)).toMatchObject({ kind: 'accepted', cost: iqd(cost) });
   });
 
+  it.each([
+    ['AUTHENTICATION', iqd(61)],
+    ['UTILITY', iqd(62)],
+    ['MARKETING', iqd(63)],
+  ])('prices a template of the category %s as that category', (category, cost) => {
+    const whatsapp = { AUTHENTICATION: iqd(61), UTILITY: iqd(62), MARKETING: iqd(63) };
+    const templates = [aWhatsappTemplate({ category })];
+    const state = aSendState({
+      prices: { ...aSendState().prices, whatsapp },
+      whatsappBusinesses: [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })],
+    });
+    expect(decideSend(state, aTemplateRequest(), NOW)).toMatchObject({ cost });
+  });
+
   it('prices a template of a category nobody knows as MARKETING', () => {
     const templates = [aWhatsappTemplate({ category: 'SERVICE' })];
     const whatsappBusinesses = [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })];

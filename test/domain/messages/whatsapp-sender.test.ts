@@ -16,7 +16,7 @@ const TREE = [
     whatsappAccounts: [
       aWhatsappAccount({
         id: 'a1',
-        phoneNumbers: [aWhatsappPhoneNumber({ id: 'p1' })],
+        phoneNumbers: [aWhatsappPhoneNumber({ id: 'p1' }), aWhatsappPhoneNumber({ id: 'p1b' })],
         templates: [
           aWhatsappTemplate({ name: 'order_update', category: 'MARKETING' }),
           aWhatsappTemplate({ name: 'draft', status: 'PENDING' }),
@@ -40,7 +40,8 @@ describe('a code or a text', () => {
     ['no sender', NO_WHATSAPP_SENDER, 'usable'],
     ['an account', sender('a1', null), 'usable'],
     ['a number alone', sender(null, 'p2'), 'usable'],
-    ['an account and its number', sender('a1', 'p1'), 'usable'],
+    ['an account and its first number', sender('a1', 'p1'), 'usable'],
+    ['an account and its second number', sender('a1', 'p1b'), 'usable'],
     ['an unknown account', sender('a3', null), 'whatsapp-account-not-found'],
     ['an unknown account before an unknown number', sender('a3', 'p9'), 'whatsapp-account-not-found'],
     ['an unknown number', sender(null, 'p9'), 'whatsapp-phone-not-found'],

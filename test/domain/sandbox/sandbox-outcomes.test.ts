@@ -126,3 +126,22 @@ test.each([
 ] as const)('%s gives its reason on %s', (digits, channel, reason) => {
   expect(submissionOutcome(aTestNumber(digits), channel, true).reason).toBe(reason);
 });
+
+it('gives the part that failed as the reason of a multi-part sms', () => {
+  const [receipt] = submissionOutcome(aTestNumber('0015'), 'sms', true).receipts ?? [];
+  expect(receipt?.receipt).toEqual({ kind: 'failed', reason: 'Part 2 of 2 was not delivered' });
+});
+
+test.each([
+  ['0301', { type: 'text', content: { text: 'ok' } }],
+  ['0302', { type: 'text', content: { text: 'STOP' } }],
+  ['0303', { type: 'location', content: { latitude: 33.3152, longitude: 44.3661 } }],
+])('999…%s is delivered and replies with %j after two seconds', (digits, content) => {
+  const outcome = submissionOutcome(aTestNumber(digits), 'whatsapp', true);
+  expect(inWords(outcome)).toBe(SOON);
+  expect(outcome.reply).toEqual({ afterMs: 2_000, content });
+});
+
+it('describes a number without a row of its own by the row that it follows', () => {
+  expect(outcomeOf(aTestNumber('9999')).description).toBe('as 0001');
+});

@@ -15,3 +15,7 @@ it('cuts at 500 units, never through a character', () => {
   expect(providerText('x'.repeat(501))).toHaveLength(500);
   expect(providerText(`${'x'.repeat(499)}👋`)).toBe('x'.repeat(499));
 });
+
+it('keeps every character before the cut', () => {
+  expect(providerText(`👋${'x'.repeat(600)}`)).toBe(`👋${'x'.repeat(498)}`);
+});

@@ -42,6 +42,21 @@ describe('opening', () => {
   });
 });
 
+describe('the share of failures', () => {
+  /** Six failures, then three successes, all at NOW, and one failure at `last`: seven of ten. */
+  const sevenOfTenUntil = (last: number) => recordPost(having('------+++', 0), false, last);
+
+  it('adds up the attempts of five minutes', () => {
+    expect(sevenOfTenUntil(NOW + 5 * MINUTE_MS - 1).openUntil).toBe(NOW + 6 * MINUTE_MS - 1);
+    expect(sevenOfTenUntil(NOW + 5 * MINUTE_MS).openUntil).toBeNull();
+  });
+
+  it('opens for attempts that are spread over the five minutes', () => {
+    const health = having('------+++-', 30 * SECOND_MS);
+    expect(health.openUntil).toBe(NOW + 9 * 30 * SECOND_MS + MINUTE_MS);
+  });
+});
+
 describe('while it is open', () => {
   const openSince = NOW + 9 * SECOND_MS;
 
@@ -126,6 +141,20 @@ describe('which posts count', () => {
 });
 
 describe('the state', () => {
+  it('of an endpoint nobody has posted to is closed and empty', () => {
+    expect(HEALTHY).toEqual({
+      failuresInRow: 0,
+      recent: [],
+      openUntil: null,
+      consecutiveOpens: 0,
+      isHalfOpen: false,
+    });
+  });
+
+  it('forgets the recent attempts when it opens', () => {
+    expect(having('----------').recent).toEqual([]);
+  });
+
   it('is small and survives JSON', () => {
     const busy = having('+-'.repeat(5_000), 100);
     expect(JSON.parse(JSON.stringify(busy))).toEqual(busy);

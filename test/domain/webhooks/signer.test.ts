@@ -90,6 +90,7 @@ describe('the form of a header', () => {
     ['as we write it', `sha256=${hex}`, hex],
     ['in capitals', `sha256=${hex.toUpperCase()}`, hex],
     ['without the scheme', hex, null],
+    ['with something before the scheme', `xsha256=${hex}`, null],
     ['of another scheme', `sha1=${hex}`, null],
     ['with the scheme in capitals', `SHA256=${hex}`, null],
     ['too short', `sha256=${hex.slice(1)}`, null],
@@ -106,11 +107,20 @@ describe('the form of a header', () => {
     ['two during a change of secrets', `v1,${base64} v1,${base64}`, [base64, base64]],
     ['one among other versions', `v1a,abc= v1,${base64} v2,x`, [base64]],
     ['none', '', []],
+    ['eight, the most', Array.from({ length: 8 }, () => `v1,${base64}`).join(' '), Array(8).fill(base64)],
+    ['with something before the version', `xv1,${base64}`, []],
+    ['with something after the digest', `v1,${base64}x`, []],
     ['too short', `v1,${base64.slice(1)}`, []],
     ['without padding', `v1,${base64.slice(0, -1)}A`, []],
     ['too many', Array.from({ length: 9 }, () => `v1,${base64}`).join(' '), []],
   ])('standard, %s', (_, header, digests) => {
     expect(parseStandardSignatures(header)).toEqual(digests);
+  });
+
+  it('does not verify a signature of another form', () => {
+    expect(verifyInbound(nodeHmac, 'plain', { timestamp: '17', signature: hex }, '{}')).toBe(false);
+    const standard = { id: 'e1', timestamp: '17', signature: base64 };
+    expect(verifyStandard(nodeHmac, 'plain', standard, '{}')).toBe(false);
   });
 
   it('does not verify an id that could be read in two ways, nor a timestamp that is no number', () => {
@@ -127,6 +137,7 @@ describe('comparing digests', () => {
     ['abcdef', 'abcdeg', false],
     ['abcdef', 'bbcdef', false],
     ['abcdef', 'abcde', false],
+    ['abcde', 'abcdef', false],
     ['', '', true],
   ])('%s and %s', (a, b, equal) => {
     expect(equalDigests(a, b)).toBe(equal);

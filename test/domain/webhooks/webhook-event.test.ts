@@ -178,6 +178,11 @@ describe('a delivery event after an attempt', () => {
     );
   });
 
+  it('stays pending however often it has failed', () => {
+    const failedOften = delivery({ attempts: 9, firstAttemptAt: NOW - HOUR_MS });
+    expect(afterAttempt(failedOften, answered(500)).state).toBe('pending');
+  });
+
   it('keeps the instant of its first attempt, and waits as long as it is asked within reason', () => {
     const before = delivery({ attempts: 1, firstAttemptAt: NOW - HOUR_MS });
     expect(afterAttempt(before, answered(429, 20 * SECOND_MS))).toMatchObject({

@@ -63,6 +63,7 @@ describe('the fields of a template', () => {
     ['a footer asks for nothing', { type: 'FOOTER', text: '{{1}}' }, []],
     ['no placeholder', { type: 'BODY', text: 'Hello { {1} } {{}} {{ 1 }} {1}' }, []],
     ['no text', { type: 'BODY' }, []],
+    ['no buttons', { type: 'BUTTONS' }, []],
     ['a key of 64 characters', { type: 'BODY', text: `{{${'k'.repeat(65)}}}` }, []],
   ])('%s', (_, component, fields) => {
     expect(requiredFields(template(component))).toEqual(fields);
@@ -102,6 +103,14 @@ describe('the first missing value', () => {
     ['the header in the body', { body: { ...body, ...header }, buttons }, 'header.imageUrl'],
   ])('%s', (_, given, path) => {
     expect(missingField(asks, given)?.path.join('.') ?? null).toBe(path);
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a text, which has positions too', 'abc'],
+    ['a number', 7],
+  ])('is not found in %s where an object belongs', (_, body) => {
+    expect(missingField(asks, { header, body, buttons } as TemplateParameters)?.path).toEqual(['body', '1']);
   });
 
   it('is not found among what every object inherits', () => {
