@@ -14,7 +14,8 @@ export class Bench {
   readonly checkouts: readonly Checkout[];
   readonly folder = mkdtempSync(join(tmpdir(), 'barid-bench-'));
   readonly #running = new Set<{ stop(): Promise<void> }>();
-  readonly #verdicts: string[] = [];
+  readonly #bars: string[] = [];
+  readonly #comparisons: string[] = [];
 
   constructor(checkouts: readonly Checkout[]) {
     this.checkouts = checkouts;
@@ -49,18 +50,18 @@ export class Bench {
 
   /** Notes whether this checkout reaches a bar that the project has set itself. */
   bar(holds: boolean, bar: string): void {
-    this.#verdicts.push(`${holds ? 'holds ' : 'MISSED'}  ${bar}`);
+    this.#bars.push(`${holds ? 'holds ' : 'MISSED'}  ${bar}`);
   }
 
   /** Notes how much of the other checkout's figure a row reaches. */
   compare(row: string, shareOfOther: number): void {
-    const verdict = shareOfOther >= SHARE_OF_OTHER_MIN ? 'equal ' : 'LOWER ';
-    this.#verdicts.push(`${verdict}  ${row}: ${shareOfOther.toFixed(2)} of ${this.checkouts[1]?.label}`);
+    const verdict = shareOfOther >= SHARE_OF_OTHER_MIN ? 'holds ' : 'LOWER ';
+    this.#comparisons.push(`${verdict}  ${row}: ${shareOfOther.toFixed(2)} of ${this.checkouts[1]?.label}`);
   }
 
   printVerdicts(): void {
     console.log();
-    for (const verdict of this.#verdicts) console.log(verdict);
+    for (const verdict of [...this.#bars, ...this.#comparisons]) console.log(verdict);
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,133 @@
+import { describe, expect, it, test } from 'vitest';
+import { checkWebhooks, type EventRow, type JobRow, type WebhookCheck } from './webhook-check.ts';
+
+const ENDPOINT = 'localhost:443/hook';
+const SENT_AT = 10_000;
+const KILLED_AT = 20_000;
+
+function event(id: string, smsId: string, changes: Partial<EventRow> = {}): EventRow {
+  return {
+    id,
+    project_id: 'p',
+    endpoint: ENDPOINT,
+    ordering_key: smsId,
+    body: bodyOf(smsId, true),
+    state: 'delivered',
+    is_open: 0,
+    next_attempt_at: null,
+    ...changes,
+  };
+}
+
+function bodyOf(smsId: string, isFinal: boolean): string {
+  return JSON.stringify({ smsId, isFinal });
+}
+
+function post(id: string, at: number, body = bodyOf('sms-1', true)) {
+  return { id, at, body };
+}
+
+function job(changes: Partial<JobRow> = {}): JobRow {
+  const work = JSON.stringify({ kind: 'deliver-webhooks', projectId: 'p', endpoint: ENDPOINT });
+  return { work, due_at: SENT_AT, is_leased: 0, ...changes };
+}
+
+/** One message whose final event was delivered. */
+const SOUND: WebhookCheck = {
+  events: [event('e1', 'sms-1')],
+  messages: [{ sms_id: 'sms-1', is_final: 1 }],
+  jobs: [],
+  posts: [post('e1', SENT_AT)],
+  kills: [],
+  recorded: new Map(),
+};
+
+const PENDING = { state: 'pending', is_open: 1, next_attempt_at: SENT_AT } as const;
+
+describe('the webhook check', () => {
+  it('finds nothing wrong with a delivered event', () => {
+    expect(checkWebhooks(SOUND)).toEqual({
+      events: 1,
+      states: { delivered: 1 },
+      posts: 1,
+      repeated: 0,
+      problems: [],
+    });
+  });
+
+  it('allows a second post when the service was killed before the first was recorded', () => {
+    const posts = [post('e1', SENT_AT), post('e1', KILLED_AT + 1)];
+    const { repeated, problems } = checkWebhooks({ ...SOUND, posts, kills: [KILLED_AT] });
+    expect({ repeated, problems }).toEqual({ repeated: 1, problems: [] });
+  });
+
+  it('allows an open event whose job is leased, and one that waits behind it', () => {
+    const waiting = event('e0', 'sms-1', { ...PENDING, next_attempt_at: null, body: bodyOf('sms-1', false) });
+    const { problems } = checkWebhooks({
+      ...SOUND,
+      events: [event('e1', 'sms-1', PENDING), waiting],
+      jobs: [job({ due_at: SENT_AT + 1, is_leased: 1 })],
+      posts: [],
+    });
+    expect(problems).toEqual([]);
+  });
+
+  test.each<[string, Partial<WebhookCheck>, problem: string]>([
+    [
+      'an event recorded as delivered that was never posted',
+      { posts: [] },
+      '1 × delivered, never posted: e1',
+    ],
+    ['a discarded event', { events: [event('e1', 'sms-1', { state: 'discarded' })] }, '1 × discarded: e1'],
+    ['a post of an event that is not stored', { events: [], messages: [] }, '1 × posted, not stored: e1'],
+    [
+      'a final message without a final event',
+      { messages: [...SOUND.messages, { sms_id: 'sms-2', is_final: 1 }] },
+      '1 × final message with 0 final events: sms-2',
+    ],
+    [
+      'a final event of a message that is not final',
+      { messages: [{ sms_id: 'sms-1', is_final: 0 }] },
+      '1 × final event of a message that is not final: sms-1',
+    ],
+    [
+      'an open event that waits behind no other',
+      { events: [event('e1', 'sms-1', { ...PENDING, next_attempt_at: null })] },
+      '1 × waits behind no other event: e1',
+    ],
+    [
+      'an event to be delivered without a job',
+      { events: [event('e1', 'sms-1', PENDING)] },
+      '1 × to be delivered, without a job: e1',
+    ],
+    [
+      'an event whose job is due too late',
+      { events: [event('e1', 'sms-1', PENDING)], jobs: [job({ due_at: SENT_AT + 1 })] },
+      '1 × to be delivered before its job is due: e1',
+    ],
+    [
+      'a second post without a kill between',
+      { posts: [post('e1', SENT_AT), post('e1', KILLED_AT - 1)], kills: [KILLED_AT] },
+      '1 × posted twice without a kill between: e1',
+    ],
+    [
+      'a post after the delivery was recorded',
+      {
+        posts: [post('e1', SENT_AT), post('e1', KILLED_AT + 1)],
+        kills: [KILLED_AT],
+        recorded: new Map([['e1', KILLED_AT]]),
+      },
+      '1 × posted after it was recorded as delivered: e1',
+    ],
+    [
+      'an event posted after the final event of its message',
+      {
+        events: [event('e1', 'sms-1'), event('e0', 'sms-1', { body: bodyOf('sms-1', false) })],
+        posts: [post('e1', SENT_AT), post('e0', SENT_AT + 1, bodyOf('sms-1', false))],
+      },
+      '1 × posted after the final event: sms-1 e0',
+    ],
+  ])('finds %s', (_, planted, problem) => {
+    expect(checkWebhooks({ ...SOUND, ...planted }).problems).toEqual([problem]);
+  });
+});
