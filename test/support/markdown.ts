@@ -35,11 +35,11 @@ export class Page {
   }
 }
 
-/** The contents of the code blocks of one language, in order. */
+/** The contents of the code blocks of one language, in order; a block without a language has the empty one. */
 export function codeBlocks(markdown: string, language: string): readonly string[] {
-  return [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
-    ([, code]) => code ?? '',
-  );
+  return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter(([, own]) => own === language)
+    .map(([, , code]) => code ?? '');
 }
 
 /** The cells of every row of every table, without the heads of the tables. */
