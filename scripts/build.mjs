@@ -11,6 +11,10 @@ const COMPILATIONS_MAX = 5;
 /** Digits of the content hash that name a build. */
 const BUILD_NAME_LENGTH = 16;
 
+/** The service alone, and the service with the programs that measure and crash it. */
+const SERVICE = { config: 'tsconfig.json', sources: ['src'] };
+const BENCH = { config: 'tsconfig.bench.json', sources: ['src', 'bench', 'test/crash', 'test/support'] };
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const buildsDir = join(root, '.build');
 const linkPath = join(root, 'dist');
@@ -23,10 +27,6 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     process.exitCode = 1;
   }
 }
-
-/** The service alone, and the service with the programs that measure and crash it. */
-const SERVICE = { config: 'tsconfig.json', sources: ['src'] };
-const BENCH = { config: 'tsconfig.bench.json', sources: ['src', 'bench', 'test/crash', 'test/support'] };
 
 /** Compiles the service, lets `dist` point at the outcome, and resolves with its folder. */
 export async function build() {
