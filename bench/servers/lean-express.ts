@@ -1,3 +1,4 @@
+import { messageRoutes } from '../../src/adapters/http/families/messages.ts';
 import { createHttpServer } from '../../src/adapters/http/http-server.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
@@ -19,17 +20,16 @@ const result = {
   canCover: true,
   paymentType: 'prepaid',
   replayed: false,
-  acceptance: null,
 } as const;
 
 const { server } = createHttpServer({
-  api: {
-    authenticate: { execute: async () => project },
-    sendMessages: { execute: async () => result },
-    trackMessage: { execute: unused },
-    catalog: { info: unused, senderIds: unused, internationalPrices: unused, whatsappResources: unused },
-    health: { readiness: unused },
-  },
+  families: [
+    messageRoutes({
+      authenticate: { execute: async () => project },
+      sendMessages: { execute: async () => result },
+      trackMessage: { execute: unused },
+    }),
+  ],
   logger: { info() {}, warn() {}, error() {} },
   requestIds: () => '0123456789abcdef01234567',
 });

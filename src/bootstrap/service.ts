@@ -5,16 +5,12 @@ import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
-import { AuthenticateProject } from '../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../application/background-work.ts';
-import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { RecordReceipts } from '../application/messages/record-receipts.ts';
-import { SendMessages } from '../application/messages/send-messages.ts';
-import { TrackMessage } from '../application/messages/track-message.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Logger } from '../application/ports/logger.ts';
 import { ApplySeed, type Seed } from '../application/seed/apply-seed.ts';
@@ -24,6 +20,7 @@ import type { EgressConfig, QueueConfig, Role } from './config.ts';
 import { channels } from './modules/channels.ts';
 import { persistence } from './modules/persistence.ts';
 import { queue } from './modules/queue.ts';
+import { routeFamilies } from './modules/route-families.ts';
 import { system } from './modules/system.ts';
 import { useCases } from './modules/use-cases.ts';
 import { webhooks } from './modules/webhooks.ts';
@@ -91,13 +88,7 @@ export class Service {
     });
     const ids = container.get(ports.idSource);
     this.http = createHttpServer({
-      api: {
-        authenticate: container.get(AuthenticateProject),
-        sendMessages: container.get(SendMessages),
-        trackMessage: container.get(TrackMessage),
-        catalog: container.get(ReadCatalog),
-        health: container.get(CheckHealth),
-      },
+      families: routeFamilies(container),
       logger: parts.logger,
       requestIds: () => ids.hex24(parts.clock.now()),
       ...(parts.observeReply === undefined ? {} : { observeReply: parts.observeReply }),

@@ -3,7 +3,9 @@ import formats from 'ajv-formats';
 import type { JsonSchema, OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import type { ObservedReply } from '../../src/adapters/http/server/observed-reply.ts';
 
-const CONTENT_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json';
+/** What stands behind the media type of each reply that is a text. */
+const CHARSET = '; charset=utf-8';
 
 /** What any path may answer when the request matched no declared route. */
 const ROUTELESS_RESPONSES = [
@@ -51,7 +53,8 @@ export function documentedAnswers(openApi: OpenApi): (seen: ObservedReply) => vo
       throw new Error(`Undocumented answer: ${where}: ${what}\n${seen.body.slice(0, 500)}`);
     };
     const documented = responseFor(openApi, seen) ?? fail('this status is not documented');
-    if (seen.headers['content-type'] !== CONTENT_TYPE) fail(`content type ${seen.headers['content-type']}`);
+    const mediaType = Object.keys(documented.content ?? {}).find((type) => isOfType(seen, type));
+    if (mediaType === undefined) fail(`content type ${seen.headers['content-type']}`);
     if (seen.headers['cache-control'] !== 'no-store') fail('may be stored by caches');
     if (seen.headers['x-content-type-options'] !== 'nosniff') fail('may be sniffed');
     if (seen.status >= 400 !== 'x-error-code' in seen.headers) fail('X-Error-Code does not fit the status');
@@ -62,11 +65,17 @@ export function documentedAnswers(openApi: OpenApi): (seen: ObservedReply) => vo
       if (value !== undefined && !validatorOf(schema)(value)) fail(`${name}: ${value}`);
     }
     if (seen.method === 'HEAD') return seen.body === '' ? undefined : fail('HEAD with a body');
-    const schema = documented.content?.['application/json']?.schema ?? fail('no body is documented');
+    if (mediaType !== JSON_TYPE) return undefined;
+    const schema = documented.content?.[JSON_TYPE]?.schema ?? fail('no body is documented');
     const validate = validatorOf(schema);
     if (!validate(JSON.parse(seen.body))) fail(ajv.errorsText(validate.errors));
     return undefined;
   };
+}
+
+function isOfType({ headers }: ObservedReply, mediaType: string): boolean {
+  const given = headers['content-type'];
+  return given === mediaType + CHARSET || (mediaType !== JSON_TYPE && given === mediaType);
 }
 
 function responseFor(

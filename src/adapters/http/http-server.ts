@@ -1,44 +1,42 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
-import { catalogRoutes } from './families/catalog.ts';
-import { healthRoutes } from './families/health.ts';
-import { messageRoutes, type Wait } from './families/messages.ts';
-import { whatsappResourceRoutes } from './families/whatsapp-resources.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import { type OpenApi, openApiDocument, openApiRoute } from './openapi/open-api.ts';
-import type { Api } from './routing/api.ts';
+import { type OpenApi, openApiDocument, openApiRoutes } from './openapi/open-api.ts';
+import { type ErrorEnvelope, errorReply, usualEnvelope } from './routing/http-error.ts';
+import { ok } from './routing/http-reply.ts';
 import {
   EXPECTATION_FAILED,
-  INTERNAL_ERROR,
   MALFORMED_REQUEST,
   methodNotAllowed,
   NOT_FOUND,
-  OVERLOADED,
-} from './routing/error-bodies.ts';
-import { ok } from './routing/http-reply.ts';
-import type { PathParams, Route } from './routing/route.ts';
+} from './routing/known-errors.ts';
+import type { Route, RouteFamily } from './routing/route.ts';
 import { type ClosingTimes, closeGracefully, connectionsOf } from './server/close-gracefully.ts';
-import { Exchanges } from './server/exchange.ts';
+import { Endpoint } from './server/endpoint.ts';
+import { EventStreams } from './server/event-streams.ts';
 import { fastExpress } from './server/fast-express.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import type { ObservedReply } from './server/observed-reply.ts';
-import { pipeliningLimit } from './server/pipelining-limit.ts';
+import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/protocol-errors.ts';
+import { ReplyWriter } from './server/reply-writer.ts';
 
 const HOST = 'host';
 
+const MALFORMED_REPLY = errorReply(MALFORMED_REQUEST, usualEnvelope);
+const NOT_FOUND_REPLY = errorReply(NOT_FOUND, usualEnvelope);
+const EXPECTATION_FAILED_REPLY = errorReply(EXPECTATION_FAILED, usualEnvelope);
+
 export interface HttpServerOptions {
-  readonly api: Api;
+  /** In the order their paths are matched: the busiest first. */
+  readonly families: readonly RouteFamily[];
   readonly logger: Logger;
-  /** A new id for each answer whose request brought none. */
+  /** A new id for each reply whose request brought none. */
   readonly requestIds: () => string;
-  /** Told of every answer; for checks, costs nothing when absent. */
+  /** Told of every reply; for checks, costs nothing when absent. */
   readonly observeReply?: (seen: ObservedReply) => void;
   readonly limits?: Partial<ServerLimits>;
-  /** How a test number's slow answer waits; by the process clock when absent. */
-  readonly wait?: Wait;
 }
 
 export interface HttpServer {
@@ -46,15 +44,16 @@ export interface HttpServer {
   readonly server: Server;
   readonly openApi: OpenApi;
   /**
-   * Takes no new connection, answers what is in flight, and resolves when every connection is closed: true
-   * when all of them ended by themselves, false when the time was over and the rest was cut.
+   * Takes no new connection, ends event streams, replies to the requests in flight, and resolves when every
+   * connection is closed: true when all of them ended by themselves, false when the time was over and the rest
+   * was cut.
    */
   closeGracefully(times: ClosingTimes): Promise<boolean>;
 }
 
 /** The whole interface over HTTP, at the root and under `/api`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { api, logger, requestIds, observeReply, wait = sleep } = options;
+  const { logger, requestIds, observeReply } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
   const { app, server } = fastExpress({
     requestTimeout: limits.requestTimeoutMs,
@@ -62,116 +61,96 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     connectionsCheckingInterval: limits.connectionsCheckingIntervalMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxHeaderSize: limits.headerBytesMax,
-    // Node's own answer to a missing Host has no body; ours has one.
+    // Node's own reply to a missing Host has no body; ours has one.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connectionsMax;
   const connections = connectionsOf(server);
 
-  const inFlight = new LoadShedder(limits.requestsMax);
-  const exchanges = new Exchanges({ logger, requestIds, observeReply });
-  const routes = routesOf(api, wait);
-  const openApi = openApiDocument(routes);
-  for (const [path, samePath] of groupByPath([...routes, openApiRoute(openApi)])) {
-    registerPath(app, exchanges, inFlight, path, samePath);
+  const shedder = new LoadShedder(limits.requestsMax);
+  const eventStreams = new EventStreams(limits.eventHeartbeatMs);
+  const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply });
+  const openApi = openApiDocument(options.families);
+  for (const [path, samePath] of groupByPath([...options.families, openApiRoutes(openApi)])) {
+    registerPath(app, path, samePath, writer, shedder);
   }
-  listen(server, app, exchanges, limits.connectionRequestsMax);
-  replyToProtocolErrors(server, { requestIds, observeReply });
+  const { serve, openResponses } = pipeliningLimit(
+    server,
+    limits.connectionRequestsMax,
+    requestListener(app, writer),
+  );
+  server.on('request', serve);
+  // With a listener of its own the caller is told to go on only when the body is wanted.
+  server.on('checkContinue', serve);
+  server.on('checkExpectation', (request, response) => {
+    writer.write(writer.begin(request, response, null), EXPECTATION_FAILED_REPLY, true);
+  });
+  replyToProtocolErrors(server, { requestIds, observeReply, openResponses });
 
   return {
     server,
     openApi,
     closeGracefully(times) {
-      exchanges.startClosing();
+      writer.startClosing();
       return closeGracefully(server, connections, times);
     },
   };
 }
 
-/** In the order they are looked for: the busiest first. */
-function routesOf(api: Api, wait: Wait): readonly Route[] {
-  return [
-    ...messageRoutes(api, wait),
-    ...catalogRoutes(api),
-    ...whatsappResourceRoutes(api),
-    ...healthRoutes(api),
-  ];
+interface EnvelopedRoute {
+  readonly route: Route;
+  readonly envelope: ErrorEnvelope;
 }
 
-function groupByPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]> {
-  const groups = new Map<string, Route[]>();
-  for (const route of routes) groups.set(route.path, [...(groups.get(route.path) ?? []), route]);
+function groupByPath(families: readonly RouteFamily[]): ReadonlyMap<string, readonly EnvelopedRoute[]> {
+  const groups = new Map<string, EnvelopedRoute[]>();
+  for (const { envelope, routes } of families) {
+    for (const route of routes) {
+      groups.set(route.path, [...(groups.get(route.path) ?? []), { route, envelope }]);
+    }
+  }
   return groups;
 }
 
 function registerPath(
   app: Express,
-  exchanges: Exchanges,
-  inFlight: LoadShedder,
   path: string,
-  routes: readonly Route[],
+  samePath: readonly EnvelopedRoute[],
+  writer: ReplyWriter,
+  shedder: LoadShedder,
 ): void {
   const registration = app.route([path, `/api${path}`]);
-  for (const route of routes) {
-    registration[route.method]((request: Request, response: Response) => {
-      const exchange = exchanges.begin(request, response, path);
-      if (inFlight.isFull && route.bypassesLoadShedding !== true) {
-        exchanges.respond(exchange, OVERLOADED);
-        return;
-      }
-      inFlight.begin();
-      route
-        .serve(request, response, request.params as PathParams)
-        .then(
-          (answer) => {
-            inFlight.end();
-            exchanges.respond(exchange, answer);
-          },
-          (error: unknown) => {
-            inFlight.end();
-            throw error;
-          },
-        )
-        .catch((error: unknown) => exchanges.fail(exchange, error, route.fault ?? INTERNAL_ERROR));
-    });
+  for (const { route, envelope } of samePath) {
+    const endpoint = new Endpoint(route, envelope, writer, shedder);
+    registration[route.method]((request: Request, response: Response) => endpoint.serve(request, response));
   }
-  const methods = methodsOf(routes);
+  const methods = methodsOf(samePath);
   const allow = methods.join(', ');
   const allowed = ok({ methods }, ['Allow', allow]);
-  const refused = methodNotAllowed(allow);
+  const rejected = errorReply(methodNotAllowed(allow), samePath[0]?.envelope ?? usualEnvelope);
   registration.all((request: Request, response: Response) => {
-    exchanges.respond(
-      exchanges.begin(request, response, path),
-      request.method === 'OPTIONS' ? allowed : refused,
-    );
+    writer.write(writer.begin(request, response, path), request.method === 'OPTIONS' ? allowed : rejected);
   });
 }
 
-function methodsOf(routes: readonly Route[]): readonly string[] {
-  const methods = routes.flatMap(({ method }) =>
+function methodsOf(samePath: readonly EnvelopedRoute[]): readonly string[] {
+  const methods = samePath.flatMap(({ route: { method } }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   );
   return [...methods, 'OPTIONS'];
 }
 
-function listen(server: Server, app: Express, exchanges: Exchanges, connectionRequestsMax: number): void {
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+function requestListener(app: Express, writer: ReplyWriter): Serve {
+  return (request, response) => {
     if (!isServed(request)) {
-      exchanges.respond(exchanges.begin(request, response, null), MALFORMED_REQUEST, true);
+      writer.write(writer.begin(request, response, null), MALFORMED_REPLY, true);
       return;
     }
     // What reaches the end matched no route, or could not be decoded and so names nothing either.
     app(request as Request, response as Response, () => {
-      exchanges.respond(exchanges.begin(request, response, null), NOT_FOUND);
+      writer.write(writer.begin(request, response, null), NOT_FOUND_REPLY);
     });
   };
-  const handle = pipeliningLimit(server, connectionRequestsMax, serve);
-  server.on('request', handle);
-  // With a listener of its own the caller is told to go on only when the body is wanted.
-  server.on('checkContinue', handle);
-  server.on('checkExpectation', (request, response) => {
-    exchanges.respond(exchanges.begin(request, response, null), EXPECTATION_FAILED, true);
-  });
 }
 
 /** HTTP/1.1 with the one host it asks for, or HTTP/1.0 with at most one; the parser lets more than that through. */

@@ -37,6 +37,8 @@ export interface ServerLimits {
   readonly connectionRequestsMax: number;
   /** Requests of the whole process that are served at a time; more are refused. */
   readonly requestsMax: number;
+  /** How often an event stream gets a comment, so that proxies see that it lives. */
+  readonly eventHeartbeatMs: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -49,4 +51,5 @@ export const SERVER_LIMITS: ServerLimits = {
   connectionsMax: 10_000,
   connectionRequestsMax: 16,
   requestsMax: 4_000,
+  eventHeartbeatMs: 15_000,
 };

@@ -5,10 +5,15 @@ export const API_KEY_PATTERN = /^sk_(live|dev)_[0-9a-f]{40}$/;
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
 
+/** The bearer token in an Authorization header, or null. */
+export function bearerFromHeader(header: string | undefined): string | null {
+  return BEARER_PATTERN.exec(header ?? '')?.[1] ?? null;
+}
+
 /** The key in an Authorization header, or null when the header holds nothing of its shape. */
 export function apiKeyFromHeader(header: string | undefined): string | null {
-  const key = BEARER_PATTERN.exec(header ?? '')?.[1];
-  return key !== undefined && API_KEY_PATTERN.test(key) ? key : null;
+  const key = bearerFromHeader(header);
+  return key !== null && API_KEY_PATTERN.test(key) ? key : null;
 }
 
 /** The environment in the prefix of a key, which must be of the form above (specification 5.1). */

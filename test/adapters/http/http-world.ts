@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts';
 import {
   createHttpServer,
   type HttpServer,
@@ -16,7 +17,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as JSON. */
+  /** The body as JSON; null when it is empty or something else. */
   readonly body: unknown;
 }
 
@@ -25,6 +26,10 @@ export interface Call {
   readonly body?: string | Buffer;
   /** Without the project's key. */
   readonly keyless?: boolean;
+}
+
+export interface WorldOptions extends Partial<HttpServerOptions> {
+  readonly wait?: Wait;
 }
 
 /** A listening server over use cases by hand; every answer that leaves it is checked against its document. */
@@ -36,9 +41,9 @@ export class HttpWorld {
   readonly http: HttpServer;
   #requestCount = 0;
 
-  constructor(options: Partial<HttpServerOptions> = {}) {
+  constructor({ wait, ...options }: WorldOptions = {}) {
     this.http = createHttpServer({
-      api: this.api,
+      families: this.api.families(wait),
       logger: this.logger,
       requestIds: () => `request-${++this.#requestCount}`,
       observeReply: (seen) => this.#check(seen),
@@ -89,7 +94,7 @@ export class HttpWorld {
       status: response.statusCode,
       headers: response.headers,
       text,
-      body: text === '' ? null : JSON.parse(text),
+      body: isJson(response.headers['content-type']) && text !== '' ? JSON.parse(text) : null,
     };
   }
 
@@ -115,4 +120,8 @@ export class HttpWorld {
       this.undocumented.push(error);
     }
   }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType?.startsWith('application/json') ?? false;
 }

@@ -1,4 +1,9 @@
-import type { Api } from '../../../src/adapters/http/routing/api.ts';
+import { catalogRoutes } from '../../../src/adapters/http/families/catalog.ts';
+import { healthRoutes } from '../../../src/adapters/http/families/health.ts';
+import { messageRoutes } from '../../../src/adapters/http/families/messages.ts';
+import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts';
+import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp-resources.ts';
+import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
 import type { SendCommand, SendResult } from '../../../src/application/messages/send-batch.ts';
 import { Rejected, type Rejection } from '../../../src/application/rejected.ts';
@@ -21,7 +26,7 @@ export const RECEIPT: SendResult = {
 };
 
 /** The use cases by hand: what the interface asked for is kept, and what they answer is set by the test. */
-export class MemoryApi implements Api {
+export class MemoryApi {
   project: Project = aProject({ environment: 'dev' });
   /** What every send is answered with. */
   receipt: SendResult = RECEIPT;
@@ -90,6 +95,11 @@ export class MemoryApi implements Api {
       dependencies: this.dependencies,
     }),
   };
+
+  /** The families of the interface over these use cases. */
+  families(wait?: Wait): readonly RouteFamily[] {
+    return [messageRoutes(this, wait), catalogRoutes(this), whatsappResourceRoutes(this), healthRoutes(this)];
+  }
 
   #throwFault(): void {
     if (this.fault !== null) throw this.fault;

@@ -1,15 +1,16 @@
 import { z } from 'zod';
+import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
+import type { ReadCatalog } from '../../../application/catalog/read-catalog.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { SENDER_ID_STATUSES, type SenderId } from '../../../domain/senders/sender-id.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import { PRICING_LIMIT_DEFAULT, PRICING_LIMIT_MAX, PRICING_PAGE_MAX } from '../limits.ts';
-import { errorReplyDoc } from '../openapi/error-schemas.ts';
-import { admitTo } from '../routing/admission.ts';
-import type { Api } from '../routing/api.ts';
+import { projectKey } from '../routing/admission.ts';
+import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { wholeNumber } from '../routing/query-fields.ts';
-import { type Route, route } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 
 const CURRENCY = 'IQD';
 const COUNTRY_ERROR = 'countryIso must be two letters';
@@ -51,19 +52,24 @@ const priceList = z.object({
   items: z.array(priceRow),
 });
 
+export interface CatalogUseCases {
+  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly catalog: Pick<ReadCatalog, 'info' | 'senderIds' | 'internationalPrices'>;
+}
+
 /** Specification 4.3, 4.6 and 4.7: prices, sender IDs and the project itself. */
-export function catalogRoutes(api: Api): readonly Route[] {
-  const admit = admitTo('other', api);
+export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): RouteFamily {
+  const admission = projectKey(authenticate);
 
   const info = route({
     method: 'get',
     path: '/info',
     operationId: 'projectInfo',
     summary: 'Read the name and credit of the project',
-    admit,
+    admission,
     ok: { description: 'The project', schema: projectInfo },
-    async handle({ project }) {
-      const { projectName, credit } = await api.catalog.info(project);
+    async handle({ caller }) {
+      const { projectName, credit } = await catalog.info(caller);
       return ok({ projectName, credit: toIqd(credit) });
     },
   });
@@ -73,10 +79,10 @@ export function catalogRoutes(api: Api): readonly Route[] {
     path: '/sender-ids',
     operationId: 'listSenderIds',
     summary: 'List the sender IDs of the project',
-    admit,
+    admission,
     ok: { description: 'All sender IDs, whatever their status', schema: senderIdList },
-    async handle({ project }) {
-      const found = await api.catalog.senderIds(project);
+    async handle({ caller }) {
+      const found = await catalog.senderIds(caller);
       return ok({ success: true as const, data: found.map(presentSenderId) });
     },
   });
@@ -86,13 +92,13 @@ export function catalogRoutes(api: Api): readonly Route[] {
     path: '/international-sms-pricing',
     operationId: 'listInternationalPrices',
     summary: 'List the international prices per sms segment',
-    admit,
+    admission,
     query: pricingQuery,
     ok: { description: 'One page of the price list', schema: priceList },
-    rejections: { 400: errorReplyDoc('A query parameter is not valid') },
+    rejections: { 400: { description: 'A query parameter is not valid' } },
     async handle({ query: { page, limit, countryIso: country } }) {
       const countryIso = country?.toUpperCase() ?? null;
-      const { total, rows } = await api.catalog.internationalPrices({ countryIso }, { page, limit });
+      const { total, rows } = await catalog.internationalPrices({ countryIso }, { page, limit });
       return ok({
         currency: CURRENCY,
         page,
@@ -105,7 +111,7 @@ export function catalogRoutes(api: Api): readonly Route[] {
     },
   });
 
-  return [info, senderIds, prices];
+  return { envelope: usualEnvelope, routes: [info, senderIds, prices] };
 }
 
 function presentSenderId({ id, senderId, status, pricePerSms }: SenderId): z.input<typeof senderIdItem> {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { overloadedBody } from '../openapi/error-schemas.ts';
-import type { Api } from '../routing/api.ts';
+import type { CheckHealth } from '../../../application/check-health.ts';
+import { anyone } from '../routing/admission.ts';
+import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { openRoute, type Route } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 
 const alive = z.object({ status: z.literal('ok') });
 
@@ -13,36 +14,40 @@ const readinessFields = {
 };
 const ready = z.object({ status: z.enum(['ready', 'not-ready']), ...readinessFields });
 
-const NOT_READY = { status: 503, code: 'not-ready', headers: ['Retry-After', '1'] } as const;
+const overloaded = z.object({ message: z.string() });
+
+const NOT_READY = { kind: 'json', status: 503, code: 'not-ready', headers: ['Retry-After', '1'] } as const;
 
 /** For machines that watch the service: `/healthz` touches nothing, `/readyz` asks every dependency. */
-export function healthRoutes(api: Api): readonly Route[] {
-  const liveness = openRoute({
+export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'readiness'> }): RouteFamily {
+  const liveness = route({
     method: 'get',
     path: '/healthz',
     operationId: 'liveness',
     summary: 'Whether the process answers',
+    admission: anyone,
     ok: { description: 'It does', schema: alive },
     // Who watches would start a process again that is merely busy.
     bypassesLoadShedding: true,
     handle: async () => ok({ status: 'ok' as const }),
   });
 
-  const readiness = openRoute({
+  const readiness = route({
     method: 'get',
     path: '/readyz',
     operationId: 'readiness',
     summary: 'Whether every critical dependency is well',
+    admission: anyone,
     ok: { description: 'They are', schema: ready },
     rejections: {
       503: {
         description: 'At least one is not, or too many requests are being answered',
-        schema: z.union([ready, overloadedBody]),
+        schema: z.union([ready, overloaded]),
         headers: ['Retry-After'],
       },
     },
     async handle() {
-      const { ready: isReady, dependencies } = await api.health.readiness();
+      const { ready: isReady, dependencies } = await health.readiness();
       const list = dependencies.map(({ name, ok: isOk, critical, detail }) => ({
         name,
         ok: isOk,
@@ -54,5 +59,5 @@ export function healthRoutes(api: Api): readonly Route[] {
     },
   });
 
-  return [liveness, readiness];
+  return { envelope: usualEnvelope, routes: [liveness, readiness] };
 }

@@ -1,24 +1,25 @@
-import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { SendResult } from '../../../application/messages/send-batch.ts';
+import type { SendMessages } from '../../../application/messages/send-messages.ts';
+import type { TrackMessage } from '../../../application/messages/track-message.ts';
 import { PAYMENT_TYPES } from '../../../domain/billing/account.ts';
 import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../../domain/messages/message.ts';
 import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
-import type { RequestOutcome } from '../../../domain/sandbox/sandbox-outcomes.ts';
-import { requestOutcomeOf } from '../../../domain/sandbox/sandbox-send.ts';
 import { CHANNELS } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { PHONE_NUMBER_PATTERN } from '../../../domain/shared/phone-number.ts';
-import { errorReplyDoc, messageReplyDoc, RATE_LIMITED, SEND_REJECTED } from '../openapi/error-schemas.ts';
-import { admitTo } from '../routing/admission.ts';
-import type { Api } from '../routing/api.ts';
-import { ClientDisconnected, ok } from '../routing/http-reply.ts';
-import { IDEMPOTENCY_KEY_HEADER, idempotencyOf } from '../routing/idempotency.ts';
-import { type Route, route } from '../routing/route.ts';
+import { projectKey } from '../routing/admission.ts';
+import { usualEnvelope } from '../routing/http-error.ts';
+import { ok } from '../routing/http-reply.ts';
+import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
+import { RATE_LIMITED, SEND_REJECTED } from './message-errors.ts';
+import { type Wait, withSandboxFaults } from './sandbox-faults.ts';
 import { sendBody, toSendRequest } from './send-body.ts';
 
 const smsId = z.string().regex(SMS_ID_PATTERN);
-const REPLAYED = ['Idempotency-Replayed', 'true'];
 
 const receipt = z.object({
   message: z.string(),
@@ -41,17 +42,25 @@ const trackedMessage = z.object({
   ),
 });
 
-/** Resolves after so many milliseconds. */
-export type Wait = (ms: number) => Promise<void>;
+export interface MessageUseCases {
+  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly sendMessages: Pick<SendMessages, 'execute'>;
+  readonly trackMessage: Pick<TrackMessage, 'execute'>;
+}
 
-/** Specification 4.1 and 4.2: send one message, and track it. */
-export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
+/** Specification 4.1 and 4.2: send one message, and track it. `wait` is how a late reply waits. */
+export function messageRoutes(
+  { authenticate, sendMessages, trackMessage }: MessageUseCases,
+  wait: Wait = sleep,
+): RouteFamily {
+  const admission = projectKey(authenticate);
+
   const send = route({
     method: 'post',
     path: '/sms',
     operationId: 'sendMessage',
     summary: 'Send one message to one phone number',
-    admit: admitTo('other', api),
+    admission,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: sendBody,
     ok: {
@@ -61,18 +70,17 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
     },
     rejections: {
       400: SEND_REJECTED,
-      409: errorReplyDoc('The Idempotency-Key was used with another request'),
+      409: { description: 'The Idempotency-Key was used with another request' },
       429: RATE_LIMITED,
     },
-    async handle({ project, body, rawBody, request }) {
-      const send = toSendRequest(body);
-      const outcome = requestOutcomeOf(project, send.phoneNumber);
-      if (outcome?.kind === 'internal-error') throw new Error('This test number stands for a 500');
-      const idempotency = idempotencyOf(request, rawBody);
-      const accepted = await api.sendMessages.execute({ project, request: send, idempotency });
-      if (outcome !== null && !accepted.replayed) await disturbReply(outcome, request.socket, wait);
+    handle: withSandboxFaults(async ({ caller, body, json, request }) => {
+      const accepted = await sendMessages.execute({
+        project: caller,
+        request: toSendRequest(body),
+        idempotency: idempotencyOf(request, json),
+      });
       return ok(presentReceipt(accepted), accepted.replayed ? REPLAYED : undefined);
-    },
+    }, wait),
   });
 
   const track = route({
@@ -80,25 +88,16 @@ export function messageRoutes(api: Api, wait: Wait): readonly Route[] {
     path: '/sms/track/:smsId',
     operationId: 'trackMessage',
     summary: 'Read the delivery status of a message',
-    admit: admitTo('other', api),
+    admission,
     params: z.object({ smsId }),
     ok: { description: 'The message', schema: trackedMessage },
-    rejections: { 404: messageReplyDoc('No message of the project has this id') },
-    async handle({ project, params }) {
-      return ok(presentMessage(await api.trackMessage.execute(project, params.smsId ?? '')));
+    rejections: { 404: { description: 'No message of the project has this id' } },
+    async handle({ caller, params }) {
+      return ok(presentMessage(await trackMessage.execute(caller, params.smsId ?? '')));
     },
   });
 
-  return [send, track];
-}
-
-/** What a test number does to the HTTP reply of an accepted send. */
-async function disturbReply(outcome: RequestOutcome, socket: Socket, wait: Wait): Promise<void> {
-  if (outcome.kind === 'slow-reply') await wait(outcome.delayMs);
-  if (outcome.kind === 'cut-connection') {
-    socket.destroy();
-    throw new ClientDisconnected('the test number asked for it');
-  }
+  return { envelope: usualEnvelope, routes: [send, track] };
 }
 
 function presentReceipt(accepted: SendResult): z.input<typeof receipt> {

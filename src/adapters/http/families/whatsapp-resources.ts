@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
+import type { ReadCatalog } from '../../../application/catalog/read-catalog.ts';
 import {
   countResources,
   type WhatsappAccount,
@@ -6,13 +8,21 @@ import {
   type WhatsappPhoneNumber,
   type WhatsappTemplate,
 } from '../../../domain/whatsapp/whatsapp-resources.ts';
-import { errorReplyDoc, RESOURCES_FAILED_DOC } from '../openapi/error-schemas.ts';
-import { admitTo } from '../routing/admission.ts';
-import type { Api } from '../routing/api.ts';
-import { RESOURCES_FAILED } from '../routing/error-bodies.ts';
+import { projectKey } from '../routing/admission.ts';
+import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { truthValue } from '../routing/query-fields.ts';
-import { type Route, route } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
+
+const RESOURCES_FAILED: HttpError = {
+  status: 500,
+  code: 'resources-failed',
+  text: 'Failed to fetch whatsapp resources',
+};
+
+/** Specification 7: the failure to fetch the resources says `success`, every other error has the usual body. */
+const resourcesEnvelope: ErrorEnvelope = (error) =>
+  error.code === RESOURCES_FAILED.code ? { success: false, message: error.text } : usualEnvelope(error);
 
 const text = z.string();
 const count = z.int().min(0);
@@ -82,20 +92,25 @@ const resourceTree = z.object({
   }),
 });
 
+export interface WhatsappResourceUseCases {
+  readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly catalog: Pick<ReadCatalog, 'whatsappResources'>;
+}
+
 /** Specification 4.8: everything of whatsapp that is linked to the project. */
-export function whatsappResourceRoutes(api: Api): readonly Route[] {
+export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResourceUseCases): RouteFamily {
   const resources = route({
     method: 'get',
     path: '/whatsapp/resources',
     operationId: 'listWhatsappResources',
     summary: 'List whatsapp businesses, accounts, phone numbers and templates of the project',
-    admit: admitTo('resources', api),
+    admission: projectKey(authenticate, 'resources'),
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
-    rejections: { 400: errorReplyDoc('A query parameter is not valid'), 500: RESOURCES_FAILED_DOC },
+    rejections: { 400: { description: 'A query parameter is not valid' } },
     fault: RESOURCES_FAILED,
-    async handle({ project, query: { includeTemplateComponents } }) {
-      const businesses = await api.catalog.whatsappResources(project);
+    async handle({ caller: project, query: { includeTemplateComponents } }) {
+      const businesses = await catalog.whatsappResources(project);
       return ok({
         success: true as const,
         data: {
@@ -106,7 +121,7 @@ export function whatsappResourceRoutes(api: Api): readonly Route[] {
       });
     },
   });
-  return [resources];
+  return { envelope: resourcesEnvelope, routes: [resources] };
 }
 
 function presentBusiness(found: WhatsappBusiness, withComponents: boolean): z.input<typeof business> {

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 import { REQUEST_ID_CHARACTERS_MAX } from '../limits.ts';
+import { ERROR_CODES } from '../routing/error-codes.ts';
+import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import {
+  ADDRESS_NOT_ALLOWED,
   BODY_TOO_LARGE,
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,
@@ -10,12 +13,9 @@ import {
   NOT_FOUND,
   OVERLOADED,
   REQUEST_TIMEOUT,
-  rejectionReply,
   UNAUTHORIZED,
   UNSUPPORTED_MEDIA_TYPE,
-} from '../routing/error-bodies.ts';
-import { ERROR_CODES } from '../routing/error-codes.ts';
-import type { ErrorReply } from '../routing/http-reply.ts';
+} from '../routing/known-errors.ts';
 import type { Route } from '../routing/route.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -47,11 +47,16 @@ const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
     required: false,
     schema: { type: 'string', const: 'true' },
   },
+  'Content-Disposition': {
+    description: 'The name of the file',
+    required: true,
+    schema: { type: 'string', pattern: '^attachment; filename="[A-Za-z0-9._-]+"$' },
+  },
   Allow: { description: 'The methods of the path', required: true, schema: { type: 'string' } },
   'WWW-Authenticate': {
     description: 'How to authenticate',
     required: true,
-    schema: { type: 'string', const: 'Bearer' },
+    schema: { type: 'string', enum: ['Bearer', 'Signature'] },
   },
 };
 
@@ -67,26 +72,43 @@ export function headerReferences(names: readonly string[]): Record<string, unkno
   );
 }
 
-/** The answers that many routes, or no route at all, can give; each with its body as an example. */
+interface SharedError {
+  readonly description: string;
+  readonly error: HttpError;
+}
+
+/** The errors that many routes, or no route at all, can reply with. */
+const SHARED_ERRORS: Readonly<Record<string, SharedError>> = {
+  Unauthorized: { description: 'The key is missing or wrong', error: UNAUTHORIZED },
+  AddressNotAllowed: { description: 'The address is not allowed', error: ADDRESS_NOT_ALLOWED },
+  BodyTooLarge: { description: 'The body is too large', error: BODY_TOO_LARGE },
+  UnsupportedMediaType: { description: 'The body is not JSON in UTF-8', error: UNSUPPORTED_MEDIA_TYPE },
+  InternalError: { description: 'A fault of the service', error: INTERNAL_ERROR },
+  Overloaded: { description: 'Too many requests are being answered', error: OVERLOADED },
+  NotFound: { description: 'No such path', error: NOT_FOUND },
+  MethodNotAllowed: {
+    description: 'The path does not have this method',
+    error: methodNotAllowed('GET, HEAD, OPTIONS'),
+  },
+  MalformedRequest: { description: 'Not a valid HTTP request', error: MALFORMED_REQUEST },
+  RequestTimeout: { description: 'The request did not arrive in time', error: REQUEST_TIMEOUT },
+  ExpectationFailed: {
+    description: 'An Expect header that is not supported',
+    error: EXPECTATION_FAILED,
+  },
+  HeadersTooLarge: { description: 'The headers are too large', error: HEADERS_TOO_LARGE },
+};
+
+/** The components/responses part of the document: the shared errors in the usual envelope. */
 export function sharedResponses(): Record<string, unknown> {
+  const errors = Object.entries(SHARED_ERRORS).map(([name, { description, error }]) => [
+    name,
+    responseOf(description, error, usualEnvelope),
+  ]);
   return {
-    Unauthorized: responseOf('The key is missing or wrong', UNAUTHORIZED),
-    AddressNotAllowed: responseOf('The address is not allowed', rejectionReply({ kind: 'ip-not-allowed' })),
-    BodyTooLarge: responseOf('The body is too large', BODY_TOO_LARGE),
-    UnsupportedMediaType: responseOf('The body is not JSON in UTF-8', UNSUPPORTED_MEDIA_TYPE),
-    InternalError: responseOf('A fault of the service', INTERNAL_ERROR),
-    Overloaded: responseOf('Too many requests are being answered', OVERLOADED),
-    NotFound: responseOf('No such path', NOT_FOUND),
-    MethodNotAllowed: responseOf(
-      'The path does not have this method',
-      methodNotAllowed('GET, HEAD, OPTIONS'),
-    ),
-    MalformedRequest: responseOf('Not a valid HTTP request', MALFORMED_REQUEST),
-    RequestTimeout: responseOf('The request did not arrive in time', REQUEST_TIMEOUT),
-    ExpectationFailed: responseOf('An Expect header that is not supported', EXPECTATION_FAILED),
-    HeadersTooLarge: responseOf('The headers are too large', HEADERS_TOO_LARGE),
+    ...Object.fromEntries(errors),
     AllowedMethods: {
-      description: 'The methods of the path, as the answer to OPTIONS',
+      description: 'The methods of the path, as the reply to OPTIONS',
       headers: headerReferences(['Allow']),
       content: {
         'application/json': {
@@ -99,6 +121,20 @@ export function sharedResponses(): Record<string, unknown> {
       },
     },
   };
+}
+
+/** An error in the envelope of a family: a reference when it is a shared one in the usual envelope. */
+export function errorResponse(error: HttpError, envelope: ErrorEnvelope): unknown {
+  const shared = Object.entries(SHARED_ERRORS).find((entry) => entry[1].error === error);
+  if (shared === undefined) return responseOf(error.text, error, envelope);
+  const [name, { description }] = shared;
+  const isUsual = JSON.stringify(envelope(error)) === JSON.stringify(usualEnvelope(error));
+  return isUsual ? { $ref: `#/components/responses/${name}` } : responseOf(description, error, envelope);
+}
+
+/** The schema of the errors of one status in an envelope. */
+export function errorSchema(status: number, envelope: ErrorEnvelope): Schema {
+  return schemaOf(envelope({ status, code: 'validation-failed', text: '' }));
 }
 
 /** The path, query and header parameters of a route. */
@@ -140,17 +176,22 @@ function membersOf(schema: z.ZodObject | null, jsonSchemaOf: (schema: z.ZodType)
   }));
 }
 
-function responseOf(description: string, { body, headers = [] }: ErrorReply) {
+function responseOf(description: string, error: HttpError, envelope: ErrorEnvelope) {
+  const { headers = [] } = error;
   const names = headers.filter((_, index) => index % 2 === 0);
-  const key = 'error' in body ? 'error' : 'message';
+  const body = envelope(error);
   return {
     description,
     headers: headerReferences(['X-Error-Code', ...names]),
-    content: {
-      'application/json': {
-        schema: { type: 'object', properties: { [key]: { type: 'string' } }, required: [key] },
-        example: body,
-      },
-    },
+    content: { 'application/json': { schema: schemaOf(body), example: body } },
   };
+}
+
+/** The schema of a body by its example: texts may differ, everything else is constant. */
+function schemaOf(body: Readonly<Record<string, unknown>>): Schema {
+  const properties = Object.entries(body).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? { type: 'string' } : { const: value },
+  ]);
+  return { type: 'object', properties: Object.fromEntries(properties), required: Object.keys(body) };
 }

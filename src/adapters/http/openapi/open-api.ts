@@ -1,7 +1,24 @@
 import { z } from 'zod';
+import { anyone } from '../routing/admission.ts';
+import { type ErrorEnvelope, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { type DocumentedReply, openRoute, type Route } from '../routing/route.ts';
-import { headerComponents, headerReferences, parametersOf, sharedResponses } from './open-api-components.ts';
+import { BODY_TOO_LARGE, INTERNAL_ERROR, OVERLOADED, unsupportedMediaType } from '../routing/known-errors.ts';
+import { JSON_TYPE } from '../routing/request-body.ts';
+import {
+  type DocumentedError,
+  type DocumentedReply,
+  type Route,
+  type RouteFamily,
+  route,
+} from '../routing/route.ts';
+import {
+  errorResponse,
+  errorSchema,
+  headerComponents,
+  headerReferences,
+  parametersOf,
+  sharedResponses,
+} from './open-api-components.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -24,46 +41,48 @@ const OPENAPI_VERSION = '3.1.0';
 const INTERFACE_VERSION = '1.0.0';
 const DESCRIPTION = [
   'Sends verification codes, texts and whatsapp templates over sms, whatsapp and telegram.',
-  'Every answer is JSON. An unknown path answers 404 and a method that a path does not have 405; what is no',
-  'valid HTTP request answers 400, 408, 417 or 431 (see components/responses).',
+  'Every error is JSON. The reply to an unknown path is 404, to a method that a path does not have 405, and to',
+  'what is no valid HTTP request 400, 408, 417 or 431 (see components/responses).',
 ].join(' ');
 
-/** The document of the declared routes, the one that serves it included. Answers are open objects: fields may be added, never removed. */
-export function openApiDocument(routes: readonly Route[]): OpenApi {
+const MEDIA_TYPES = { text: 'text/plain', html: 'text/html', events: 'text/event-stream' };
+const ANY_MEDIA_TYPE = '*/*';
+const TEXT_SCHEMA = { type: 'string' };
+const BYTES_SCHEMA = { type: 'string', format: 'binary' };
+
+/** The document of the declared routes, the one that serves it included. Replies are open objects: fields may be added, never removed. */
+export function openApiDocument(families: readonly RouteFamily[]): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const route of [...routes, openApiRoute(null)]) {
-    const path = documentedPath(route.path);
-    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+  const securitySchemes: Record<string, unknown> = {};
+  for (const { envelope, routes } of [...families, openApiRoutes(null)]) {
+    for (const declared of routes) {
+      const path = documentedPath(declared.path);
+      paths[path] = { ...paths[path], [declared.method]: operationOf(declared, envelope) };
+      const { scheme } = declared.admission;
+      if (scheme !== null) securitySchemes[scheme.name] = scheme.definition;
+    }
   }
   return {
     openapi: OPENAPI_VERSION,
     info: { title: 'Barid', version: INTERFACE_VERSION, description: DESCRIPTION },
     servers: [{ url: '/' }, { url: '/api' }],
     paths,
-    components: {
-      securitySchemes: {
-        projectKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A project API key, sk_live_… or sk_dev_…',
-        },
-      },
-      headers: headerComponents(),
-      responses: sharedResponses(),
-    },
+    components: { securitySchemes, headers: headerComponents(), responses: sharedResponses() },
   };
 }
 
-/** The route that serves the document; null stands for one that is still being made. */
-export function openApiRoute(document: OpenApi | null): Route {
-  return openRoute({
+/** The family that serves the document; null stands for one that is still being made. */
+export function openApiRoutes(document: OpenApi | null): RouteFamily {
+  const serveDocument = route({
     method: 'get',
     path: '/openapi.json',
     operationId: 'openApi',
     summary: 'Read this document',
+    admission: anyone,
     ok: { description: 'The OpenAPI document', schema: z.looseObject({ openapi: z.string() }) },
     handle: async () => ok(document ?? { openapi: OPENAPI_VERSION }),
   });
+  return { envelope: usualEnvelope, routes: [serveDocument] };
 }
 
 /** `/sms/track/:smsId` as the document writes it. */
@@ -77,44 +96,73 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return rest;
 }
 
-function operationOf(route: Route): Operation {
-  const { operationId, summary, needsKey, body } = route;
-  const parameters = parametersOf(route, jsonSchemaOf);
+function operationOf(declared: Route, envelope: ErrorEnvelope): Operation {
+  const { operationId, summary, admission } = declared;
+  const parameters = parametersOf(declared, jsonSchemaOf);
+  const requestBody = requestBodyOf(declared);
   return {
     operationId,
     summary,
-    security: needsKey ? [{ projectKey: [] }] : [],
+    security: admission.scheme === null ? [] : [{ [admission.scheme.name]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(body !== null && {
-      requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } },
-    }),
-    responses: responsesOf(route),
+    ...(requestBody !== null && { requestBody }),
+    responses: responsesOf(declared, envelope),
   };
 }
 
-function responsesOf({
-  ok: success,
-  rejections = {},
-  needsKey,
-  body,
-  bypassesLoadShedding = false,
-}: Route): Record<string, unknown> {
-  const shared = (name: string) => ({ $ref: `#/components/responses/${name}` });
-  const responses: Record<string, unknown> = {
-    200: responseOf(success, false),
-    500: shared('InternalError'),
-    ...(!bypassesLoadShedding && { 503: shared('Overloaded') }),
-    ...(needsKey && { 401: shared('Unauthorized'), 403: shared('AddressNotAllowed') }),
-    ...(body !== null && { 413: shared('BodyTooLarge'), 415: shared('UnsupportedMediaType') }),
-  };
-  for (const [status, answer] of Object.entries(rejections)) responses[status] = responseOf(answer, true);
-  return responses;
+function requestBodyOf({ body, rawBody }: Route): unknown {
+  if (body !== null) return { required: true, content: { [JSON_TYPE]: { schema: jsonSchemaOf(body) } } };
+  if (rawBody === null) return null;
+  const { description, mediaType } = rawBody;
+  return { description, required: true, content: { [mediaType]: { schema: BYTES_SCHEMA } } };
 }
 
-function responseOf({ description, schema, headers = [] }: DocumentedReply, refuses: boolean) {
+function responsesOf(declared: Route, envelope: ErrorEnvelope): Record<string, unknown> {
+  const { admission, body, rawBody, bypassesLoadShedding = false, fault = INTERNAL_ERROR } = declared;
+  const mediaType = body === null ? rawBody?.mediaType : JSON_TYPE;
+  const errors = [
+    fault,
+    ...(bypassesLoadShedding ? [] : [OVERLOADED]),
+    ...admission.errors,
+    ...(mediaType === undefined ? [] : [BODY_TOO_LARGE, unsupportedMediaType(mediaType)]),
+  ];
+  return {
+    200: replyResponse(declared.ok),
+    ...Object.fromEntries(errors.map((error) => [error.status, errorResponse(error, envelope)])),
+    ...Object.fromEntries(
+      Object.entries(declared.rejections ?? {}).map(([status, rejection]) => [
+        status,
+        rejectionResponse(Number(status), rejection, envelope),
+      ]),
+    ),
+  };
+}
+
+function replyResponse(reply: DocumentedReply) {
+  const { description, headers = [] } = reply;
+  const { content, ownHeaders } = contentOf(reply);
+  return { description, headers: headerReferences([...headers, ...ownHeaders]), content };
+}
+
+function contentOf(reply: DocumentedReply) {
+  if ('schema' in reply)
+    return { content: { [JSON_TYPE]: { schema: jsonSchemaOf(reply.schema) } }, ownHeaders: [] };
+  if (reply.kind === 'file') {
+    const content = { [reply.mediaType ?? ANY_MEDIA_TYPE]: { schema: BYTES_SCHEMA } };
+    return { content, ownHeaders: ['Content-Disposition'] };
+  }
+  return { content: { [MEDIA_TYPES[reply.kind]]: { schema: TEXT_SCHEMA } }, ownHeaders: [] };
+}
+
+function rejectionResponse(
+  status: number,
+  { description, schema, headers = [] }: DocumentedError,
+  envelope: ErrorEnvelope,
+) {
+  const documented = schema === undefined ? errorSchema(status, envelope) : jsonSchemaOf(schema);
   return {
     description,
-    headers: headerReferences([...(refuses ? ['X-Error-Code'] : []), ...headers]),
-    content: { 'application/json': { schema: jsonSchemaOf(schema) } },
+    headers: headerReferences(['X-Error-Code', ...headers]),
+    content: { [JSON_TYPE]: { schema: documented } },
   };
 }

@@ -1,20 +1,115 @@
-import type { IncomingMessage } from 'node:http';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import { Rejected } from '../../../application/rejected.ts';
-import { apiKeyFromHeader } from '../../../domain/access/api-key.ts';
+import { apiKeyFromHeader, bearerFromHeader } from '../../../domain/access/api-key.ts';
 import { type GuardedEndpoint, isAddressAllowed } from '../../../domain/access/ip-rule.ts';
 import type { Project } from '../../../domain/access/project.ts';
-import type { Api } from './api.ts';
+import { type HttpError, RequestRejected } from './http-error.ts';
 import { isListed } from './ip-allow-list.ts';
+import { ADDRESS_NOT_ALLOWED, NOT_FOUND, UNAUTHORIZED, unauthorized } from './known-errors.ts';
 
-export type Admit = (request: IncomingMessage) => Promise<Project>;
+/** A security scheme of OpenAPI, with its name in the document. */
+export interface SecurityScheme {
+  readonly name: string;
+  readonly definition: Readonly<Record<string, string>>;
+}
 
-/** By key (specification 5), and by address when the project's rule guards this kind of endpoint. */
-export function admitTo(endpoint: GuardedEndpoint, api: Api): Admit {
-  return async (request) => {
-    const project = await api.authenticate.execute(apiKeyFromHeader(request.headers.authorization));
-    if (!isAddressAllowed(project.settings, endpoint, request.socket.remoteAddress, isListed)) {
-      throw new Rejected({ kind: 'ip-not-allowed' });
-    }
-    return project;
+/** Who may use a route. */
+export interface Admission<Caller> {
+  /** How the document describes the credential; null when there is none. */
+  readonly scheme: SecurityScheme | null;
+  /** What callers without the credential are told, for the document. */
+  readonly errors: readonly HttpError[];
+  /** Whether the body is read first, and handed to `admit`. */
+  readonly readsBody: boolean;
+  /** Resolves with the caller; throws for one who may not. `body` is empty unless `readsBody` is set. */
+  admit(request: IncomingMessage, body: Buffer): Promise<Caller>;
+}
+
+const PROJECT_KEY: SecurityScheme = {
+  name: 'projectKey',
+  definition: { type: 'http', scheme: 'bearer', description: 'A project API key, sk_live_… or sk_dev_…' },
+};
+const OPERATOR_TOKEN: SecurityScheme = {
+  name: 'operatorToken',
+  definition: { type: 'http', scheme: 'bearer', description: 'The token of the operator' },
+};
+
+const OPERATOR_UNAUTHORIZED = unauthorized('Unauthorized, please use the operator token', 'Bearer');
+const SIGNATURE_INVALID = unauthorized('The signature is missing or wrong', 'Signature');
+
+/** Admits everyone. */
+export const anyone: Admission<null> = {
+  scheme: null,
+  errors: [],
+  readsBody: false,
+  admit: async () => null,
+};
+
+/** Admits by project key (specification 5), and by address when the rule of the project guards the endpoint. */
+export function projectKey(
+  authenticate: Pick<AuthenticateProject, 'execute'>,
+  endpoint: GuardedEndpoint = 'other',
+): Admission<Project> {
+  return {
+    scheme: PROJECT_KEY,
+    errors: [UNAUTHORIZED, ADDRESS_NOT_ALLOWED],
+    readsBody: false,
+    async admit(request) {
+      const project = await authenticate.execute(apiKeyFromHeader(request.headers.authorization));
+      if (!isAddressAllowed(project.settings, endpoint, request.socket.remoteAddress, isListed)) {
+        throw new Rejected({ kind: 'ip-not-allowed' });
+      }
+      return project;
+    },
   };
+}
+
+/**
+ * Admits by the token of the operator, as a bearer token. Without a token (null) there is no operator surface: its
+ * routes reply 404 like a path that does not exist, whatever the caller sends.
+ */
+export function operatorToken(token: string | null): Admission<null> {
+  const expected = token === null ? null : digestOf(token);
+  return {
+    scheme: OPERATOR_TOKEN,
+    errors: [OPERATOR_UNAUTHORIZED, NOT_FOUND],
+    readsBody: false,
+    async admit({ headers }) {
+      if (expected === null) throw new RequestRejected(NOT_FOUND);
+      // Digests have one length, so the comparison takes the same time for every token.
+      const given = digestOf(bearerFromHeader(headers.authorization) ?? '');
+      if (!timingSafeEqual(given, expected)) throw new RequestRejected(OPERATOR_UNAUTHORIZED);
+      return null;
+    },
+  };
+}
+
+/** Whether a provider signed these bytes. Has to compare in constant time; throws nothing. */
+export type SignatureVerifier = (body: Buffer, headers: IncomingHttpHeaders) => boolean;
+
+/** Admits requests whose body a provider signed; `header` is where the document says that the signature stands. */
+export function providerSignature(header: string, verify: SignatureVerifier): Admission<null> {
+  return {
+    scheme: {
+      name: header,
+      definition: {
+        type: 'apiKey',
+        in: 'header',
+        name: header,
+        description: 'The signature of the provider',
+      },
+    },
+    errors: [SIGNATURE_INVALID],
+    readsBody: true,
+    async admit({ headers }, body) {
+      if (!verify(body, headers)) throw new RequestRejected(SIGNATURE_INVALID);
+      return null;
+    },
+  };
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }

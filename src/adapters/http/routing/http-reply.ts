@@ -1,38 +1,92 @@
+import type { Readable } from 'node:stream';
 import type { ErrorCode } from './error-codes.ts';
 
-/** What a handler answers: a JSON body, and headers as a flat list of names and values. */
-export interface HttpReply<Body = unknown> {
+interface ReplyHead {
   readonly status: number;
-  readonly body: Body;
+  /** A flat list of names and values, beside the headers that every reply has. */
   readonly headers?: readonly string[];
-  /** The stable slug in X-Error-Code of every answer that refuses. */
+  /** The stable word in X-Error-Code of every reply that rejects a request. */
   readonly code?: ErrorCode;
 }
 
-export interface ErrorReply extends HttpReply<Readonly<Record<string, unknown>>> {
-  readonly code: ErrorCode;
+export interface JsonReply<Body = unknown> extends ReplyHead {
+  readonly kind: 'json';
+  readonly body: Body;
 }
 
-/** Thrown to give up the connection instead of answering. */
-export class ClientDisconnected extends Error {}
-
-/** A request the interface refuses before any use case sees it. */
-export class BadRequest extends Error {
-  readonly answer: ErrorReply;
-
-  constructor(answer: ErrorReply) {
-    super(answer.code);
-    this.name = 'BadRequest';
-    this.answer = answer;
-  }
+/** Plain text in UTF-8. */
+export interface TextReply extends ReplyHead {
+  readonly kind: 'text';
+  readonly text: string;
 }
 
-/** The 200 every successful request gets. */
-export function ok<Body>(body: Body, headers?: readonly string[]): HttpReply<Body> {
-  return headers === undefined ? { status: 200, body } : { status: 200, body, headers };
+/** A page in UTF-8. */
+export interface HtmlReply extends ReplyHead {
+  readonly kind: 'html';
+  readonly html: string;
 }
 
-/** The 400 of a request that is not well formed: the text says what to change. */
-export function invalid(error: string, code: ErrorCode = 'validation-failed'): BadRequest {
-  return new BadRequest({ status: 400, code, body: { error } });
+/** A download. The server reads `content` as fast as the client does, and destroys it when the client leaves. */
+export interface FileReply extends ReplyHead {
+  readonly kind: 'file';
+  readonly content: Readable;
+  readonly mediaType: string;
+  /** Characters other than letters, digits, dot, hyphen and underscore are sent as underscores. */
+  readonly fileName: string;
+}
+
+/** One event of a stream, as the HTML standard defines it. */
+export interface ServerSentEvent {
+  /** Lines end with LF, CR or CR LF. */
+  readonly data: string;
+  /** The name that a client subscribes to; `message` when absent. */
+  readonly event?: string;
+  /** A client that connects again sends the last one as Last-Event-ID. */
+  readonly id?: string;
+  /** How long a client waits before it connects again. */
+  readonly retryMs?: number;
+}
+
+/**
+ * Server-sent events. The server asks for the next event when the client has taken the one before. It aborts the
+ * signal when the client leaves and when the process stops: a source that waits for something has to watch it.
+ */
+export interface EventStreamReply extends ReplyHead {
+  readonly kind: 'events';
+  readonly events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>;
+}
+
+/** What a handler replies with. */
+export type HttpReply<Body = unknown> =
+  | JsonReply<Body>
+  | TextReply
+  | HtmlReply
+  | FileReply
+  | EventStreamReply;
+
+/** The 200 of a route that replies with JSON. */
+export function ok<Body>(body: Body, headers?: readonly string[]): JsonReply<Body> {
+  return headers === undefined
+    ? { kind: 'json', status: 200, body }
+    : { kind: 'json', status: 200, body, headers };
+}
+
+/** The 200 of a route that replies with plain text. */
+export function text(content: string): TextReply {
+  return { kind: 'text', status: 200, text: content };
+}
+
+/** The 200 of a route that replies with a page. */
+export function html(page: string): HtmlReply {
+  return { kind: 'html', status: 200, html: page };
+}
+
+/** The 200 of a route that replies with a download. */
+export function file(content: Readable, mediaType: string, fileName: string): FileReply {
+  return { kind: 'file', status: 200, content, mediaType, fileName };
+}
+
+/** The 200 of a route that replies with server-sent events. */
+export function eventStream(events: EventStreamReply['events']): EventStreamReply {
+  return { kind: 'events', status: 200, events };
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SendCommand } from '../../../application/messages/send-batch.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../limits.ts';
-import { invalid } from './http-reply.ts';
+import { invalid } from './http-error.ts';
+import type { HttpReply } from './http-reply.ts';
 import type { DocumentedHeader } from './route.ts';
 
 const KEY_PATTERN = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
@@ -13,6 +14,16 @@ export const IDEMPOTENCY_KEY_HEADER: DocumentedHeader = {
     'An equal request with the same key gets the answer of the first one, and nothing happens twice.',
   pattern: KEY_PATTERN.source,
 };
+
+const REPLAYED_HEADER = 'Idempotency-Replayed';
+
+/** The header of a reply that repeats the reply to an earlier request. */
+export const REPLAYED = [REPLAYED_HEADER, 'true'];
+
+/** Whether a reply repeats the reply to an earlier request. */
+export function isReplay({ headers }: HttpReply): boolean {
+  return headers?.includes(REPLAYED_HEADER) ?? false;
+}
 
 /** The idempotency key of a request with the hash of its body; null when it has none, 400 when it is unusable. */
 export function idempotencyOf(request: IncomingMessage, body: unknown): SendCommand['idempotency'] {

@@ -1,19 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import type { Project } from '../../../domain/access/project.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
-import { errorReply } from './error-bodies.ts';
-import { type ErrorReply, type HttpReply, invalid } from './http-reply.ts';
-import { readJson } from './json-body.ts';
+import type { Admission } from './admission.ts';
+import { type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
+import type { HttpReply, JsonReply } from './http-reply.ts';
+import { checkAnnouncedSize, checkMediaType, JSON_TYPE, parseJson, readBytes } from './request-body.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
 
-/** One status a route can answer, beside those that every route of its kind shares. */
-export interface DocumentedReply<Body = unknown> {
+/** A reply in JSON, as the document describes it. */
+export interface DocumentedJson<Body = unknown> {
   readonly description: string;
   readonly schema: z.ZodType<Body>;
-  /** Names of response headers beyond those every answer has. */
+  /** Names of headers beyond those every reply has. */
+  readonly headers?: readonly string[];
+}
+
+/** A reply of another kind, as the document describes it. */
+export interface DocumentedContent {
+  readonly description: string;
+  readonly kind: 'text' | 'html' | 'file' | 'events';
+  /** Of a file. */
+  readonly mediaType?: string;
+  readonly headers?: readonly string[];
+}
+
+export type DocumentedReply = DocumentedJson | DocumentedContent;
+
+/** A status other than 200. Without a schema its body is that of the family's envelope. */
+export interface DocumentedError {
+  readonly description: string;
+  readonly schema?: z.ZodType;
   readonly headers?: readonly string[];
 }
 
@@ -21,6 +39,12 @@ export interface DocumentedHeader {
   readonly name: string;
   readonly description: string;
   readonly pattern: string;
+}
+
+/** A body that the handler reads itself, as `input.bytes`. */
+export interface RawBody {
+  readonly description: string;
+  readonly mediaType: string;
 }
 
 interface Documentation {
@@ -31,43 +55,57 @@ interface Documentation {
   readonly summary: string;
   readonly params?: z.ZodObject;
   readonly requestHeaders?: readonly DocumentedHeader[];
-  /** The statuses other than 200. */
-  readonly rejections?: Readonly<Record<number, DocumentedReply>>;
-  /** The body of an unexpected fault, where the specification wants another than the usual one. */
-  readonly fault?: ErrorReply;
-  /** Answered even when the process serves as many requests as it may. */
+  /** The statuses other than 200, beside those that follow from admission and body. */
+  readonly rejections?: Readonly<Record<number, DocumentedError>>;
+  /** What an unexpected fault is replied to with, where the specification wants another than the usual 500. */
+  readonly fault?: HttpError;
+  /** Served even when the process serves as many requests as it may. */
   readonly bypassesLoadShedding?: boolean;
 }
 
 /** What a handler gets: who calls, and what they sent, checked and typed. */
 export interface Input<Caller, Query, Body> {
-  readonly project: Caller;
+  readonly caller: Caller;
   /** As they stand in the path, decoded and unchecked: an id of the wrong form is simply unknown. */
   readonly params: PathParams;
   readonly query: Query;
   readonly body: Body;
-  /** The body before validation, unknown fields included. */
-  readonly rawBody: unknown;
+  /** The JSON body before validation, unknown fields included. */
+  readonly json: unknown;
+  /** The body as it came; empty when the route declares none. */
+  readonly bytes: Buffer;
   readonly request: IncomingMessage;
 }
 
-interface Declaration<Ok, Caller, Query extends z.ZodObject, Body extends z.ZodType> extends Documentation {
-  /** Finds out who calls, before anything else is looked at; throws for a caller that may not. */
-  readonly admit: (request: IncomingMessage) => Promise<Caller>;
+/** The reply that a handler owes after what it documents. */
+type ReplyTo<Documented> =
+  Documented extends DocumentedJson<infer Body>
+    ? JsonReply<Body>
+    : Documented extends DocumentedContent
+      ? Extract<HttpReply, { kind: Documented['kind'] }>
+      : never;
+
+interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
+  extends Documentation {
+  readonly admission: Admission<Caller>;
   readonly query?: Query;
+  /** The schema of a JSON body. */
   readonly body?: Body;
+  /** Instead of `body`. */
+  readonly rawBody?: RawBody;
   readonly bodyBytesMax?: number;
-  readonly ok: DocumentedReply<Ok>;
-  readonly handle: (input: Input<Caller, z.output<Query>, z.output<Body>>) => Promise<HttpReply<Ok>>;
+  readonly ok: Ok;
+  readonly handle: (input: Input<Caller, z.output<Query>, z.output<Body>>) => Promise<ReplyTo<Ok>>;
 }
 
-/** A declared route: what is served, what is documented, and what answers are checked against. */
+/** A declared route: what is served, what is documented, and what replies are checked against. */
 export interface Route extends Documentation {
-  readonly needsKey: boolean;
+  readonly admission: Admission<unknown>;
   readonly query: z.ZodObject | null;
   readonly body: z.ZodType | null;
+  readonly rawBody: RawBody | null;
   readonly ok: DocumentedReply;
-  /** Resolves with the answer, rejections included; rejects only on a fault or a lost connection. */
+  /** Resolves with the reply of the handler; rejects with what was thrown on the way. */
   readonly serve: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -75,52 +113,81 @@ export interface Route extends Documentation {
   ) => Promise<HttpReply>;
 }
 
-/** Declares a route that any caller may use. */
-export function openRoute<Ok>(
-  declaration: Omit<Declaration<Ok, null, z.ZodObject, z.ZodType>, 'admit' | 'query' | 'body'>,
-): Route {
-  return declare({ ...declaration, admit: async () => null }, false);
+/** Routes of one subject, whose errors have one shape. */
+export interface RouteFamily {
+  readonly envelope: ErrorEnvelope;
+  readonly routes: readonly Route[];
 }
 
-/** Declares a route for callers with a project key; checked in the order key, body, query. */
-export function route<Ok, Query extends z.ZodObject = z.ZodObject, Body extends z.ZodType = z.ZodType>(
-  declaration: Declaration<Ok, Project, Query, Body>,
-): Route {
-  return declare(declaration, true);
-}
+const NO_BYTES = Buffer.alloc(0);
 
-function declare<Ok, Caller, Query extends z.ZodObject, Body extends z.ZodType>(
-  declaration: Declaration<Ok, Caller, Query, Body>,
-  needsKey: boolean,
-): Route {
-  const { admit, query, body, bodyBytesMax = BODY_BYTES_MAX, handle, ...documentation } = declaration;
+/**
+ * Declares a route: what it takes, who may use it, what it replies with. Validation, types and the OpenAPI document
+ * follow from the declaration. The checks run in the order admission, body, query.
+ *
+ * A new family of routes takes two files:
+ *
+ * 1. `families/<name>.ts`: a function of the use cases it needs, which returns a `RouteFamily`.
+ *
+ *        export function campaignRoutes({ authenticate, campaigns }: CampaignUseCases): RouteFamily {
+ *          const watch = route({
+ *            method: 'get',
+ *            path: '/campaigns/:id/events',
+ *            operationId: 'watchCampaign',
+ *            summary: 'Follow a campaign while it runs',
+ *            params: z.object({ id: z.string() }),
+ *            admission: projectKey(authenticate),
+ *            ok: { description: 'Its progress', kind: 'events' },
+ *            rejections: { 404: { description: 'The project has no such campaign' } },
+ *            handle: async ({ caller, params }) =>
+ *              eventStream((signal) => campaigns.progress(caller, params.id ?? '', signal)),
+ *          });
+ *          return { envelope: ({ text, details }) => ({ success: false, error: text, ...details }), routes: [watch] };
+ *        }
+ *
+ * 2. `bootstrap/modules/route-families.ts`: one line that calls this function.
+ *
+ * The reply is `ok` (JSON), `text`, `html`, `file` or `eventStream`. The admission is `projectKey`, `operatorToken`,
+ * `providerSignature` or `anyone`. `body` declares JSON, `rawBody` bytes. A handler rejects a request with
+ * `new RequestRejected({ status, code, text })`, a use case with `Rejected`; the envelope of the family makes the
+ * body. Most families use `usualEnvelope`.
+ */
+export function route<
+  Caller,
+  Ok extends DocumentedReply,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodType,
+>(declaration: Declaration<Caller, Ok, Query, Body>): Route {
+  const { query, body, rawBody, bodyBytesMax = BODY_BYTES_MAX, handle, ...documentation } = declaration;
+  const { admission } = documentation;
+  const mediaType = body === undefined ? rawBody?.mediaType : JSON_TYPE;
 
-  const attempt = async (request: IncomingMessage, response: ServerResponse, params: PathParams) => {
-    const project = await admit(request);
-    const rawBody = body === undefined ? undefined : await readJson(request, response, bodyBytesMax);
-    return handle({
-      project,
-      params,
-      query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
-      body: (body === undefined ? undefined : checked(body, rawBody)) as z.output<Body>,
-      rawBody,
-      request,
-    });
+  const receive = (request: IncomingMessage, response: ServerResponse): Promise<Buffer> => {
+    checkAnnouncedSize(request, bodyBytesMax);
+    if (mediaType !== undefined) checkMediaType(request, mediaType);
+    return readBytes(request, response, bodyBytesMax);
   };
 
   return {
     ...documentation,
-    needsKey,
     query: query ?? null,
     body: body ?? null,
+    rawBody: rawBody ?? null,
     async serve(request, response, params) {
-      try {
-        return await attempt(request, response, params);
-      } catch (error) {
-        const answer = errorReply(error);
-        if (answer === null) throw error;
-        return answer;
-      }
+      const signed = admission.readsBody ? await receive(request, response) : NO_BYTES;
+      const caller = await admission.admit(request, signed);
+      const isUnread = mediaType !== undefined && !admission.readsBody;
+      const bytes = isUnread ? await receive(request, response) : signed;
+      const json = body === undefined ? undefined : parseJson(bytes);
+      return handle({
+        caller,
+        params,
+        query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
+        body: (body === undefined ? undefined : checked(body, json)) as z.output<Body>,
+        json,
+        bytes,
+        request,
+      });
     },
   };
 }

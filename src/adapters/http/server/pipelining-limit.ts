@@ -1,95 +1,105 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** One connection: its requests that came in, and those of them that are being served. */
-interface Lane {
-  unanswered: number;
+export interface PipeliningLimit {
+  /** Listens to the requests of the server. */
+  readonly serve: Serve;
+  /** The responses of a connection that have not gone out yet, in the order of their requests. */
+  readonly openResponses: (socket: Duplex) => readonly ServerResponse[];
+}
+
+interface Connection {
+  readonly open: Set<ServerResponse>;
+  /** How many of the open ones are being served; the others wait. */
   served: number;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
-  isHeld: boolean;
-  isNextTurnSet: boolean;
-  /** Heard by every response when it is over. */
-  readonly answered: () => void;
+  isPaused: boolean;
+  isServingScheduled: boolean;
+  /** Listens to the close of each response. */
+  readonly onClose: (this: ServerResponse) => void;
 }
 
 /**
- * Makes of `serve` one that serves at most `requestsMax` requests of one connection at a time, in the order they
- * came. Node hands over every request of a chunk at once, and a caller that does not wait for answers gets
- * thousands into one: the others wait for their turn, which lets other connections go first, and nothing more is
- * read until they had it.
+ * Serves at most `requestsMax` requests of one connection at a time, in the order they came. Node hands over every
+ * request of a chunk at once, and a client that does not wait for responses gets thousands into one. The others
+ * wait, so that other connections are served in between, and nothing more is read from the connection meanwhile.
  */
-export function pipeliningLimit(server: Server, requestsMax: number, serve: Serve): Serve {
-  const lanes = new WeakMap<Socket, Lane>();
-  const open = (socket: Socket): Lane => {
-    const lane = openLane(socket, requestsMax, serve);
-    lanes.set(socket, lane);
-    return lane;
+export function pipeliningLimit(server: Server, requestsMax: number, serve: Serve): PipeliningLimit {
+  const connections = new WeakMap<Duplex, Connection>();
+  const track = (socket: Socket): Connection => {
+    const connection = trackConnection(socket, requestsMax, serve);
+    connections.set(socket, connection);
+    return connection;
   };
-  server.on('connection', open);
+  server.on('connection', track);
 
-  return (request, response) => {
-    const { socket } = request;
-    const lane = lanes.get(socket) ?? open(socket);
-    lane.unanswered += 1;
-    if (lane.unanswered > requestsMax) hold(socket, lane);
-    response.on('close', lane.answered);
-    if (lane.served < requestsMax && lane.waiting.length === 0) {
-      lane.served += 1;
-      serve(request, response);
-    } else {
-      lane.waiting.push([request, response]);
-    }
+  return {
+    serve(request, response) {
+      const { socket } = request;
+      const connection = connections.get(socket) ?? track(socket);
+      connection.open.add(response);
+      if (connection.open.size > requestsMax) pause(socket, connection);
+      response.on('close', connection.onClose);
+      if (connection.served < requestsMax && connection.waiting.length === 0) {
+        connection.served += 1;
+        serve(request, response);
+      } else {
+        connection.waiting.push([request, response]);
+      }
+    },
+    openResponses: (socket) => [...(connections.get(socket)?.open ?? [])],
   };
 }
 
-function openLane(socket: Socket, requestsMax: number, serve: Serve): Lane {
-  const lane: Lane = {
-    unanswered: 0,
+function trackConnection(socket: Socket, requestsMax: number, serve: Serve): Connection {
+  const connection: Connection = {
+    open: new Set(),
     served: 0,
     waiting: [],
-    isHeld: false,
-    isNextTurnSet: false,
-    answered() {
-      lane.unanswered -= 1;
-      lane.served -= 1;
-      if (lane.waiting.length > 0) setNextTurn(lane, requestsMax, serve);
-      if (lane.isHeld && lane.unanswered <= requestsMax) release(socket, lane);
+    isPaused: false,
+    isServingScheduled: false,
+    onClose() {
+      connection.open.delete(this);
+      connection.served -= 1;
+      if (connection.waiting.length > 0) scheduleServing(connection, requestsMax, serve);
+      if (connection.isPaused && connection.open.size <= requestsMax) resume(socket, connection);
     },
   };
   // Node resumes the connection behind every request, and for every body that is read.
   socket.on('resume', () => {
-    if (lane.isHeld) socket.pause();
+    if (connection.isPaused) socket.pause();
   });
-  // Nobody is left to hear the answers.
+  // No client is left to read the responses.
   socket.once('close', () => {
-    lane.waiting.length = 0;
+    connection.waiting.length = 0;
   });
-  return lane;
+  return connection;
 }
 
-/** Once the event loop has been round: answers that need no waiting would otherwise follow each other for long. */
-function setNextTurn(lane: Lane, requestsMax: number, serve: Serve): void {
-  if (lane.isNextTurnSet) return;
-  lane.isNextTurnSet = true;
+/** In the next round of the event loop: replies that wait for nothing would otherwise follow each other for long. */
+function scheduleServing(connection: Connection, requestsMax: number, serve: Serve): void {
+  if (connection.isServingScheduled) return;
+  connection.isServingScheduled = true;
   setImmediate(() => {
-    lane.isNextTurnSet = false;
-    for (const [request, response] of lane.waiting.splice(0, requestsMax - lane.served)) {
-      lane.served += 1;
+    connection.isServingScheduled = false;
+    for (const [request, response] of connection.waiting.splice(0, requestsMax - connection.served)) {
+      connection.served += 1;
       serve(request, response);
     }
   });
 }
 
-function hold(socket: Socket, lane: Lane): void {
-  if (lane.isHeld) return;
-  lane.isHeld = true;
+function pause(socket: Socket, connection: Connection): void {
+  if (connection.isPaused) return;
+  connection.isPaused = true;
   socket.pause();
 }
 
-function release(socket: Socket, lane: Lane): void {
-  lane.isHeld = false;
+function resume(socket: Socket, connection: Connection): void {
+  connection.isPaused = false;
   socket.resume();
 }

@@ -1,18 +1,20 @@
-import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../routing/error-bodies.ts';
-import type { ErrorReply } from '../routing/http-reply.ts';
+import { errorReply, type HttpError, usualEnvelope } from '../routing/http-error.ts';
+import { HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../routing/known-errors.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
-import { headersOf } from './write-reply.ts';
+import { headersOf, JSON_HEADERS } from './write-reply.ts';
 
 interface Surroundings {
   readonly requestIds: () => string;
   readonly observeReply: ((seen: ObservedReply) => void) | undefined;
+  /** The responses of a connection that have not gone out yet. */
+  readonly openResponses: (socket: Duplex) => readonly ServerResponse[];
 }
 
 /**
- * Answers what never became a request: a malformed or oversized head, a request that did not arrive in time,
- * a tunnel. The answer is JSON like every other, and the connection closes behind it.
+ * Replies to what never became a request: a malformed or oversized head, a request that did not arrive in time,
+ * a tunnel. The reply is JSON like every other error, and the connection closes behind it.
  */
 export function replyToProtocolErrors(server: Server, surroundings: Surroundings): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -20,41 +22,34 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
       socket.destroy();
       return;
     }
-    const answer = answerFor(error.code);
-    const endInTurn = (): void => {
-      const underWay = responseUnderWay(socket);
-      if (underWay === null) endWith(socket, answer, surroundings);
-      else underWay.once('close', endInTurn);
+    const httpError = errorFor(error.code);
+    const replyInOrder = (): void => {
+      // The reply must not overtake those to earlier, complete requests.
+      const earlier = surroundings.openResponses(socket).find(({ req }) => req.complete);
+      if (earlier === undefined) endWith(socket, httpError, surroundings);
+      else earlier.once('close', replyInOrder);
     };
-    endInTurn();
+    replyInOrder();
   });
   server.on('connect', (_request: IncomingMessage, socket) => {
     endWith(socket, MALFORMED_REQUEST, surroundings);
   });
 }
 
-function answerFor(code: string | undefined): ErrorReply {
+function errorFor(code: string | undefined): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW') return HEADERS_TOO_LARGE;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
   return MALFORMED_REQUEST;
 }
 
-/**
- * The first of the answers to earlier, complete requests, which the fault must not overtake. Node keeps the
- * response of a connection's current request on its socket until it has gone out, and tells of it in no other way.
- */
-function responseUnderWay(socket: Duplex): ServerResponse | null {
-  const response: unknown = Reflect.get(socket, '_httpMessage');
-  return response instanceof ServerResponse && response.req.complete ? response : null;
-}
-
-function endWith(socket: Duplex, answer: ErrorReply, { requestIds, observeReply }: Surroundings): void {
+function endWith(socket: Duplex, error: HttpError, { requestIds, observeReply }: Surroundings): void {
   if (!socket.writable) return;
-  const body = JSON.stringify(answer.body);
-  const headers = headersOf(answer, requestIds(), body, true);
-  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`];
+  const reply = errorReply(error, usualEnvelope);
+  const body = JSON.stringify(reply.body);
+  const headers = headersOf(JSON_HEADERS, reply, requestIds(), body, true);
+  const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   for (let index = 0; index < headers.length; index += 2)
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-  observeReply?.({ method: '', route: null, status: answer.status, headers: headerRecord(headers), body });
+  observeReply?.({ method: '', route: null, status: reply.status, headers: headerRecord(headers), body });
 }

@@ -10,17 +10,12 @@ import type { HttpReply } from '../routing/http-reply.ts';
 
 const REQUEST_ID_PATTERN = new RegExp(`^[A-Za-z0-9._:-]{1,${REQUEST_ID_CHARACTERS_MAX}}$`);
 
-export const CONTENT_TYPE = 'application/json; charset=utf-8';
+/** What every reply of one media type carries, as a flat list of names and values. */
+export function commonHeaders(contentType: string): readonly string[] {
+  return ['Content-Type', contentType, 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
+}
 
-/** What every answer carries, as a flat list of names and values. */
-export const COMMON_HEADERS: readonly string[] = [
-  'Content-Type',
-  CONTENT_TYPE,
-  'Cache-Control',
-  'no-store',
-  'X-Content-Type-Options',
-  'nosniff',
-];
+export const JSON_HEADERS = commonHeaders('application/json; charset=utf-8');
 
 /** The caller's own request id when it is safe to repeat, else a new one. */
 export function requestIdOf(request: IncomingMessage, requestIds: () => string): string {
@@ -28,30 +23,24 @@ export function requestIdOf(request: IncomingMessage, requestIds: () => string):
   return typeof given === 'string' && REQUEST_ID_PATTERN.test(given) ? given : requestIds();
 }
 
-/** All headers of an answer apart from those the server itself adds. */
-export function headersOf(answer: HttpReply, requestId: string, body: string, closes: boolean): string[] {
-  const headers = [
-    ...COMMON_HEADERS,
-    'X-Request-Id',
-    requestId,
-    'Content-Length',
-    String(Buffer.byteLength(body)),
-  ];
-  if (answer.code !== undefined) headers.push('X-Error-Code', answer.code);
-  if (answer.headers !== undefined) headers.push(...answer.headers);
-  if (closes) headers.push('Connection', 'close');
-  return headers;
+/** All headers of a reply apart from those the server itself adds; `body` is null when it is streamed. */
+export function headersOf(
+  common: readonly string[],
+  { code, headers }: Pick<HttpReply, 'code' | 'headers'>,
+  requestId: string,
+  body: string | null,
+  closes: boolean,
+): string[] {
+  const all = [...common, 'X-Request-Id', requestId];
+  if (body !== null) all.push('Content-Length', String(Buffer.byteLength(body)));
+  if (code !== undefined) all.push('X-Error-Code', code);
+  if (headers !== undefined) all.push(...headers);
+  if (closes) all.push('Connection', 'close');
+  return all;
 }
 
-/** Writes a whole answer at once. Behind a large body that nobody read, the connection is given up. */
-export function writeReply(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  headers: string[],
-  body: string,
-): void {
-  response.writeHead(status, headers);
+/** Writes a whole body. Behind a large request body that nobody read, the connection is given up. */
+export function writeBody(request: IncomingMessage, response: ServerResponse, body: string): void {
   if (leavesMuchUnread(request)) lingerThenEnd(request, response, body);
   else response.end(body);
 }
@@ -64,8 +53,8 @@ export function leavesMuchUnread(request: IncomingMessage): boolean {
 }
 
 /**
- * The answer is complete for the caller at once, but the connection ends a little later: closing it over
- * unread bytes would reset it, and the caller, still sending, might never see the answer.
+ * The reply is complete for the caller at once, but the connection ends a little later: closing it over
+ * unread bytes would reset it, and the caller, still sending, might never see the reply.
  */
 function lingerThenEnd(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);

@@ -20,12 +20,12 @@ beforeEach(async () => {
   served = [];
   look = () => undefined;
   server = createServer();
-  const take = pipeliningLimit(server, AT_A_TIME, (request, response) => {
+  const { serve } = pipeliningLimit(server, AT_A_TIME, (request, response) => {
     const path = request.url ?? '';
     served.push({ path, answer: () => response.end(path) });
     look();
   });
-  server.on('request', take);
+  server.on('request', serve);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   await connectAnew();

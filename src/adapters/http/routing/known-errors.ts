@@ -1,78 +1,84 @@
 import { Rejected, type Rejection } from '../../../application/rejected.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import type { ErrorCode } from './error-codes.ts';
-import { BadRequest, type ErrorReply } from './http-reply.ts';
+import { type HttpError, RequestRejected } from './http-error.ts';
 
 const SECONDS_PER_MINUTE = 60;
 
-export const UNAUTHORIZED: ErrorReply = {
-  status: 401,
-  code: 'unauthorized',
-  body: { message: 'Unauthorized, please use your project api key' },
-  headers: ['WWW-Authenticate', 'Bearer'],
+export const UNAUTHORIZED = unauthorized('Unauthorized, please use your project api key', 'Bearer');
+export const ADDRESS_NOT_ALLOWED: HttpError = {
+  status: 403,
+  code: 'ip-not-allowed',
+  text: 'This IP address is not allowed',
 };
-export const NOT_FOUND: ErrorReply = { status: 404, code: 'not-found', body: { message: 'Not found' } };
-export const REQUEST_TIMEOUT: ErrorReply = {
+export const NOT_FOUND: HttpError = { status: 404, code: 'not-found', text: 'Not found' };
+export const REQUEST_TIMEOUT: HttpError = {
   status: 408,
   code: 'request-timeout',
-  body: { message: 'The request did not arrive in time' },
+  text: 'The request did not arrive in time',
 };
-export const BODY_TOO_LARGE: ErrorReply = {
+export const BODY_TOO_LARGE: HttpError = {
   status: 413,
   code: 'body-too-large',
-  body: { message: 'The request body is too large' },
+  text: 'The request body is too large',
 };
-export const UNSUPPORTED_MEDIA_TYPE: ErrorReply = {
+export const UNSUPPORTED_MEDIA_TYPE: HttpError = {
   status: 415,
   code: 'unsupported-media-type',
-  body: { message: 'The request body must be application/json in UTF-8, without compression' },
+  text: 'The request body must be application/json in UTF-8, without compression',
 };
-export const EXPECTATION_FAILED: ErrorReply = {
+export const EXPECTATION_FAILED: HttpError = {
   status: 417,
   code: 'expectation-failed',
-  body: { message: 'Only the expectation 100-continue is supported' },
+  text: 'Only the expectation 100-continue is supported',
 };
-export const HEADERS_TOO_LARGE: ErrorReply = {
+export const HEADERS_TOO_LARGE: HttpError = {
   status: 431,
   code: 'headers-too-large',
-  body: { message: 'The request headers are too large' },
+  text: 'The request headers are too large',
 };
-export const MALFORMED_REQUEST: ErrorReply = {
+export const MALFORMED_REQUEST: HttpError = {
   status: 400,
   code: 'malformed-request',
-  body: { error: 'The request is malformed' },
+  text: 'The request is malformed',
 };
-export const OVERLOADED: ErrorReply = {
+export const OVERLOADED: HttpError = {
   status: 503,
   code: 'overloaded',
-  body: { message: 'Too many requests are being answered, try again shortly' },
+  text: 'Too many requests are being answered, try again shortly',
   headers: ['Retry-After', '1'],
 };
-export const INTERNAL_ERROR: ErrorReply = {
+export const INTERNAL_ERROR: HttpError = {
   status: 500,
   code: 'internal-error',
-  body: { message: 'Internal server error' },
-};
-export const RESOURCES_FAILED: ErrorReply = {
-  status: 500,
-  code: 'resources-failed',
-  body: { success: false, message: 'Failed to fetch whatsapp resources' },
+  text: 'Internal server error',
 };
 
-/** The answer on a known path to a method it does not have. */
-export function methodNotAllowed(allow: string): ErrorReply {
+/** The 401 of a route; `challenge` is how to authenticate. */
+export function unauthorized(text: string, challenge: 'Bearer' | 'Signature'): HttpError {
+  return { status: 401, code: 'unauthorized', text, headers: ['WWW-Authenticate', challenge] };
+}
+
+/** The 415 of a route whose body has this media type. */
+export function unsupportedMediaType(mediaType: string): HttpError {
+  if (mediaType === 'application/json') return UNSUPPORTED_MEDIA_TYPE;
+  return { ...UNSUPPORTED_MEDIA_TYPE, text: `The request body must be ${mediaType}, without compression` };
+}
+
+/** The 405 of a known path. */
+export function methodNotAllowed(allow: string): HttpError {
   return {
     status: 405,
     code: 'method-not-allowed',
-    body: { message: 'Method not allowed' },
+    text: 'Method not allowed',
     headers: ['Allow', allow],
   };
 }
 
-/** The answer to whatever a handler threw, or null when it is a fault and not a rejection. */
-export function errorReply(error: unknown): ErrorReply | null {
-  if (error instanceof BadRequest) return error.answer;
-  if (error instanceof Rejected) return rejectionReply(error.rejection);
+/** The error that a handler or use case threw to reject the request; null for a fault. */
+export function httpErrorOf(thrown: unknown): HttpError | null {
+  if (thrown instanceof RequestRejected) return thrown.error;
+  if (thrown instanceof Rejected) return rejectionError(thrown.rejection);
   return null;
 }
 
@@ -80,21 +86,21 @@ export function errorReply(error: unknown): ErrorReply | null {
  * Specification 7. The texts hold the words that published clients tell the cases apart by, and no text
  * holds a word that belongs to another case.
  */
-export function rejectionReply(rejection: Rejection): ErrorReply {
+export function rejectionError(rejection: Rejection): HttpError {
   switch (rejection.kind) {
     case 'unauthorized':
       return UNAUTHORIZED;
     case 'overloaded':
       return OVERLOADED;
     case 'ip-not-allowed':
-      return { status: 403, code: rejection.kind, body: { message: 'This IP address is not allowed' } };
+      return ADDRESS_NOT_ALLOWED;
     case 'message-not-found':
-      return { status: 404, code: rejection.kind, body: { message: 'SMS not found' } };
+      return { status: 404, code: rejection.kind, text: 'SMS not found' };
     case 'idempotency-conflict':
       return {
         status: 409,
         code: rejection.kind,
-        body: { error: 'This Idempotency-Key was already used with another request' },
+        text: 'This Idempotency-Key was already used with another request',
       };
     case 'sender-id-not-found':
       return refused(rejection.kind, 'SenderID not found');
@@ -131,12 +137,8 @@ export function rejectionReply(rejection: Rejection): ErrorReply {
       return {
         status: 429,
         code: rejection.kind,
-        body: {
-          message: `Rate limit exceeded, please wait ${waitMinutes} ${waitMinutes === 1 ? 'minute' : 'minutes'}`,
-          waitMinutes,
-          maxRequests,
-          timeWindowMinutes,
-        },
+        text: `Rate limit exceeded, please wait ${waitMinutes} ${waitMinutes === 1 ? 'minute' : 'minutes'}`,
+        details: { waitMinutes, maxRequests, timeWindowMinutes },
         headers: ['Retry-After', String(waitMinutes * SECONDS_PER_MINUTE)],
       };
     }
@@ -159,10 +161,6 @@ export function rejectionReply(rejection: Rejection): ErrorReply {
   }
 }
 
-function refused(
-  code: ErrorCode,
-  error: string,
-  numbers: Readonly<Record<string, unknown>> = {},
-): ErrorReply {
-  return { status: 400, code, body: { error, ...numbers } };
+function refused(code: ErrorCode, text: string, details?: HttpError['details']): HttpError {
+  return details === undefined ? { status: 400, code, text } : { status: 400, code, text, details };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { rejectionReply } from '../../../../src/adapters/http/routing/error-bodies.ts';
+import { errorReply, usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
+import { rejectionError } from '../../../../src/adapters/http/routing/known-errors.ts';
 import type { Rejection } from '../../../../src/application/rejected.ts';
 import { iqd, ZERO } from '../../../../src/domain/shared/money.ts';
 
@@ -82,7 +83,7 @@ const WORDS: readonly [word: RegExp, kind: Rejection['kind'] | RegExp][] = [
 
 describe('what every rejection is answered with', () => {
   test.each(REFUSALS)('$kind', (rejection, status, body) => {
-    const answer = rejectionReply(rejection);
+    const answer = errorReply(rejectionError(rejection), usualEnvelope);
     expect(answer.status).toBe(status);
     expect(answer.code).toBe(rejection.kind);
     expect(answer.body).toEqual(body);
@@ -99,12 +100,8 @@ describe('what every rejection is answered with', () => {
   });
 
   it('tells a limited caller in seconds when to come back', () => {
-    const answer = rejectionReply({
-      kind: 'rate-limited',
-      waitMinutes: 1,
-      maxRequests: 5,
-      timeWindowMinutes: 10,
-    });
+    const limited = { kind: 'rate-limited', waitMinutes: 1, maxRequests: 5, timeWindowMinutes: 10 } as const;
+    const answer = errorReply(rejectionError(limited), usualEnvelope);
     expect(answer.headers).toEqual(['Retry-After', '60']);
     expect(answer.body.message).toBe('Rate limit exceeded, please wait 1 minute');
   });

@@ -1,0 +1,35 @@
+import type { Project } from '../../../domain/access/project.ts';
+import { requestOutcomeOf } from '../../../domain/sandbox/sandbox-send.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import { ClientDisconnected } from '../routing/http-error.ts';
+import type { HttpReply } from '../routing/http-reply.ts';
+import { isReplay } from '../routing/idempotency.ts';
+import type { Input } from '../routing/route.ts';
+import type { SendBody } from './send-body.ts';
+
+/** Resolves after so many milliseconds. */
+export type Wait = (ms: number) => Promise<void>;
+
+type SendHandler<Query, Reply> = (input: Input<Project, Query, SendBody>) => Promise<Reply>;
+
+/**
+ * Adds to a send what test numbers do to its HTTP reply: a 500, a late reply or a cut connection. The message of
+ * the last two is accepted before; the replay of a request with an Idempotency-Key is not disturbed.
+ */
+export function withSandboxFaults<Query, Reply extends HttpReply>(
+  send: SendHandler<Query, Reply>,
+  wait: Wait,
+): SendHandler<Query, Reply> {
+  return async (input) => {
+    const outcome = requestOutcomeOf(input.caller, input.body.phoneNumber as PhoneNumber);
+    if (outcome?.kind === 'internal-error') throw new Error('This test number stands for a 500');
+    const reply = await send(input);
+    if (outcome === null || isReplay(reply)) return reply;
+    if (outcome.kind === 'slow-reply') await wait(outcome.delayMs);
+    if (outcome.kind === 'cut-connection') {
+      input.request.socket.destroy();
+      throw new ClientDisconnected('the test number asked for it');
+    }
+    return reply;
+  };
+}

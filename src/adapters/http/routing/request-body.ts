@@ -1,0 +1,109 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { JSON_DEPTH_MAX } from '../limits.ts';
+import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
+import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
+
+const JSON_TYPE_PATTERN = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?;?$/i;
+export const JSON_TYPE = 'application/json';
+const BYTE_ORDER_MARK = '\uFEFF';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** Rejects with 413 when Content-Length says that the body is larger than `bytesMax`. */
+export function checkAnnouncedSize({ headers }: IncomingMessage, bytesMax: number): void {
+  const announced = headers['content-length'];
+  if (announced !== undefined && Number(announced) > bytesMax) throw new RequestRejected(BODY_TOO_LARGE);
+}
+
+/** Rejects with 415 a body of another media type, compressed, or of JSON that is not in UTF-8. */
+export function checkMediaType({ headers }: IncomingMessage, mediaType: string): void {
+  const contentType = headers['content-type'];
+  const fits = mediaType === JSON_TYPE ? isJson(contentType) : essenceOf(contentType) === mediaType;
+  if (!fits || !isIdentity(headers['content-encoding'])) {
+    throw new RequestRejected(unsupportedMediaType(mediaType));
+  }
+}
+
+/** The bytes of the body. Rejects with 413 beyond `bytesMax`; a caller who waits is told to go on. */
+export function readBytes(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+): Promise<Buffer> {
+  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const stop = (error: Error): void => {
+      request.off('data', take);
+      request.pause();
+      reject(error);
+    };
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > bytesMax) stop(new RequestRejected(BODY_TOO_LARGE));
+    };
+    request.on('data', take);
+    request.on('end', () => {
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+    });
+    request.on('error', () => stop(new ClientDisconnected('the caller left before the body was complete')));
+  });
+}
+
+/**
+ * The JSON value in raw bytes. Rejects with 400 what is not UTF-8, nests deeper than `JSON_DEPTH_MAX` or is not
+ * JSON. Of equal keys in one object the last wins, as everywhere in JavaScript.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8', 'invalid-encoding');
+  const decoded = bytes.toString('utf8');
+  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+  if (nestsTooDeep(text)) throw invalid('The request body is nested too deep', 'nested-too-deep');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('The request body is not valid JSON', 'malformed-json');
+  }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType === JSON_TYPE || (contentType !== undefined && JSON_TYPE_PATTERN.test(contentType));
+}
+
+function essenceOf(contentType: string | undefined): string | undefined {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+function isIdentity(contentEncoding: string | undefined): boolean {
+  return contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity';
+}
+
+/** Counts brackets outside of strings, so that nothing recursive ever meets a deep value. */
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (inString) {
+      if (unit === BACKSLASH) index += 1;
+      else if (unit === QUOTE) inString = false;
+    } else if (unit === QUOTE) {
+      inString = true;
+    } else if (unit === OPENING_BRACKET || unit === OPENING_BRACE) {
+      depth += 1;
+      if (depth > JSON_DEPTH_MAX) return true;
+    } else if (unit === CLOSING_BRACKET || unit === CLOSING_BRACE) {
+      depth -= 1;
+    }
+  }
+  return false;
+}

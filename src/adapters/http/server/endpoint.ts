@@ -1,0 +1,54 @@
+import type { Request, Response } from 'express';
+import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http-error.ts';
+import type { HttpReply } from '../routing/http-reply.ts';
+import { httpErrorOf, INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
+import type { PathParams, Route } from '../routing/route.ts';
+import type { LoadShedder } from './load-shedder.ts';
+import type { ReplyWriter } from './reply-writer.ts';
+
+/** A route on its server: sheds load, and puts errors into the envelope of the family. */
+export class Endpoint {
+  readonly #route: Route;
+  readonly #envelope: ErrorEnvelope;
+  readonly #writer: ReplyWriter;
+  readonly #shedder: LoadShedder;
+  readonly #overloaded: ErrorReply;
+  readonly #fault: ErrorReply;
+
+  constructor(route: Route, envelope: ErrorEnvelope, writer: ReplyWriter, shedder: LoadShedder) {
+    this.#route = route;
+    this.#envelope = envelope;
+    this.#writer = writer;
+    this.#shedder = shedder;
+    this.#overloaded = errorReply(OVERLOADED, envelope);
+    this.#fault = errorReply(route.fault ?? INTERNAL_ERROR, envelope);
+  }
+
+  /** Never rejects. */
+  async serve(request: Request, response: Response): Promise<void> {
+    const context = this.#writer.begin(request, response, this.#route.path);
+    if (this.#shedder.isFull && this.#route.bypassesLoadShedding !== true) {
+      this.#writer.write(context, this.#overloaded);
+      return;
+    }
+    try {
+      this.#writer.write(context, await this.#replyTo(request, response));
+    } catch (error) {
+      this.#writer.fail(context, error, this.#fault);
+    }
+  }
+
+  /** Rejects on a fault or a lost connection only. */
+  async #replyTo(request: Request, response: Response): Promise<HttpReply> {
+    this.#shedder.begin();
+    try {
+      return await this.#route.serve(request, response, request.params as PathParams);
+    } catch (thrown) {
+      const error = httpErrorOf(thrown);
+      if (error === null) throw thrown;
+      return errorReply(error, this.#envelope);
+    } finally {
+      this.#shedder.end();
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import type { Logger } from '../../../application/ports/logger.ts';
+import { ClientDisconnected } from '../routing/http-error.ts';
+import type { EventStreamReply, FileReply, HttpReply } from '../routing/http-reply.ts';
+import type { EventStreams } from './event-streams.ts';
+import { headerRecord, type ObservedReply } from './observed-reply.ts';
+import {
+  commonHeaders,
+  headersOf,
+  JSON_HEADERS,
+  leavesMuchUnread,
+  requestIdOf,
+  writeBody,
+} from './write-reply.ts';
+
+const TEXT_HEADERS = commonHeaders('text/plain; charset=utf-8');
+const HTML_HEADERS = commonHeaders('text/html; charset=utf-8');
+const EVENTS_HEADERS = commonHeaders('text/event-stream; charset=utf-8');
+const UNSAFE_IN_FILE_NAMES = /[^A-Za-z0-9._-]/g;
+
+export interface ReplyWriterOptions {
+  readonly logger: Logger;
+  readonly requestIds: () => string;
+  readonly eventStreams: EventStreams;
+  readonly observeReply: ((seen: ObservedReply) => void) | undefined;
+}
+
+/** One request on its way to its reply. */
+export interface RequestContext {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The declared path, or null while none matched. */
+  readonly route: string | null;
+  readonly requestId: string;
+  readonly startedAtMs: number;
+}
+
+/** Writes replies of every kind, and tells the log and the observer about them. */
+export class ReplyWriter {
+  readonly #options: ReplyWriterOptions;
+  #closing = false;
+
+  constructor(options: ReplyWriterOptions) {
+    this.#options = options;
+  }
+
+  /** From now on every reply says `Connection: close`; event streams end. */
+  startClosing(): void {
+    this.#closing = true;
+    this.#options.eventStreams.endAll();
+  }
+
+  begin(request: IncomingMessage, response: ServerResponse, route: string | null): RequestContext {
+    const requestId = requestIdOf(request, this.#options.requestIds);
+    return { request, response, route, requestId, startedAtMs: performance.now() };
+  }
+
+  /** Writes the reply, unless the caller is gone or has one already. */
+  write(context: RequestContext, reply: HttpReply, closes = false): void {
+    if (context.response.headersSent || context.response.destroyed) {
+      if (reply.kind === 'file') reply.content.destroy();
+      return;
+    }
+    switch (reply.kind) {
+      case 'json':
+        this.#writeWhole(context, reply, JSON_HEADERS, JSON.stringify(reply.body), closes);
+        break;
+      case 'text':
+        this.#writeWhole(context, reply, TEXT_HEADERS, reply.text, closes);
+        break;
+      case 'html':
+        this.#writeWhole(context, reply, HTML_HEADERS, reply.html, closes);
+        break;
+      case 'file':
+        this.#writeFile(context, reply);
+        break;
+      case 'events':
+        this.#writeEvents(context, reply);
+        break;
+      default:
+        reply satisfies never;
+    }
+  }
+
+  /** Logs a fault and writes `reply`; a connection that was given up is neither. */
+  fail(context: RequestContext, error: unknown, reply: HttpReply): void {
+    if (error instanceof ClientDisconnected) return;
+    this.#log(context, error, reply.status);
+    this.write(context, reply);
+  }
+
+  #writeWhole(
+    context: RequestContext,
+    reply: HttpReply,
+    common: readonly string[],
+    body: string,
+    closes: boolean,
+  ): void {
+    this.#writeHead(context, reply, common, body, closes);
+    writeBody(context.request, context.response, body);
+  }
+
+  #writeFile(context: RequestContext, reply: FileReply): void {
+    const { request, response } = context;
+    const name = reply.fileName.replaceAll(UNSAFE_IN_FILE_NAMES, '_');
+    const disposition = ['Content-Disposition', `attachment; filename="${name}"`];
+    this.#writeHead(context, reply, [...commonHeaders(reply.mediaType), ...disposition], null, false);
+    if (request.method === 'HEAD') {
+      reply.content.destroy();
+      response.end();
+      return;
+    }
+    pipeline(reply.content, response, (error) => {
+      // The status is on its way: a cut connection is the only thing left to tell the client.
+      if (error !== undefined && error !== null && !isPrematureClose(error)) {
+        this.#log(context, error, reply.status);
+      }
+    });
+  }
+
+  #writeEvents(context: RequestContext, reply: EventStreamReply): void {
+    const { request, response } = context;
+    this.#writeHead(context, reply, EVENTS_HEADERS, null, false);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    this.#options.eventStreams
+      .run(response, reply.events)
+      .catch((error: unknown) => this.#log(context, error, reply.status));
+  }
+
+  #writeHead(
+    { request, response, route, requestId }: RequestContext,
+    reply: HttpReply,
+    common: readonly string[],
+    body: string | null,
+    closes: boolean,
+  ): void {
+    const isLast = closes || this.#closing || leavesMuchUnread(request);
+    const headers = headersOf(common, reply, requestId, body, isLast);
+    response.writeHead(reply.status, headers);
+    const { observeReply } = this.#options;
+    if (observeReply === undefined) return;
+    const { method = '' } = request;
+    const sent = method === 'HEAD' ? '' : (body ?? '');
+    const seen = { method, route, status: reply.status, headers: headerRecord(headers), body: sent };
+    // An observer throws to report a reply; that is no fault of the request.
+    queueMicrotask(() => observeReply(seen));
+  }
+
+  #log({ request, route, requestId, startedAtMs }: RequestContext, error: unknown, status: number): void {
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const facts = { method: request.method, route, status, durationMs, requestId };
+    this.#options.logger.error('request_failed', error, facts);
+  }
+}
+
+/** The client left before the end. */
+function isPrematureClose(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
