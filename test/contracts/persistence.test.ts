@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe } from 'vitest';
 import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { advanceMessagesContract } from './advance-messages.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
 import { recordPostsContract } from './record-attempts.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
@@ -86,6 +87,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('message, job and answer stores', () => storesContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('outcomes of posts', () => recordPostsContract(open));
+  describe('advancing messages', () => advanceMessagesContract(open));
   describe('sends', () => sendMessagesContract(open));
 }
 

@@ -9,6 +9,7 @@ import { PostgresConnection } from '../../../src/adapters/knex/postgres-connecti
 import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
+import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
@@ -258,6 +259,43 @@ describe.skipIf(POSTGRES_URL === undefined)(
       });
       await expect(lost).rejects.toThrow(/terminat|not queryable/);
       for (let turn = 0; turn < 4; turn += 1) await unitOfWork.ping();
+    });
+
+    it('says that the storage is unavailable when the connection is lost in a unit of work', async () => {
+      const only = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
+      const [row] = await only.withConnection((connection) =>
+        connection.query('SELECT pg_backend_pid()::bigint AS pid', []),
+      );
+      const unit = new KnexUnitOfWork(only).run(async () => {
+        await operator.query('SELECT pg_terminate_backend($1, 2000)', [row?.pid]);
+      });
+      await expect(unit).rejects.toBeInstanceOf(StorageUnavailable);
+      await only.close();
+    });
+
+    it('does not use a connection again that the server closed between two statements', async () => {
+      const client = await clientWithProbe();
+      const connection = new PostgresConnection(client);
+      const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
+      const ended = new Promise<void>((resolve) => client.once('end', resolve));
+      // The client tells of the loss twice, and the connection listens for the first time only.
+      client.on('error', () => {});
+      await operator.query('SELECT pg_terminate_backend($1)', [row?.pid]);
+      await ended;
+      expect(connection.isUsable()).toBe(false);
+    });
+
+    it('does not use a connection again that the server closed during a statement', async () => {
+      const client = await clientWithProbe();
+      const connection = new PostgresConnection(client);
+      const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
+      client.on('error', () => {});
+      const usable = connection.query('SELECT pg_sleep(10)', []).then(
+        () => true,
+        () => connection.isUsable(),
+      );
+      await operator.query('SELECT pg_terminate_backend($1)', [row?.pid]);
+      expect(await usable).toBe(false);
     });
 
     it('replaces a connection that was lost while nobody used it', async () => {
