@@ -53,7 +53,7 @@ async function inTurn<Row, Result>(
 ): Promise<readonly (readonly Result[])[]> {
   const rounds = rows.map((row) => ({ row, results: [] as Result[] }));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { row, results } of rounds) results.push(await measure(row));
+    for (const { row, results } of inOrderOf(round, rounds)) results.push(await measure(row));
   }
   return rounds.map(({ results }) => results);
 }
@@ -98,6 +98,11 @@ export async function settled(server: Child<ServiceHandlers>): Promise<void> {
     if (performance.now() > until) throw new Error('The messages accepted before were not delivered');
     await sleep(POLL_MS);
   }
+}
+
+/** Every second round goes backwards, so that no row always follows the same one. */
+export function inOrderOf<Item>(round: number, items: readonly Item[]): readonly Item[] {
+  return round % 2 === 0 ? items : items.toReversed();
 }
 
 export function median(values: readonly number[]): number {

@@ -10,7 +10,7 @@ import type { WebhookServiceHandlers } from '../servers/webhook-service.ts';
 import type { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { pairedRatio } from '../support/report.ts';
-import { median } from '../support/rounds.ts';
+import { inOrderOf, median } from '../support/rounds.ts';
 
 const ROUNDS = Number(process.env.WEBHOOK_ROUNDS ?? 15);
 const EVENTS = Number(process.env.WEBHOOK_EVENTS ?? 30_000);
@@ -82,7 +82,7 @@ export async function webhooks(bench: Bench): Promise<void> {
   for (const { service } of services) await ofService(service, WARM_UP_EVENTS);
   const poolRates = [await ofPool(EVENTS)];
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { service, rounds } of services) {
+    for (const { service, rounds } of inOrderOf(round, services)) {
       const before = poolRates.at(-1) ?? 0;
       const perSecond = await ofService(service, EVENTS);
       const after = await ofPool(EVENTS);
