@@ -1,6 +1,5 @@
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import type { Message } from '../../src/domain/messages/message.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
@@ -15,8 +14,8 @@ const STORED_SINCE_MS = 30 * 24 * 3_600_000;
 
 const seed = loadSeed();
 const { service, port, now } = await startLoadService({ seed });
-const { knex } = service.container.get(adapters.database);
-const unitOfWork: UnitOfWork = service.container.get(ports.unitOfWork);
+const { knex } = service.roots.database;
+const unitOfWork: UnitOfWork = service.roots.unitOfWork;
 
 const handlers = {
   memoryMb: (): number => Math.round(process.memoryUsage.rss() / 2 ** 20),

@@ -1,7 +1,6 @@
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { scheduled, statusEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { loadSeed } from '../../test/support/load-seed.ts';
@@ -21,8 +20,8 @@ interface Fill {
 const seed = loadSeed();
 const secretBox = new AesSecretBox({ secretKey: LOAD_SECRET_KEY });
 const { service, port, now, putClockAhead } = await startLoadService({ seed });
-const unitOfWork = service.container.get(ports.unitOfWork);
-const { knex } = service.container.get(adapters.database);
+const unitOfWork = service.roots.unitOfWork;
+const { knex } = service.roots.database;
 let aheadMs = 0;
 let events = 0;
 

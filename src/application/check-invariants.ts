@@ -18,7 +18,7 @@ export class CheckInvariants {
         .flatMap(({ account, entries }) => differencesOf(account, entries))
         .map(describeDifference);
       const dead = await stores.jobs.countDeadLettered();
-      if (dead > 0) problems.push(`${dead} jobs were set aside as dead`);
+      if (dead > 0) problems.push(`${dead} jobs are dead-lettered`);
       if (!quiet) return problems;
       for (const { account } of audit) {
         if (account.held !== ZERO)

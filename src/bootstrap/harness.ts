@@ -4,7 +4,6 @@ import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
-import { CheckInvariants } from '../application/check-invariants.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
@@ -15,7 +14,6 @@ import { Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
 import { Service } from './service.ts';
-import { adapters, ports } from './tokens.ts';
 
 export type { SimulatedMessage, SimulatedScript } from '../adapters/simulator/simulator.ts';
 export type { InboxFilter, InboxMessage } from './harness-inbox.ts';
@@ -98,7 +96,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
   });
   await service.start();
-  const jobQueue = service.container.get(ports.jobQueue);
+  const jobQueue = service.roots.jobQueue;
   if (jobQueue instanceof RabbitJobQueue) await jobQueue.ready();
   return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
 }
@@ -123,7 +121,7 @@ export class Harness {
     this.#clock = clock;
     this.inbox = inbox;
     this.apiKey = apiKey;
-    service.container.get(adapters.simulator).follow((submission) => {
+    service.roots.simulator.follow((submission) => {
       const { phoneNumber, channel } = submission;
       return this.#unreachable.has(`${phoneNumber} ${channel}`)
         ? { result: 'rejected', reason: `The number is not on ${channel}` }
@@ -178,9 +176,9 @@ export class Harness {
 
   /** Does everything that is due at the present instant. */
   async settle(): Promise<void> {
-    const { container } = this.#service;
+    const { roots } = this.#service;
     do {
-      container.get(adapters.localWakeSignal).wake();
+      roots.wakeSignal.wake();
       await this.#service.idle();
     } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.#clock.now());
   }
@@ -204,7 +202,7 @@ export class Harness {
    */
   async assertQuiet(): Promise<void> {
     await this.settle();
-    const problems = await this.#service.container.get(CheckInvariants).execute({ quiet: true });
+    const problems = await this.#service.roots.checkInvariants.execute({ quiet: true });
     if (problems.length > 0)
       throw new Error(`The service is not quiet at ${this.now().toISOString()}:\n${problems.join('\n')}`);
   }
@@ -212,19 +210,17 @@ export class Harness {
   /** A handset writes to one of the projects' whatsapp numbers, named by our 24-hex id. */
   async writeTo(phoneNumberId: string, from: string, content: InboundContent): Promise<void> {
     const contact = { phoneNumber: from, name: '' };
-    this.#service.container.get(adapters.simulator).write({ phoneNumberId, contact, content });
+    this.#service.roots.simulator.write({ phoneNumberId, contact, content });
     await this.settle();
   }
 
   /** The stored message, for what the interface does not show. */
   async message(smsId: string): Promise<Message | null> {
-    const [message] = await this.#service.container
-      .get(ports.unitOfWork)
-      .run((stores) => stores.messages.lock([smsId]));
+    const [message] = await this.#service.roots.unitOfWork.run((stores) => stores.messages.lock([smsId]));
     return message ?? null;
   }
 
-  /** The program behind the harness, for tests of the program itself. */
+  /** The program behind the harness, for tests of the program itself: `service.roots` holds its ports and use cases. */
   get service(): Service {
     return this.#service;
   }
@@ -241,9 +237,9 @@ export class Harness {
   }
 
   async #nextDueAt(): Promise<number | null> {
-    const { container } = this.#service;
-    const job = await container.get(ports.unitOfWork).read((stores) => stores.jobs.nextDue());
-    const receipt = container.get(ports.providerEvents).nextDueAt();
+    const { roots } = this.#service;
+    const job = await roots.unitOfWork.read((stores) => stores.jobs.nextDue());
+    const receipt = roots.providerEvents.nextDueAt();
     if (job === null || receipt === null) return job?.dueAt ?? receipt;
     return Math.min(job.dueAt, receipt);
   }

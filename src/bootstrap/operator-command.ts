@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
-import type { Container } from 'inversify';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { buildContainer } from './container.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
+import { type Roots, resolveRoots } from './roots.ts';
 import { secretKeyFor } from './secret-key.ts';
-import { buildContainer } from './service.ts';
-import { adapters } from './tokens.ts';
 
 const NO_TABLES =
   'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first';
@@ -19,7 +18,7 @@ export interface CommandOutput {
   readonly error: (line: string) => void;
 }
 
-/** To the terminal. What is read by nobody any more, as behind `| head`, is no error. */
+/** To the terminal. A reader that closed its end, as `| head` does, is no error. */
 export function consoleOutput(): CommandOutput {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,14 +29,14 @@ export function consoleOutput(): CommandOutput {
 }
 
 /**
- * Runs what an operator asks for on the service's database, which the service may be using meanwhile. Reads the
+ * Runs an operator's command on the service's database, which the service may be using meanwhile. Reads the
  * same configuration as the service. Resolves with the exit code: what `work` resolves with, `EXIT_CONFIGURATION`
  * or `EXIT_UNAVAILABLE`; both say why on a line.
  */
 export async function runOperatorCommand(
   environment: Readonly<Record<string, string | undefined>>,
   output: Pick<CommandOutput, 'error'>,
-  work: (container: Container) => Promise<number>,
+  work: (roots: Roots) => Promise<number>,
   clock: Clock = new SystemClock(),
 ): Promise<number> {
   try {
@@ -46,17 +45,19 @@ export async function runOperatorCommand(
       output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
     }
-    const container = buildContainer({
-      database: config.database,
-      queue: { kind: 'memory' },
-      secretKey: secretKeyFor(config),
-      egress: config.egress,
-      clock,
-      logger: new PinoLogger({ level: config.logLevel }),
-    });
-    const database = container.get(adapters.database);
+    const roots = resolveRoots(
+      buildContainer({
+        database: config.database,
+        queue: { kind: 'memory' },
+        secretKey: secretKeyFor(config),
+        egress: config.egress,
+        clock,
+        logger: new PinoLogger({ level: config.logLevel }),
+      }),
+    );
+    const { database } = roots;
     try {
-      if (await database.isMigrated()) return await work(container);
+      if (await database.isMigrated()) return await work(roots);
       output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
     } finally {

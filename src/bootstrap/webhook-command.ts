@@ -1,5 +1,5 @@
 import type { Clock } from '../application/ports/clock.ts';
-import { InboundLog } from '../application/webhooks/inbound-log.ts';
+import type { InboundLog } from '../application/webhooks/inbound-log.ts';
 import type { WebhookEvent } from '../domain/webhooks/webhook-event.ts';
 import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
 
@@ -29,12 +29,7 @@ export async function runWebhookCommand(
     return EXIT_USAGE;
   }
   const run = command === 'log' ? showLog : retry;
-  return runOperatorCommand(
-    environment,
-    output,
-    (container) => run(container.get(InboundLog), id, output),
-    clock,
-  );
+  return runOperatorCommand(environment, output, ({ inboundLog }) => run(inboundLog, id, output), clock);
 }
 
 async function showLog(log: InboundLog, phoneNumberId: string, output: CommandOutput): Promise<number> {

@@ -3,8 +3,8 @@ import { describe, expect, it, test } from 'vitest';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import { AuthenticateProject } from '../../src/application/access/authenticate-project.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';
+import { buildContainer } from '../../src/bootstrap/container.ts';
 import { useCases } from '../../src/bootstrap/modules/use-cases.ts';
-import { buildContainer } from '../../src/bootstrap/service.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 

@@ -15,10 +15,8 @@ it.skipIf(POSTGRES_URL === undefined)(
   async () => {
     process.env.HARNESS_DATABASE_URL = POSTGRES_URL;
     const harness = await startHarness();
-    const { unitOfWork } = (await import('../../src/bootstrap/tokens.ts')).ports;
-    const projects = await harness.service.container
-      .get(unitOfWork)
-      .read((stores) => stores.projects.isEmpty());
+    const { unitOfWork } = harness.service.roots;
+    const projects = await unitOfWork.read((stores) => stores.projects.isEmpty());
     expect(projects).toBe(false);
     const client = new pg.Client(POSTGRES_URL);
     await client.connect();

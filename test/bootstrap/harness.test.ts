@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
-import { adapters } from '../../src/bootstrap/tokens.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 
 const SECOND = 1_000;
@@ -233,7 +232,7 @@ describe('assertQuiet', () => {
 
   it('says where an account and its ledger disagree', async () => {
     const harness = await harnessWith();
-    const { knex } = harness.service.container.get(adapters.database);
+    const { knex } = harness.service.roots.database;
     await knex('accounts').update({ balance: 1 });
     await expect(harness.assertQuiet()).rejects.toThrow(/balance is 0.001 IQD, its entries say 15000 IQD/);
   });

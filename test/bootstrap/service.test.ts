@@ -8,7 +8,6 @@ import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { MemoryJobQueue } from '../../src/adapters/memory/job-queue.ts';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
-import { CheckHealth } from '../../src/application/check-health.ts';
 import type { JobHandler } from '../../src/application/ports/job-queue.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { SeedError } from '../../src/application/seed/seed-error.ts';
@@ -91,7 +90,7 @@ describe('the address of a seeded inbound webhook', () => {
       const error = await service.start().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(SeedError);
       expect(String(error)).toContain('→ at projects[0].inboundWebhooks[0].url');
-      const { knex } = service.container.get(adapters.database);
+      const { knex } = service.roots.database;
       expect(await knex('projects')).toEqual([]);
       expect(await knex('price_lists')).toEqual([]);
       await service.stop();
@@ -101,9 +100,9 @@ describe('the address of a seeded inbound webhook', () => {
   it('is kept in its parsed form', async () => {
     const service = serviceWith({ inboundUrl: 'https://EXAMPLE.com:443/in?a=b#part' });
     await service.start();
-    const kept = await service.container
-      .get(ports.unitOfWork)
-      .read((stores) => stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]));
+    const kept = await service.roots.unitOfWork.read((stores) =>
+      stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
+    );
     expect(kept).toMatchObject([{ phoneNumberId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
     expect(kept[0]?.secret).not.toContain(SECRET);
     await service.stop();
@@ -116,7 +115,7 @@ describe('Service', () => {
     const service = serviceWith({ overrides: [module] });
     const seen: unknown[] = [];
     queue.onConsume = async () => {
-      const { knex } = service.container.get(adapters.database);
+      const { knex } = service.roots.database;
       seen.push({
         projects: await knex('projects').pluck('slug'),
         listening: service.http.server.listening,
@@ -135,10 +134,10 @@ describe('Service', () => {
     const service = serviceWith({ overrides: [module] });
     await service.start();
     await service.listen(0, LOOPBACK);
-    const unitOfWork = service.container.get(ports.unitOfWork);
+    const unitOfWork = service.roots.unitOfWork;
     const seen: unknown[] = [];
     queue.onClose = async () => {
-      const { ready, dependencies } = await service.container.get(CheckHealth).readiness();
+      const { ready, dependencies } = await service.roots.checkHealth.readiness();
       seen.push({
         listening: service.http.server.listening,
         ready,

@@ -24,12 +24,12 @@ function verifyAt(databaseUrl: string) {
   });
 }
 
-it('tells differences in IQD and what was set aside, and ends with 1 until both are gone', async () => {
+it('verify tells differences in IQD and dead-letter jobs, and ends with 1 until both are gone', async () => {
   const filename = join(folder, 'barid.db');
   const database = openDatabase({ kind: 'sqlite', filename });
   await database.migrate();
   const unitOfWork = new KnexUnitOfWork(database);
-  const all = 'verify: 0 projects, 0 differences, 0 jobs set aside as dead\n';
+  const all = 'verify: 0 projects, 0 differences, 0 dead-letter jobs\n';
   expect(await verify(filename)).toEqual({ code: 0, stdout: all, stderr: '' });
 
   const job = startAttemptJob(anSmsId(1), 0, NOW);
@@ -42,8 +42,8 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
     code: 1,
     stderr: '',
     stdout:
-      `job ${job.id} was set aside at 2026-01-15T12:00:00.000Z: planted\n` +
-      'verify: 0 projects, 0 differences, 1 jobs set aside as dead\n',
+      `job ${job.id} was dead-lettered at 2026-01-15T12:00:00.000Z: planted\n` +
+      'verify: 0 projects, 0 differences, 1 dead-letter jobs\n',
   });
 
   await unitOfWork.run(async (stores) => {
@@ -58,11 +58,11 @@ it('tells differences in IQD and what was set aside, and ends with 1 until both 
     stderr: '',
     stdout:
       `project ${PROJECT_ID}: balance is 1.5 IQD, its entries say 0 IQD\n` +
-      'verify: 1 projects, 1 differences, 0 jobs set aside as dead\n',
+      'verify: 1 projects, 1 differences, 0 dead-letter jobs\n',
   });
 });
 
-it('says on one line what is the matter with a database it cannot use', async () => {
+it('verify says in one line why it cannot use a database', async () => {
   expect(await verify(join(folder, 'new.db'))).toEqual({
     code: EXIT_UNAVAILABLE,
     stdout: '',

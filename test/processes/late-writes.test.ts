@@ -1,8 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
-import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
-import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { Gate } from '../support/job-collector.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
@@ -25,11 +22,11 @@ describe.skipIf(POSTGRES_URL === undefined)(
       return group.start([{ role: 'api' }, { role: 'api' }]);
     };
     const lease = ({ service }: Member): Promise<readonly LeasedJob[]> =>
-      service.container
-        .get(ports.unitOfWork)
-        .run(({ jobs }) => jobs.lease({ now: group.clock.at, until: group.clock.at + LEASE_MS, limit: 10 }));
+      service.roots.unitOfWork.run(({ jobs }) =>
+        jobs.lease({ now: group.clock.at, until: group.clock.at + LEASE_MS, limit: 10 }),
+      );
     const run = async ({ service }: Member, jobs: readonly LeasedJob[]) => {
-      await service.container.get(RunJobs).execute(jobs);
+      await service.roots.runJobs.execute(jobs);
     };
     const accounts = () => group.rows('SELECT balance, held, spent FROM accounts');
     const submissions = () => group.submitted.map(({ smsId, channel }) => ({ smsId, channel }));
@@ -82,7 +79,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const answer = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'whatsapp-sms' }));
       const { smsId } = answer.body as { smsId: string };
       const frozen = new Gate();
-      slow.service.container.get(adapters.simulator).follow(async () => {
+      slow.service.roots.simulator.follow(async () => {
         await frozen.opened;
         return { result: 'accepted', receipts: [{ afterMs: 0, receipt: { kind: 'delivered' } }] };
       });
@@ -116,10 +113,10 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(await group.problems()).toEqual([]);
     });
 
-    async function takeReceipts({ service: { container } }: Member): Promise<void> {
-      const news = container.get(adapters.simulator).takeDue(group.clock.at);
+    async function takeReceipts({ service: { roots } }: Member): Promise<void> {
+      const news = roots.simulator.takeDue(group.clock.at);
       const receipts = news.flatMap((each) => (each.kind === 'receipt' ? [each.receipt] : []));
-      await container.get(RecordReceipts).execute(receipts);
+      await roots.recordReceipts.execute(receipts);
     }
   },
 );

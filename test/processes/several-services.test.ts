@@ -3,7 +3,6 @@ import type { ProjectStore } from '../../src/application/ports/project-store.ts'
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
-import { ports } from '../../src/bootstrap/tokens.ts';
 import { MeetingPoint } from '../contracts/storage.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { ServiceGroup } from '../support/service-group.ts';
@@ -33,12 +32,12 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const everyone = new MeetingPoint(members.length);
       const seed = readSeed(seedWith({ credit: 15_000 }));
       const applied = await Promise.all(
-        members.map(({ service: { container } }) =>
+        members.map(({ service: { roots } }) =>
           new ApplySeed({
-            unitOfWork: meetingWhereItIsEmpty(container.get(ports.unitOfWork), everyone),
-            keyHasher: container.get(ports.keyHasher),
-            secretBox: container.get(ports.secretBox),
-            webhookTransport: container.get(ports.webhookTransport),
+            unitOfWork: meetingWhereItIsEmpty(roots.unitOfWork, everyone),
+            keyHasher: roots.keyHasher,
+            secretBox: roots.secretBox,
+            webhookTransport: roots.webhookTransport,
             clock: group.clock,
           }).execute(seed),
         ),

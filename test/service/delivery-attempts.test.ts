@@ -2,18 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import {
   deliverWebhooksJob,
   destinationKey,
   type WebhookWork,
 } from '../../src/application/jobs/webhook-jobs.ts';
-import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
-import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
@@ -61,18 +58,18 @@ function withJitter(fraction: number): ContainerModule {
 
 /** The one webhook job there is, leased by hand at an instant of its own and for so long. */
 async function leaseByHand(service: Harness, at: number, forMs: number): Promise<LeasedJob<WebhookWork>> {
-  const jobs = await service.service.container
-    .get(ports.unitOfWork)
-    .run((stores) => stores.jobs.lease({ now: at, until: at + forMs, limit: 10 }));
+  const jobs = await service.service.roots.unitOfWork.run((stores) =>
+    stores.jobs.lease({ now: at, until: at + forMs, limit: 10 }),
+  );
   expect(jobs.map(({ work }) => work.kind)).toEqual(['deliver-webhooks']);
   return jobs[0] as LeasedJob<WebhookWork>;
 }
 
 /** The one event there is. */
 async function theEvent(service: Harness) {
-  const { container } = service.service;
-  const ids = await container.get(adapters.database).knex('webhook_events').pluck('id');
-  const [event] = await container.get(ports.unitOfWork).run((stores) => stores.webhookEvents.lock(ids));
+  const { roots } = service.service;
+  const ids = await roots.database.knex('webhook_events').pluck('id');
+  const [event] = await roots.unitOfWork.run((stores) => stores.webhookEvents.lock(ids));
   return event;
 }
 
@@ -80,9 +77,9 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
   it('is posted again, and the outcome of the lease that ran out changes nothing', async () => {
     const held: ServerResponse[] = [];
     const { receiver, service, send } = await start();
-    const { container } = service.service;
-    const deliver = container.get(DeliverWebhooks);
-    const background = container.get(BackgroundWork);
+    const { roots } = service.service;
+    const deliver = roots.deliverWebhooks;
+    const background = roots.background;
     receiver.answer((_, response) => held.push(response));
     await send(FAILING);
     await receiver.arrived(1);
@@ -114,8 +111,8 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
   it('is posted under a lease that is nearly over only when that was made longer', async () => {
     const held: ServerResponse[] = [];
     const { receiver, service, send } = await start();
-    const { container } = service.service;
-    const background = container.get(BackgroundWork);
+    const { roots } = service.service;
+    const background = roots.background;
     receiver.answer((_, response) => held.push(response));
     await send(FAILING);
     await receiver.arrived(1);
@@ -124,12 +121,12 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     held[0]?.writeHead(410).end();
     await background.idle();
     const lastsFor = async (ms: number) => {
-      const stores = container.get(ports.unitOfWork);
+      const stores = roots.unitOfWork;
       return (await stores.read(({ jobs }) => jobs.stillLeased([job], now + ms))).length === 1;
     };
     expect([await lastsFor(5_999), await lastsFor(6_000)]).toEqual([true, false]);
 
-    await container.get(DeliverWebhooks).execute([job]);
+    await roots.deliverWebhooks.execute([job]);
     await receiver.arrived(2);
     expect([await lastsFor(15 * SECOND), await lastsFor(15 * SECOND + 1)]).toEqual([true, false]);
     held[1]?.writeHead(200).end();
@@ -212,7 +209,7 @@ withReceiver(named('what is over'), () => {
     const { receiver, service, send } = await start();
     receiver.answer(answerWith(200));
     const count = async () => Number((await events().count({ n: '*' }))[0]?.n);
-    const events = () => service.service.container.get(adapters.database).knex('webhook_events');
+    const events = () => service.service.roots.database.knex('webhook_events');
     for (const number of [1, 2, 3]) await send(`99900000${number}0006`);
     await service.advance(15 * 24 * HOUR + 1);
     expect(await count()).toBe(3);
@@ -229,8 +226,8 @@ withReceiver(named('an endpoint with nothing to post'), () => {
     receiver.answer(answerWith(410));
     for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
     await service.settle();
-    const unitOfWork = service.service.container.get(ports.unitOfWork);
-    const { knex } = service.service.container.get(adapters.database);
+    const unitOfWork = service.service.roots.unitOfWork;
+    const { knex } = service.service.roots.database;
     const [lane] = await knex('webhook_events').select('project_id as projectId', 'endpoint').limit(1);
     const health = async () =>
       (await unitOfWork.read((stores) => stores.circuitBreakers.read([destinationKey(lane)]))).get(
@@ -250,7 +247,7 @@ withReceiver(named('an endpoint with nothing to post'), () => {
 withReceiver(named('a message whose first event failed'), () => {
   it('is told of no other while that one is on its way again', async () => {
     const { receiver, service } = await start({ overrides: [withJitter(0.5)] });
-    const { container } = service.service;
+    const { roots } = service.service;
     receiver.answer(answerWith(500));
     const { body } = await service.request('/sms', {
       // Accepted, and nothing more by itself.
@@ -267,10 +264,8 @@ withReceiver(named('a message whose first event failed'), () => {
     const advancing = service.advance(5 * SECOND);
     await receiver.arrived(2);
     const receipt: SubmissionReceipt = { smsId, attemptNumber: 0, receipt: { kind: 'delivered' } };
-    await container.get(RecordReceipts).execute([receipt]);
-    const open = await container
-      .get(ports.unitOfWork)
-      .run((stores) => stores.webhookEvents.lockOpen([smsId]));
+    await roots.recordReceipts.execute([receipt]);
+    const open = await roots.unitOfWork.run((stores) => stores.webhookEvents.lockOpen([smsId]));
     expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
       ['sent', service.now().getTime()],
       ['delivered', null],

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { InboundArrival } from '../../src/application/ports/channel-provider.ts';
-import { AcceptInbound } from '../../src/application/webhooks/accept-inbound.ts';
-import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
@@ -27,7 +25,7 @@ async function start() {
       inboundWebhooks: [{ phoneNumberId: NUMBER_ID, url: receiver.url('/inbound'), secret: SECRET }],
     }),
   });
-  return { receiver, service, log: service.service.container.get(InboundLog) };
+  return { receiver, service, log: service.service.roots.inboundLog };
 }
 
 withReceiver(named('inbound whatsapp webhooks'), () => {
@@ -167,7 +165,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
       content: { type: 'text', content: { text: 'hello' } },
       writtenAt: service.now().getTime(),
     };
-    const accept = service.service.container.get(AcceptInbound);
+    const accept = service.service.roots.acceptInbound;
     await accept.execute([arrival]);
     const other = { ...arrival, messageId: 'wamid.2' };
     await accept.execute([arrival, other, other]);

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
 import { destinationKey } from '../../src/application/jobs/webhook-jobs.ts';
-import { InboundLog } from '../../src/application/webhooks/inbound-log.ts';
-import { ports } from '../../src/bootstrap/tokens.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith } from '../support/seeds.ts';
@@ -22,21 +20,21 @@ it('ends an event whose secret was sealed under a key that is gone, by its sched
       ],
     }),
   });
-  const { container } = service.service;
+  const { roots } = service.service;
   const stranger = new AesSecretBox({ secretKey: Buffer.alloc(32, 9) });
-  await container.get(ports.unitOfWork).run(async ({ inboundWebhooks }) => {
+  await roots.unitOfWork.run(async ({ inboundWebhooks }) => {
     const [webhook] = await inboundWebhooks.byPhoneNumberIds([NUMBER_ID]);
     if (webhook === undefined) throw new Error('The number is configured');
     await inboundWebhooks.save([{ ...webhook, secret: stranger.seal('another secret') }]);
   });
   await service.writeTo(NUMBER_ID, '9647709999999', { type: 'text', content: { text: 'hello' } });
-  const [event] = await container.get(InboundLog).read(NUMBER_ID);
+  const [event] = await roots.inboundLog.read(NUMBER_ID);
   expect(event).toMatchObject({ state: 'pending', attempts: 1, lastError: 'secret-unreadable' });
   await service.advance(49 * HOUR);
-  expect((await container.get(InboundLog).read(NUMBER_ID))[0]?.state).toBe('discarded');
-  const endpoints = await container
-    .get(ports.unitOfWork)
-    .read(({ circuitBreakers }) => circuitBreakers.read([destinationKey(event as WebhookEvent)]));
+  expect((await roots.inboundLog.read(NUMBER_ID))[0]?.state).toBe('discarded');
+  const endpoints = await roots.unitOfWork.read(({ circuitBreakers }) =>
+    circuitBreakers.read([destinationKey(event as WebhookEvent)]),
+  );
   expect(endpoints).toEqual(new Map());
   await service.assertQuiet();
 });

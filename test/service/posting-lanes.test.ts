@@ -3,14 +3,12 @@ import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { QUEUE_MS_MAX, UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { WebhookAnswer, WebhookPost } from '../../src/application/ports/webhook-transport.ts';
-import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
@@ -72,13 +70,12 @@ async function start({ looksAgain = true, queueMs = QUEUE_MS_MAX } = {}) {
   const looked = async (times: number) => {
     for (let time = 0; time < times; time += 1) await once(pauses, 'begun');
   };
-  const events = () => service.service.container.get(adapters.database).knex('webhook_events');
+  const events = () => service.service.roots.database.knex('webhook_events');
   return { clock, receiver, transport, service, held, send, looked, events };
 }
 
 async function jobsOf(service: Harness) {
-  const rows = await service.service.container
-    .get(adapters.database)
+  const rows = await service.service.roots.database
     .knex('jobs')
     .select('id', 'work', 'due_at', 'is_leased', 'fencing_token');
   return rows.map(({ id, work, due_at, is_leased, fencing_token }) => ({
@@ -95,7 +92,7 @@ withReceiver(named('what is due'), () => {
     const count = LANE_LIMITS.atOnce * 3;
     for (let number = 1; number <= count; number += 1) await send(number);
     await receiver.arrived(count);
-    await service.service.container.get(BackgroundWork).idle();
+    await service.service.roots.background.idle();
     expect(await jobsOf(service)).toEqual([]);
   });
 
@@ -106,7 +103,7 @@ withReceiver(named('what is due'), () => {
     await send(2, '/other');
     await receiver.arrived(2);
     for (const response of held) response.writeHead(200).end();
-    await service.service.container.get(BackgroundWork).idle();
+    await service.service.roots.background.idle();
     expect(await jobsOf(service)).toEqual([]);
   });
 });
@@ -118,7 +115,7 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     await receiver.arrived(1);
     clock.at = START + 5 * SECOND;
     held[0]?.writeHead(500).end();
-    await service.service.container.get(BackgroundWork).idle();
+    await service.service.roots.background.idle();
     const [nextAttemptAt] = await events().pluck('next_attempt_at');
     // Five seconds, and a fifth of that more or less.
     expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(START + 9 * SECOND);
@@ -135,7 +132,7 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     await receiver.arrived(2);
     expect(await jobsOf(service)).toMatchObject([{ dueAt: START + 4 * SECOND + LEASE_MS, isLeased: true }]);
     for (const response of held) response.writeHead(200).end();
-    await service.service.container.get(BackgroundWork).idle();
+    await service.service.roots.background.idle();
     expect(await jobsOf(service)).toEqual([]);
   });
 
@@ -155,7 +152,7 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     receiver.answer(answerWith(200));
     answerHeld();
     await receiver.arrived(6 * atOnce);
-    await service.service.container.get(BackgroundWork).idle();
+    await service.service.roots.background.idle();
   });
 
   it('gets no more when posts end fast that waited for their place in vain', async () => {
@@ -171,7 +168,7 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     await untilPostponed();
     expect(transport.most).toBe(2 * atOnce);
     for (const response of held) response.writeHead(200).end();
-    await service.service.container.get(BackgroundWork).idle();
+    await service.service.roots.background.idle();
   });
 
   it('is lost when somebody else holds its job, and nothing more is begun for it', async () => {
@@ -180,10 +177,10 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     await receiver.arrived(1);
     const [leased] = await jobsOf(service);
     if (leased === undefined) throw new Error('The job is leased');
-    const { container } = service.service;
-    const [taken] = await container
-      .get(ports.unitOfWork)
-      .run(({ jobs }) => jobs.lease({ now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1 }));
+    const { roots } = service.service;
+    const [taken] = await roots.unitOfWork.run(({ jobs }) =>
+      jobs.lease({ now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1 }),
+    );
     expect(taken).toEqual({ ...leased.job, fencingToken: leased.job.fencingToken + 1 });
     clock.at = START + LEASE_MS;
     await send(2);
@@ -191,7 +188,7 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     await looked(2);
     expect(receiver.posts).toHaveLength(1);
     for (const response of held) response.writeHead(200).end();
-    await container.get(BackgroundWork).idle();
+    await roots.background.idle();
     expect(await jobsOf(service)).toMatchObject([{ job: taken, isLeased: true }]);
     expect(await events().where({ is_open: 1 })).toHaveLength(2);
   });
@@ -202,11 +199,11 @@ withReceiver(named('an endpoint whose posts hang'), () => {
     const count = 4 * atOnce;
     for (let number = 0; number < count; number += 1) await send(number);
     await receiver.arrived(atOnce);
-    const { container } = service.service;
-    container.get(DeliverWebhooks).stop();
+    const { roots } = service.service;
+    roots.deliverWebhooks.stop();
     receiver.answer(answerWith(200));
     for (const response of held) response.writeHead(200).end();
-    await container.get(BackgroundWork).idle();
+    await roots.background.idle();
     // What was begun waits in the transport for a connection, and is posted.
     expect(receiver.posts.length).toBeLessThanOrEqual(2 * atOnce);
     const [job] = await jobsOf(service);
@@ -221,7 +218,7 @@ withReceiver(named('more endpoints than one process serves at a time'), () => {
     const { clock, receiver, service, held, send } = await start();
     await send(1);
     await receiver.arrived(1);
-    const { container } = service.service;
+    const { roots } = service.service;
     const [posting] = await jobsOf(service);
     if (posting === undefined) throw new Error('The job is leased');
     const { projectId } = posting.job.work;
@@ -231,12 +228,12 @@ withReceiver(named('more endpoints than one process serves at a time'), () => {
       return { id, fencingToken: 1, work } as LeasedJob<WebhookWork>;
     });
     const last = deliverWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
-    const [job] = await container.get(ports.unitOfWork).run(async ({ jobs }) => {
+    const [job] = await roots.unitOfWork.run(async ({ jobs }) => {
       await jobs.add([last]);
       return jobs.lease({ now: START, until: START + LEASE_MS, limit: 10 });
     });
     if (job === undefined) throw new Error('The job is due');
-    await container.get(ports.unitOfWork).run(({ webhookEvents }) =>
+    await roots.unitOfWork.run(({ webhookEvents }) =>
       webhookEvents.insert([
         {
           id: 'f'.repeat(24),
@@ -258,10 +255,10 @@ withReceiver(named('more endpoints than one process serves at a time'), () => {
         },
       ]),
     );
-    await container.get(DeliverWebhooks).execute([...others, job as LeasedJob<WebhookWork>]);
+    await roots.deliverWebhooks.execute([...others, job as LeasedJob<WebhookWork>]);
     const back = (await jobsOf(service)).find(({ job: { id } }) => id === last.id);
     expect(back).toMatchObject({ dueAt: clock.at + 2 * SECOND, isLeased: false });
     for (const response of held) response.writeHead(200).end();
-    await container.get(BackgroundWork).idle();
+    await roots.background.idle();
   });
 });

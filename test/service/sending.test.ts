@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ports } from '../../src/bootstrap/tokens.ts';
 import { startService } from '../support/running-service.ts';
 import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
 
@@ -315,9 +314,9 @@ describe('Idempotency-Key', () => {
   it('does not keep a rejection', async () => {
     const service = await startService({ seed: seedWith({ credit: 0 }) });
     expect((await service.request('/sms', keyed('order-3'))).status).toBe(400);
-    const kept = await service.service.container
-      .get(ports.unitOfWork)
-      .run((stores) => stores.idempotency.sweep(Number.MAX_SAFE_INTEGER, 10));
+    const kept = await service.service.roots.unitOfWork.run((stores) =>
+      stores.idempotency.sweep(Number.MAX_SAFE_INTEGER, 10),
+    );
     expect(kept).toBe(0);
   });
 });

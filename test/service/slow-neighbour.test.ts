@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
@@ -107,7 +107,7 @@ withReceiver(named('posts whose outcomes wait to be recorded'), () => {
     });
     const receiver = await HttpsReceiver.open();
     const service = await startService({ egress: receiver.egress, seed: neighbours(), overrides: [held] });
-    const container = service.service.container;
+    const { roots } = service.service;
     const { atOnce } = LANE_LIMITS;
     const count = 4 * atOnce;
     await inTurn(count, async (index) => {
@@ -119,7 +119,7 @@ withReceiver(named('posts whose outcomes wait to be recorded'), () => {
       });
     });
     await receiver.arrived(count);
-    const open = await container.get(adapters.database).knex('webhook_events').where({ is_open: 1 });
+    const open = await roots.database.knex('webhook_events').where({ is_open: 1 });
     expect(open.length).toBeGreaterThan(atOnce);
     expect(pauses).toHaveLength(1);
     isHeld = false;

@@ -3,11 +3,9 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/adapters/knex/database.ts';
 import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS } from '../../src/application/jobs/job.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { DeliverWebhooks } from '../../src/application/webhooks/deliver-webhooks.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
@@ -87,7 +85,7 @@ async function start(paths: readonly string[]) {
     });
   }
   await receiver.arrived(paths.length);
-  const background = service.service.container.get(BackgroundWork);
+  const background = service.service.roots.background;
   const release = (status: number) => {
     for (const response of held.splice(0)) response.writeHead(status).end();
   };
@@ -183,7 +181,7 @@ withReceiver(named('endpoints that cannot be looked at'), () => {
     const world = await start(['/1']);
     const { faults, service, background } = world;
     await failLooks(world);
-    service.service.container.get(DeliverWebhooks).stop();
+    service.service.roots.deliverWebhooks.stop();
     await background.idle();
     faults.looks = false;
   });

@@ -2,7 +2,6 @@ import { PinoLogger } from '../../src/adapters/pino/pino-logger.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Service, type ServiceParts } from '../../src/bootstrap/service.ts';
-import { adapters } from '../../src/bootstrap/tokens.ts';
 
 /** The secret key of every service under load. */
 export const LOAD_SECRET_KEY = Buffer.alloc(32, 7);
@@ -55,7 +54,7 @@ export async function startLoadService({
     now: () => clock.now(),
     putClockAhead: (ms) => {
       clock.aheadMs = ms;
-      service.container.get(adapters.localWakeSignal).wake();
+      service.roots.wakeSignal.wake();
     },
   };
 }

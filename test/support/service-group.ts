@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
-import { CheckInvariants } from '../../src/application/check-invariants.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
-import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { RecordingLogger } from './recording-logger.ts';
 import { KEY } from './seeds.ts';
 
@@ -86,7 +84,7 @@ export class ServiceGroup {
     do {
       await Promise.all(
         this.#members.map(async ({ service }) => {
-          service.container.get(adapters.localWakeSignal).wake();
+          service.roots.wakeSignal.wake();
           await service.idle();
         }),
       );
@@ -110,21 +108,19 @@ export class ServiceGroup {
 
   /** What is wrong with the books and the work, or left to do. */
   async problems(): Promise<readonly string[]> {
-    return this.#first().service.container.get(CheckInvariants).execute({ quiet: true });
+    return this.#first().service.roots.checkInvariants.execute({ quiet: true });
   }
 
   /** Runs a query in the group's schema. */
   async rows(sql: string): Promise<readonly Record<string, unknown>[]> {
-    const { knex } = this.#first().service.container.get(adapters.database);
+    const { knex } = this.#first().service.roots.database;
     return (await knex.raw(sql)).rows;
   }
 
   async dispose(): Promise<void> {
     const [first] = this.#members;
     if (first !== undefined) {
-      await first.service.container
-        .get(adapters.database)
-        .knex.raw('DROP SCHEMA IF EXISTS ?? CASCADE', [this.#schema]);
+      await first.service.roots.database.knex.raw('DROP SCHEMA IF EXISTS ?? CASCADE', [this.#schema]);
     }
     await Promise.all(this.#members.map(({ service }) => service.stop()));
   }
@@ -161,9 +157,9 @@ export class ServiceGroup {
 
   async #nextDueAt(): Promise<number | null> {
     const due = await Promise.all(
-      this.#members.flatMap(({ service: { container } }) => [
-        container.get(ports.unitOfWork).read(async (stores) => (await stores.jobs.nextDue())?.dueAt ?? null),
-        container.get(adapters.simulator).nextDueAt(),
+      this.#members.flatMap(({ service: { roots } }) => [
+        roots.unitOfWork.read(async (stores) => (await stores.jobs.nextDue())?.dueAt ?? null),
+        roots.simulator.nextDueAt(),
       ]),
     );
     const instants = due.filter((instant) => instant !== null);

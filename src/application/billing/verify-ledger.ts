@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 export interface LedgerAudit {
   readonly projects: number;
   readonly differences: readonly LedgerDifference[];
-  /** How many jobs were set aside: what they would have ended, such as a hold, is still open. */
+  /** How many dead-letter jobs there are: a hold that such a job would have resolved is still open. */
   readonly deadJobs: number;
   /** The latest of them. */
   readonly latestDead: readonly DeadLetterJob[];
@@ -21,7 +21,7 @@ export class VerifyLedger {
     this.#ports = ports;
   }
 
-  /** Resolves with every column that disagrees and what was set aside; none of both means all is well. */
+  /** Resolves with every column that disagrees and the dead-letter jobs; none of either means all is well. */
   async execute(): Promise<LedgerAudit> {
     return this.#ports.unitOfWork.run(async ({ ledger, jobs }) => {
       const audit = await ledger.audit();

@@ -7,6 +7,7 @@ import { CachedPriceList, StoredPriceList } from '../../application/catalog/curr
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { CheckInvariants } from '../../application/check-invariants.ts';
+import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
@@ -97,6 +98,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     wakeSignal,
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger });
+  wire(bind, RedriveJobs, { unitOfWork, clock });
   wire(bind, VerifyLedger, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
   wire(bind, CheckInvariants, { unitOfWork });

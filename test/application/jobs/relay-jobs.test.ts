@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
-import { buildContainer } from '../../../src/bootstrap/service.ts';
+import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import { anSmsId, NOW } from '../../support/builders.ts';
 import { JobCollector } from '../../support/job-collector.ts';

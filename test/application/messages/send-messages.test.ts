@@ -4,7 +4,7 @@ import { SendMessages } from '../../../src/application/messages/send-messages.ts
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
-import { buildContainer } from '../../../src/bootstrap/service.ts';
+import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import { depositEntry } from '../../../src/domain/billing/ledger.ts';

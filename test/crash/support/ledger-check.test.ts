@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
-import { adapters } from '../../../src/bootstrap/tokens.ts';
 import { startService } from '../../support/running-service.ts';
 import { verification } from '../../support/seeds.ts';
 import { checkLedger, type LedgerReport, type Query, repeatedSubmissions } from './ledger-check.ts';
@@ -21,7 +20,7 @@ beforeEach(async () => {
   delivered = await send('9647701234567', 'sms');
   failed = await send(FAILS, 'whatsapp-sms');
   await harness.advance(A_MINUTE_MS);
-  const { knex } = harness.service.container.get(adapters.database);
+  const { knex } = harness.service.roots.database;
   query = (sql) => knex.raw(sql);
 });
 

@@ -1,5 +1,4 @@
 import { openSync, writeSync } from 'node:fs';
-import { CheckInvariants } from '../../../src/application/check-invariants.ts';
 import { serve } from '../../support/child-process.ts';
 import { loadSeed } from '../../support/load-seed.ts';
 import { startLoadService } from '../../support/load-service.ts';
@@ -19,7 +18,7 @@ const { service, port, putClockAhead } = await startLoadService({
     if (submissions !== null) writeSync(submissions, `${smsId} ${attemptNumber}\n`);
   },
 });
-const audit = service.container.get(CheckInvariants);
+const audit = service.roots.checkInvariants;
 
 const handlers = {
   /** What the service's own audit finds wrong, in sentences. */

@@ -1,0 +1,65 @@
+import type { Container, ServiceIdentifier } from 'inversify';
+import { AuthenticateProject } from '../application/access/authenticate-project.ts';
+import { CheckSecretKey } from '../application/access/check-secret-key.ts';
+import { BackgroundWork } from '../application/background-work.ts';
+import { VerifyLedger } from '../application/billing/verify-ledger.ts';
+import { ReadCatalog } from '../application/catalog/read-catalog.ts';
+import { CheckHealth } from '../application/check-health.ts';
+import { CheckInvariants } from '../application/check-invariants.ts';
+import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
+import { RelayJobs } from '../application/jobs/relay-jobs.ts';
+import { RunJobs } from '../application/jobs/run-jobs.ts';
+import { RecordReceipts } from '../application/messages/record-receipts.ts';
+import { SendMessages } from '../application/messages/send-messages.ts';
+import { TrackMessage } from '../application/messages/track-message.ts';
+import { ApplySeed } from '../application/seed/apply-seed.ts';
+import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
+import { DeliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
+import { InboundLog } from '../application/webhooks/inbound-log.ts';
+import { adapters, ports } from './tokens.ts';
+
+/**
+ * Everything that bootstrap, the harness and tests of the whole program take out of the container, fetched once.
+ * Nothing else gets the container.
+ */
+export type Roots = ReturnType<typeof resolveRoots>;
+
+/** Resolves the roots of a complete container; a port that nobody bound is named in the error. */
+export const resolveRoots = (container: Container) =>
+  resolve(container, {
+    database: adapters.database,
+    simulator: adapters.simulator,
+    wakeSignal: adapters.localWakeSignal,
+    idSource: ports.idSource,
+    jobQueue: ports.jobQueue,
+    keyHasher: ports.keyHasher,
+    providerEvents: ports.providerEvents,
+    secretBox: ports.secretBox,
+    unitOfWork: ports.unitOfWork,
+    webhookTransport: ports.webhookTransport,
+    acceptInbound: AcceptInbound,
+    applySeed: ApplySeed,
+    authenticateProject: AuthenticateProject,
+    background: BackgroundWork,
+    checkHealth: CheckHealth,
+    checkInvariants: CheckInvariants,
+    checkSecretKey: CheckSecretKey,
+    deliverWebhooks: DeliverWebhooks,
+    inboundLog: InboundLog,
+    readCatalog: ReadCatalog,
+    recordReceipts: RecordReceipts,
+    redriveJobs: RedriveJobs,
+    relayJobs: RelayJobs,
+    runJobs: RunJobs,
+    sendMessages: SendMessages,
+    trackMessage: TrackMessage,
+    verifyLedger: VerifyLedger,
+  });
+
+function resolve<Found extends object>(
+  container: Container,
+  identifiers: { readonly [Name in keyof Found]: ServiceIdentifier<Found[Name]> },
+): Readonly<Found> {
+  const names = Object.keys(identifiers) as (keyof Found)[];
+  return Object.fromEntries(names.map((name) => [name, container.get(identifiers[name])])) as Found;
+}
