@@ -1,14 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { StoredPriceList } from '../../src/application/catalog/current-prices.ts';
-import {
-  IDEMPOTENCY_RECORD_LIFETIME_MS,
-  type SendCommand,
-} from '../../src/application/messages/send-batch.ts';
+import type { SendCommand } from '../../src/application/messages/send-command.ts';
 import { SendMessages } from '../../src/application/messages/send-messages.ts';
 import { Rejected } from '../../src/application/rejected.ts';
 import type { Project } from '../../src/domain/access/project.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
+import { IDEMPOTENCY_RECORD_LIFETIME_MS } from '../../src/domain/idempotency/idempotency.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {
@@ -75,8 +73,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
       clock,
       ids: new RandomIdSource(),
       wakeSignal: { wake() {} },
-      webhookTransport: { acceptUrl: (url: string) => url } as never,
-      secretBox: { seal: (text: string) => text } as never,
+      sealDeliveryReport: { execute: (report) => report },
     });
   }
 
@@ -132,7 +129,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     await prepare(noRateLimit);
     const sendMessages = aProcess();
     const command = toNumber(noRateLimit, firstNumber, 'key');
-    const other = { ...command, idempotency: { key: 'key', requestHash: 'other' } };
+    const other = { ...command, idempotency: { route: 'POST /sms', key: 'key', requestHash: 'other' } };
     const outcomes = await Promise.all([command, other].map((each) => outcomeOf(sendMessages.execute(each))));
     expect(outcomes[1]).toBe('idempotency-conflict');
     expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
@@ -202,7 +199,11 @@ function aNewNumber(): PhoneNumber {
 
 function toNumber(project: Project, phoneNumber: PhoneNumber, key?: string): SendCommand {
   const request = aSendRequest({ phoneNumber, provider: 'sms' });
-  return { project, request, idempotency: key === undefined ? null : { key, requestHash: 'hash' } };
+  return {
+    project,
+    request,
+    idempotency: key === undefined ? null : { route: 'POST /sms', key, requestHash: 'hash' },
+  };
 }
 
 /** The result, or the kind of the rejection. */

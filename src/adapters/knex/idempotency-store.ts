@@ -1,4 +1,5 @@
-import type { IdempotencyRecord, IdempotencyStore } from '../../application/ports/idempotency-store.ts';
+import type { IdempotencyStore } from '../../application/ports/idempotency-store.ts';
+import type { IdempotencyRecord } from '../../domain/idempotency/idempotency.ts';
 import type { BatchQuery, Insert, Row } from './connection.ts';
 import type { Session } from './session.ts';
 
@@ -10,7 +11,7 @@ const FIND = {
       AND records.expires_at > :now`,
 } as const satisfies BatchQuery<string>;
 
-/** Whoever keeps an record has found none that counts, under a lock that makes others wait: what is left has expired. */
+/** A record is saved under a lock, after none that is valid was found: one that is left under its key has expired. */
 const SAVE = {
   table: 'idempotency_records',
   columns: {

@@ -1,13 +1,4 @@
-/** What an Idempotency-Key was first answered with; unique per project, route and key. */
-export interface IdempotencyRecord {
-  readonly projectId: string;
-  readonly route: string;
-  readonly key: string;
-  readonly requestHash: string;
-  /** The result as the use case gave it, as JSON. */
-  readonly result: string;
-  readonly expiresAt: number;
-}
+import type { IdempotencyRecord } from '../../domain/idempotency/idempotency.ts';
 
 export interface IdempotencyStore {
   /** The records that are not expired at `now`. */

@@ -14,6 +14,7 @@ import { AdvanceMessages } from '../../application/messages/advance-messages.ts'
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
 import { RecordReceipts } from '../../application/messages/record-receipts.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
+import { SealDeliveryReport } from '../../application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
 import { SubmissionCapacity } from '../../application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
@@ -38,14 +39,14 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
   wire(bind, StoredPriceList, { unitOfWork });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });
+  wire(bind, SealDeliveryReport, { webhookTransport, secretBox });
   wire(bind, SendMessages, {
     unitOfWork,
     currentPrices: CachedPriceList,
+    sealDeliveryReport: SealDeliveryReport,
     clock,
     ids: idSource,
     wakeSignal,
-    webhookTransport,
-    secretBox,
   });
   wire(bind, TrackMessage, { unitOfWork });
   wire(bind, ReadCatalog, { unitOfWork });

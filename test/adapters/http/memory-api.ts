@@ -5,7 +5,7 @@ import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts
 import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp-resources.ts';
 import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
-import type { SendCommand, SendResult } from '../../../src/application/messages/send-batch.ts';
+import type { SendCommand, SendResult } from '../../../src/application/messages/send-command.ts';
 import { Rejected, type Rejection } from '../../../src/application/rejected.ts';
 import type { Project } from '../../../src/domain/access/project.ts';
 import type { InternationalPrice } from '../../../src/domain/billing/pricing.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
+import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
@@ -78,8 +79,7 @@ function world() {
       clock,
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
-      webhookTransport: container.get(ports.webhookTransport),
-      secretBox: container.get(ports.secretBox),
+      sealDeliveryReport: container.get(SealDeliveryReport),
     }),
     project,
     /** Holds the next unit before it writes its jobs, and before it commits. */

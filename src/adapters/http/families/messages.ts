@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
-import type { SendResult } from '../../../application/messages/send-batch.ts';
+import type { SendResult } from '../../../application/messages/send-command.ts';
 import type { SendMessages } from '../../../application/messages/send-messages.ts';
 import type { TrackMessage } from '../../../application/messages/track-message.ts';
 import { PAYMENT_TYPES } from '../../../domain/billing/account.ts';
@@ -20,6 +20,8 @@ import { type Wait, withSandboxFaults } from './sandbox-faults.ts';
 import { sendBody, toSendRequest } from './send-body.ts';
 
 const smsId = z.string().regex(SMS_ID_PATTERN);
+/** The route under which the idempotency keys of sends are stored. */
+const SEND_ROUTE = 'POST /sms';
 
 const receipt = z.object({
   message: z.string(),
@@ -77,7 +79,7 @@ export function messageRoutes(
       const accepted = await sendMessages.execute({
         project: caller,
         request: toSendRequest(body),
-        idempotency: idempotencyOf(request, json),
+        idempotency: idempotencyOf(SEND_ROUTE, request, json),
       });
       return ok(presentReceipt(accepted), accepted.replayed ? REPLAYED : undefined);
     }, wait),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { SendCommand } from '../../../application/messages/send-batch.ts';
+import type { KeyedRequest } from '../../../domain/idempotency/idempotency.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../limits.ts';
 import { invalid } from './http-error.ts';
 import type { HttpReply } from './http-reply.ts';
@@ -25,8 +25,11 @@ export function isReplay({ headers }: HttpReply): boolean {
   return headers?.includes(REPLAYED_HEADER) ?? false;
 }
 
-/** The idempotency key of a request with the hash of its body; null when it has none, 400 when it is unusable. */
-export function idempotencyOf(request: IncomingMessage, body: unknown): SendCommand['idempotency'] {
+/**
+ * The idempotency key of a request to the route, with the hash of its body; null when it has none, 400 when it is
+ * unusable. The name of the route is stored with the key.
+ */
+export function idempotencyOf(route: string, request: IncomingMessage, body: unknown): KeyedRequest | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || !KEY_PATTERN.test(key)) {
@@ -35,7 +38,7 @@ export function idempotencyOf(request: IncomingMessage, body: unknown): SendComm
       'invalid-idempotency-key',
     );
   }
-  return { key, requestHash: createHash('sha256').update(canonical(body)).digest('hex') };
+  return { route, key, requestHash: createHash('sha256').update(canonical(body)).digest('hex') };
 }
 
 /** The same text for equal JSON values, whatever the order of their keys. */

@@ -182,7 +182,11 @@ describe('Idempotency-Key', () => {
     const { phoneNumber, ...rest } = VERIFICATION;
     const first = await keyOf('order-1', { phoneNumber, ...rest, extra: { a: 1, b: [2, null] } });
     const second = await keyOf('order-1', { extra: { b: [2, null], a: 1 }, ...rest, phoneNumber });
-    expect(first).toEqual({ key: 'order-1', requestHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(first).toEqual({
+      route: 'POST /sms',
+      key: 'order-1',
+      requestHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     expect(second).toEqual(first);
   });
 

@@ -1,0 +1,82 @@
+import {
+  decideIdempotency,
+  type IdempotencyConflict,
+  type IdempotencyRecord,
+  type KeyedRequest,
+  newIdempotencyRecord,
+} from '../domain/idempotency/idempotency.ts';
+import type { IdempotencyStore } from './ports/idempotency-store.ts';
+
+/** A request of a project; null for a request without an Idempotency-Key. */
+interface ProjectRequest {
+  readonly projectId: string;
+  readonly request: KeyedRequest | null;
+}
+
+type Decision<Result> =
+  | { readonly kind: 'first' }
+  | { readonly kind: 'replay'; readonly result: Result }
+  | IdempotencyConflict;
+
+/** Expired records removed for each one that is stored, so that the table does not grow for ever. */
+const SWEPT_PER_RECORD = 2;
+
+/**
+ * The idempotency records of one unit of work, for use cases with a result that JSON can carry. Requests that share a key
+ * within the unit meet here like requests of different units.
+ */
+export class IdempotencyRecords<Result> {
+  readonly #records: Map<string, IdempotencyRecord>;
+  readonly #now: number;
+  readonly #added: IdempotencyRecord[] = [];
+
+  /**
+   * Finds the records of the requests. Call it behind a lock that equal requests wait for, such as that of the account:
+   * a request that comes while an equal one is still running then waits, and is given its result.
+   */
+  static async find<Result>(
+    store: IdempotencyStore,
+    requests: readonly ProjectRequest[],
+    now: number,
+  ): Promise<IdempotencyRecords<Result>> {
+    const keys = requests.flatMap(({ projectId, request }) =>
+      request === null ? [] : [{ projectId, route: request.route, key: request.key }],
+    );
+    return new IdempotencyRecords<Result>(keys.length === 0 ? [] : await store.find(keys, now), now);
+  }
+
+  private constructor(records: readonly IdempotencyRecord[], now: number) {
+    this.#records = new Map(records.map((record) => [nameOf(record.projectId, record), record]));
+    this.#now = now;
+  }
+
+  /** What to do with a request: `first` for one without a key too. */
+  decide({ projectId, request }: ProjectRequest): Decision<Result> {
+    if (request === null) return { kind: 'first' };
+    const decision = decideIdempotency(this.#records.get(nameOf(projectId, request)), request, this.#now);
+    return decision.kind === 'replay'
+      ? { kind: 'replay', result: JSON.parse(decision.result) as Result }
+      : decision;
+  }
+
+  /** Notes the result of a first request; does nothing for one without a key. */
+  add({ projectId, request }: ProjectRequest, result: Result): void {
+    if (request === null) return;
+    const record = newIdempotencyRecord(projectId, request, JSON.stringify(result), this.#now);
+    this.#records.set(nameOf(projectId, request), record);
+    this.#added.push(record);
+  }
+
+  /** Stores what was added, in the unit of work of `store`. */
+  async store(store: IdempotencyStore): Promise<void> {
+    if (this.#added.length === 0) return;
+    await Promise.all([
+      store.sweep(this.#now, this.#added.length * SWEPT_PER_RECORD),
+      store.save(this.#added),
+    ]);
+  }
+}
+
+function nameOf(projectId: string, { route, key }: Pick<KeyedRequest, 'route' | 'key'>): string {
+  return `${projectId} ${route} ${key}`;
+}
