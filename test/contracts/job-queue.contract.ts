@@ -32,6 +32,9 @@ export interface QueueWorld {
   dispose(): Promise<void>;
 }
 
+/** Processes that open and close while another one has a batch at hand. */
+const ROUNDS_MEANWHILE = 3;
+
 /** What every job queue promises, whatever carries it. */
 export function jobQueueContract({ durable }: QueueCapabilities, open: () => Promise<QueueWorld>): void {
   let world: QueueWorld;
@@ -155,11 +158,19 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     const { queue } = await start(collector);
     await queue.publish([leasedJob(1)]);
     await collector.called(1);
-    const closed = queue.close();
-    const doneWhenClosed = closed.then(() => isDone);
-    await nextTurn();
+    let isClosed = false;
+    const closed = queue.close().then(() => {
+      isClosed = true;
+    });
+    // Processes that open and close meanwhile take longer than a close that does not wait for its batch.
+    for (let round = 0; round < ROUNDS_MEANWHILE; round += 1) {
+      const other = await start(new JobCollector());
+      await other.queue.close();
+    }
+    expect(isClosed).toBe(false);
     gate.open();
-    expect(await doneWhenClosed).toBe(true);
+    await closed;
+    expect(isDone).toBe(true);
     await expect(queue.publish([leasedJob(2)])).rejects.toThrow();
     expect(await queue.availableCapacity()).toBe(0);
     expect(queue.unavailableReason()).not.toBeNull();
