@@ -105,7 +105,10 @@ export function inOrderOf<Item>(round: number, items: readonly Item[]): readonly
   return round % 2 === 0 ? items : items.toReversed();
 }
 
+/** The middle value; of an even number of values the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? 0;
+  return (lower + upper) / 2;
 }
