@@ -62,6 +62,15 @@ export class RawConnection {
     return this.#received;
   }
 
+  /** Reads nothing more until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

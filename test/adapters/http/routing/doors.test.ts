@@ -1,0 +1,195 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { anyone, operatorToken, providerSignature } from '../../../../src/adapters/http/routing/admission.ts';
+import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
+import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
+import { type RouteFamily, route } from '../../../../src/adapters/http/routing/route.ts';
+import { HttpWorld } from '../http-world.ts';
+
+const TOKEN = 'operator-token-of-the-test';
+const APP_SECRET = 'app-secret';
+const SIGNATURE = 'X-Hub-Signature-256';
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+const done = { description: 'Done', schema: z.object({ done: z.boolean() }) };
+const handled: unknown[] = [];
+
+function isSigned(body: Buffer, headers: IncomingHttpHeaders): boolean {
+  const given = Buffer.from(String(headers['x-hub-signature-256']));
+  const expected = Buffer.from(signatureOf(body));
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function signatureOf(body: string | Buffer): string {
+  return `sha256=${createHmac('sha256', APP_SECRET).update(body).digest('hex')}`;
+}
+
+const signedBytes = route({
+  method: 'post',
+  path: '/signed/bytes',
+  operationId: 'signedBytes',
+  summary: 'Take signed bytes',
+  admission: providerSignature(SIGNATURE, isSigned),
+  rawBody: { description: 'Whatever the provider sends', mediaType: 'application/octet-stream' },
+  bodyBytesMax: 1_000,
+  ok: done,
+  async handle({ bytes }) {
+    handled.push(bytes);
+    return ok({ done: true });
+  },
+});
+const signedJson = route({
+  method: 'post',
+  path: '/signed/json',
+  operationId: 'signedJson',
+  summary: 'Take signed JSON',
+  admission: providerSignature(SIGNATURE, isSigned),
+  body: z.object({ id: z.string({ error: 'id is required' }) }),
+  rejections: { 400: { description: 'Not well formed' } },
+  ok: done,
+  async handle({ body, bytes }) {
+    handled.push(body, bytes.toString());
+    return ok({ done: true });
+  },
+});
+const open = route({
+  method: 'post',
+  path: '/open',
+  operationId: 'open',
+  summary: 'Take anything from anyone',
+  admission: anyone,
+  query: z.object({ page: z.string() }),
+  body: z.object({ id: z.string() }),
+  ok: done,
+  async handle({ caller, query, body }) {
+    handled.push(caller, query, body);
+    return ok({ done: true });
+  },
+});
+const guardedBy = (token: string | null) =>
+  route({
+    method: 'get',
+    path: '/operator',
+    operationId: 'operator',
+    summary: 'Look at everything',
+    admission: operatorToken(token),
+    ok: done,
+    handle: async () => ok({ done: true }),
+  });
+
+let world: HttpWorld;
+beforeEach(() => start(TOKEN));
+afterEach(() => world.close());
+
+async function start(token: string | null): Promise<void> {
+  handled.length = 0;
+  const routes = [signedBytes, signedJson, open, guardedBy(token)];
+  const family: RouteFamily = { envelope: usualEnvelope, routes };
+  world = await new HttpWorld({ families: [family] }).open();
+}
+
+const post = (path: string, body: string | Buffer, headers: Record<string, string>) =>
+  world.call('POST', path, { keyless: true, body, headers });
+
+describe("a provider's signature", () => {
+  const BYTES = Buffer.from([0, 255, 13, 10, 195, 40]);
+  const OCTETS = { 'content-type': 'application/octet-stream' };
+
+  it('lets the handler have the very bytes that were signed', async () => {
+    const reply = await post('/signed/bytes', BYTES, { ...OCTETS, [SIGNATURE]: signatureOf(BYTES) });
+    expect(reply.status).toBe(200);
+    expect(handled).toEqual([BYTES]);
+  });
+
+  it('lets a JSON route have the parsed body and its bytes', async () => {
+    const body = '{"id" : "7"}';
+    const reply = await post('/signed/json', body, { ...JSON_HEADERS, [SIGNATURE]: signatureOf(body) });
+    expect(reply.status).toBe(200);
+    expect(handled).toEqual([{ id: '7' }, body]);
+  });
+
+  test.each([
+    ['missing', {}],
+    ['of other bytes', { [SIGNATURE]: signatureOf('other') }],
+  ])('rejects with 401 a signature that is %s, before the body is looked at', async (_, headers) => {
+    const reply = await post('/signed/json', 'no JSON', { ...JSON_HEADERS, ...headers });
+    expect(reply.status).toBe(401);
+    expect(reply.body).toEqual({ message: 'The signature is missing or wrong' });
+    expect(reply.headers['www-authenticate']).toBe('Signature');
+    expect(handled).toEqual([]);
+  });
+
+  it('rejects signed JSON that is not well formed with 400', async () => {
+    const reply = await post('/signed/json', '{}', { ...JSON_HEADERS, [SIGNATURE]: signatureOf('{}') });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({ error: 'id is required' });
+  });
+
+  it('reads no more of an unsigned body than the route allows', async () => {
+    const reply = await post('/signed/bytes', Buffer.alloc(1_001), OCTETS);
+    expect(reply.status).toBe(413);
+  });
+
+  it('rejects another media type than the route declares with 415', async () => {
+    const reply = await post('/signed/bytes', 'x', { ...JSON_HEADERS, [SIGNATURE]: signatureOf('x') });
+    expect(reply.status).toBe(415);
+    expect(reply.body).toEqual({
+      message: 'The request body must be application/octet-stream, without compression',
+    });
+  });
+
+  it('is documented with its header', () => {
+    const { paths, components } = world.http.openApi;
+    expect(paths['/signed/bytes']?.post?.security).toEqual([{ [SIGNATURE]: [] }]);
+    expect(components.securitySchemes?.[SIGNATURE]).toMatchObject({ type: 'apiKey', in: 'header' });
+    expect(Object.keys(paths['/signed/bytes']?.post?.responses ?? {})).toEqual([
+      '200',
+      '401',
+      '413',
+      '415',
+      '500',
+      '503',
+    ]);
+  });
+});
+
+describe('the operator token', () => {
+  const withToken = (authorization: string) =>
+    world.call('GET', '/operator', { keyless: true, headers: { authorization } });
+
+  it('admits as a bearer token', async () => {
+    expect((await withToken(`Bearer ${TOKEN}`)).status).toBe(200);
+  });
+
+  test.each(['', 'Bearer', 'Bearer other', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `Bearer ${TOKEN.slice(1)}`])(
+    'rejects %j with 401',
+    async (authorization) => {
+      const reply = await withToken(authorization);
+      expect(reply.status).toBe(401);
+      expect(reply.body).toEqual({ message: 'Unauthorized, please use the operator token' });
+      expect(reply.headers['www-authenticate']).toBe('Bearer');
+    },
+  );
+
+  test.each(['', 'Bearer ', `Bearer ${TOKEN}`, 'Bearer null'])(
+    'leaves no operator route when it is not configured, whatever is sent: %j',
+    async (authorization) => {
+      await world.close();
+      await start(null);
+      const reply = await withToken(authorization);
+      expect(reply.status).toBe(404);
+      expect(reply.body).toEqual({ message: 'Not found' });
+    },
+  );
+});
+
+describe('a route for anyone', () => {
+  it('has query and body without a credential', async () => {
+    const reply = await post('/open?page=2', '{"id":"7"}', JSON_HEADERS);
+    expect(reply.status).toBe(200);
+    expect(handled).toEqual([null, { page: '2' }, { id: '7' }]);
+    expect(world.http.openApi.paths['/open']?.post?.security).toEqual([]);
+  });
+});

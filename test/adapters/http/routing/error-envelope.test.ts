@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { projectKey } from '../../../../src/adapters/http/routing/admission.ts';
+import { type ErrorEnvelope, RequestRejected } from '../../../../src/adapters/http/routing/http-error.ts';
+import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
+import { route } from '../../../../src/adapters/http/routing/route.ts';
+import { Rejected } from '../../../../src/application/rejected.ts';
+import { HttpWorld } from '../http-world.ts';
+import { MemoryApi } from '../memory-api.ts';
+
+/** How campaigns reply with errors. */
+const envelope: ErrorEnvelope = ({ text, details }) => ({ success: false, error: text, ...details });
+const failure = (error: string) => ({ success: false, error });
+
+let thrown: Error | null;
+let world: HttpWorld;
+let release: () => void;
+let gate: Promise<void>;
+
+const create = route({
+  method: 'post',
+  path: '/campaigns',
+  operationId: 'createCampaign',
+  summary: 'Create a campaign',
+  admission: projectKey(new MemoryApi().authenticate),
+  body: z.object({ name: z.string({ error: 'name is required' }) }),
+  ok: { description: 'The campaign', schema: z.object({ success: z.boolean() }) },
+  rejections: {
+    400: { description: 'Not well formed' },
+    404: { description: 'Something it names is not there' },
+  },
+  async handle() {
+    await gate;
+    if (thrown !== null) throw thrown;
+    return ok({ success: true });
+  },
+});
+
+beforeEach(async () => {
+  thrown = null;
+  gate = new Promise((resolve) => {
+    release = resolve;
+  });
+  release();
+  world = await new HttpWorld({
+    families: [{ envelope, routes: [create] }],
+    limits: { requestsMax: 1 },
+  }).open();
+});
+afterEach(() => world.close());
+
+test.each<[status: number, error: string, change: () => Promise<{ status: number; body: unknown }>]>([
+  [400, 'name is required', () => world.post('/campaigns', {})],
+  [400, 'The request body is not valid JSON', () => world.postRaw('/campaigns', '{')],
+  [
+    401,
+    'Unauthorized, please use your project api key',
+    () => world.call('POST', '/campaigns', { keyless: true }),
+  ],
+  [413, 'The request body is too large', () => world.postRaw('/campaigns', 'x'.repeat(40_000))],
+  [
+    415,
+    'The request body must be application/json in UTF-8, without compression',
+    () => world.call('POST', '/campaigns', { body: '{}' }),
+  ],
+])('puts an error %i into the envelope of its family: %s', async (status, error, request) => {
+  const reply = await request();
+  expect(reply.status).toBe(status);
+  expect(reply.body).toEqual(failure(error));
+});
+
+test.each<[status: number, error: string, thrownByTheHandler: Error]>([
+  [
+    404,
+    'Campaign not found',
+    new RequestRejected({ status: 404, code: 'not-found', text: 'Campaign not found' }),
+  ],
+  [404, 'SMS not found', new Rejected({ kind: 'message-not-found' })],
+  [500, 'Internal server error', new Error('planted')],
+])(
+  'puts an error %i that a handler threw into the envelope of its family: %s',
+  async (status, error, fault) => {
+    thrown = fault;
+    const reply = await world.post('/campaigns', { name: 'Eid' });
+    expect(reply.status).toBe(status);
+    expect(reply.body).toEqual(failure(error));
+  },
+);
+
+it('keeps the further fields of an error', async () => {
+  thrown = new RequestRejected({
+    status: 400,
+    code: 'validation-failed',
+    text: 'Unsupported numbers',
+    details: { unsupportedPhoneNumbers: ['1'] },
+  });
+  // The document of this route does not promise them.
+  const reply = await world.post('/campaigns', { name: 'Eid' });
+  expect(reply.body).toEqual({ ...failure('Unsupported numbers'), unsupportedPhoneNumbers: ['1'] });
+  world.undocumented.length = 0;
+});
+
+it('puts the 503 of an overloaded process into the envelope of the family', async () => {
+  gate = new Promise((resolve) => {
+    release = resolve;
+  });
+  const first = world.post('/campaigns', { name: 'Eid' });
+  let second = await world.post('/campaigns', {});
+  while (second.status !== 503) second = await world.post('/campaigns', {});
+  expect(second.body).toEqual(failure('Too many requests are being answered, try again shortly'));
+  release();
+  expect((await first).status).toBe(200);
+});
+
+it('frees the place of a request in flight that failed', async () => {
+  thrown = new Error('planted');
+  for (let count = 0; count < 3; count += 1) {
+    expect((await world.post('/campaigns', { name: 'Eid' })).status).toBe(500);
+  }
+  expect(world.logger.entries.map(({ event }) => event)).toEqual(Array(3).fill('request_failed'));
+});
+
+it('leaves unknown paths and methods to the usual envelope', async () => {
+  expect((await world.call('GET', '/nothing')).body).toEqual({ message: 'Not found' });
+  expect((await world.call('GET', '/campaigns')).body).toEqual({ message: 'Method not allowed' });
+});
+
+it('is documented with the body of the family', () => {
+  const responses = world.http.openApi.paths['/campaigns']?.post?.responses ?? {};
+  const fields = { success: { const: false }, error: { type: 'string' } };
+  for (const status of [400, 401, 403, 404, 413, 415, 500, 503]) {
+    expect([status, responses[status]]).toMatchObject([
+      status,
+      { content: { 'application/json': { schema: { properties: fields } } } },
+    ]);
+  }
+});
