@@ -65,7 +65,7 @@ describe('the folders of the domain', () => {
 
 const DOMAIN = 'src/domain/billing/account.ts';
 const USE_CASE = 'src/application/messages/send-messages.ts';
-const STORE = 'src/adapters/knex/message-store.ts';
+const STORE = 'src/adapters/knex/unit-of-work.ts';
 
 describe('planted violations', () => {
   test.each<[string, path: string, text: string, violation: string]>([
@@ -240,8 +240,12 @@ describe('what is allowed', () => {
       'src/adapters/node/system-clock.ts',
       'Date.now(); new Date(); process.hrtime();',
     ],
-    ['the dialect asking', 'src/adapters/knex/dialect.ts', `if (client === 'better-sqlite3') lock();`],
-    ['a part of the dialect asking', 'src/adapters/knex/postgres-dialect.ts', `const client = 'postgres';`],
+    ['the dialect asking', 'src/adapters/knex/driver/dialect.ts', `if (client === 'better-sqlite3') lock();`],
+    [
+      'a part of the dialect asking',
+      'src/adapters/knex/postgres/postgres-dialect.ts',
+      `const client = 'postgres';`,
+    ],
     ['opening the database', 'src/adapters/knex/database.ts', `knex({ client: 'better-sqlite3' });`],
     ['the driver itself', STORE, `import Database from 'better-sqlite3';`],
     ['an address', STORE, `const url = 'postgres://127.0.0.1/test';`],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
+import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
 
 /** One thing wrong with the configuration: which name, and what to write instead. */

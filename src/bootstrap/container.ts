@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Container, type ContainerModule } from 'inversify';
-import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
+import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Logger } from '../application/ports/logger.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import { openDatabase } from '../adapters/knex/database.ts';
-import type { DatabaseConfig } from '../adapters/knex/dialect.ts';
 import { deleteTopology } from '../adapters/rabbitmq/delete-topology.ts';
 import { type QueueConfig, readConfig } from './config.ts';
 

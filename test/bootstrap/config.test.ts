@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
 import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
@@ -273,7 +273,7 @@ describe('the program itself', () => {
     const database = openDatabase({ kind: 'sqlite', filename });
     await database.migrate();
     const installation = {
-      unitOfWork: new KnexUnitOfWork(database),
+      unitOfWork: new SqlUnitOfWork(database),
       keyHasher: new HmacKeyHasher({ secretKey: Buffer.alloc(32, 1) }),
     };
     await new CheckSecretKey(installation).execute();

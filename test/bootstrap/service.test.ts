@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ContainerModule } from 'inversify';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { MemoryJobQueue } from '../../src/adapters/memory/job-queue.ts';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import type { JobHandler } from '../../src/application/ports/job-queue.ts';
@@ -187,7 +187,7 @@ describe('Service', () => {
     const held = new ContainerModule(({ rebind }) => {
       rebind(ports.unitOfWork).toResolvedValue(
         (database): UnitOfWork => {
-          const real = new KnexUnitOfWork(database);
+          const real = new SqlUnitOfWork(database);
           return {
             run: async (work) => {
               await gate.opened;

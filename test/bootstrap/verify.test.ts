@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../src/bootstrap/exit-codes.ts';
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
@@ -28,7 +28,7 @@ it('verify tells differences in IQD and dead-letter jobs, and ends with 1 until 
   const filename = join(folder, 'barid.db');
   const database = openDatabase({ kind: 'sqlite', filename });
   await database.migrate();
-  const unitOfWork = new KnexUnitOfWork(database);
+  const unitOfWork = new SqlUnitOfWork(database);
   const all = 'verify: 0 projects, 0 differences, 0 dead-letter jobs\n';
   expect(await verify(filename)).toEqual({ code: 0, stdout: all, stderr: '' });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { runWebhookCommand } from '../../src/bootstrap/webhook-command.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { HOUR_MS, NOW, PROJECT_ID } from '../support/builders.ts';
@@ -45,7 +45,7 @@ beforeEach(async () => {
   environment = { DATABASE_URL: `sqlite:${join(folder, 'barid.db')}` };
   const database = openDatabase({ kind: 'sqlite', filename: join(folder, 'barid.db') });
   await database.migrate();
-  await new KnexUnitOfWork(database).run(({ webhookEvents }) =>
+  await new SqlUnitOfWork(database).run(({ webhookEvents }) =>
     webhookEvents.insert([
       event(DELIVERED_ID, { createdAt: NOW }),
       event(DISCARDED_ID, { createdAt: NOW + 1, state: 'discarded', attempts: 50, lastError: 'HTTP 500' }),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { advanceMessagesContract } from './advance-messages.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
 import { recordPostsContract } from './record-attempts.contract.ts';
@@ -98,7 +98,7 @@ async function storageOn(
 ): Promise<Storage> {
   await database.migrate();
   return {
-    unitOfWork: new KnexUnitOfWork(database),
+    unitOfWork: new SqlUnitOfWork(database),
     concurrency,
     clear: () =>
       database.knex.transaction(async (transaction) => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { LEASE_MS } from '../../src/application/jobs/job.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
@@ -60,7 +60,7 @@ async function start(paths: readonly string[]) {
   const planted = new ContainerModule(({ rebind }) => {
     rebind(ports.logger).toConstantValue(logger);
     rebind(ports.unitOfWork).toResolvedValue(
-      (database: Database) => faulty(new KnexUnitOfWork(database), faults),
+      (database: Database) => faulty(new SqlUnitOfWork(database), faults),
       [adapters.database],
     );
     rebind(ports.fetchInterval).toConstantValue((over) => {

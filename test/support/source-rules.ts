@@ -59,7 +59,8 @@ const BOOTSTRAP: Layer = { folder: 'src/bootstrap', folders: ['src'], packages: 
 
 const ADAPTERS_FOLDER = 'src/adapters';
 /** Where a file may ask which database it talks to. */
-const DATABASE_AWARE = /^src\/adapters\/knex\/(dialect[^/]*|[^/]+-dialect|database)\.ts$/;
+const DATABASE_AWARE =
+  /^src\/adapters\/knex\/(database|driver\/dialect|postgres\/postgres-dialect|sqlite\/sqlite-dialect)\.ts$/;
 /** A quoted name of a client or dialect, as it stands in a check; an address such as `postgres://` is not one. */
 const DATABASE_NAME = /(['"`])(better-sqlite3|sqlite3?|postgres|postgresql|pg)\1/;
 

@@ -1,8 +1,12 @@
 import knex, { type Knex } from 'knex';
 import { StorageUnavailable } from '../../application/storage-unavailable.ts';
-import type { Connection } from './connection.ts';
-import { type DatabaseConfig, type Dialect, dialectOf } from './dialect.ts';
+import type { Connection } from './driver/connection.ts';
+import type { Dialect } from './driver/dialect.ts';
 import { migrationsFor } from './migrations/migrations.ts';
+import { type PostgresConfig, PostgresDialect } from './postgres/postgres-dialect.ts';
+import { type SqliteConfig, SqliteDialect } from './sqlite/sqlite-dialect.ts';
+
+export type DatabaseConfig = SqliteConfig | PostgresConfig;
 
 /** The part of knex's client that hands out raw connections. */
 interface RawPool {
@@ -87,5 +91,16 @@ export function openDatabase(config: DatabaseConfig): Database {
   return new Database(dialectOf(config));
 }
 
-/** Whatever knex would print reaches the caller as a rejection. */
+function dialectOf(config: DatabaseConfig): Dialect {
+  switch (config.kind) {
+    case 'sqlite':
+      return new SqliteDialect(config);
+    case 'postgres':
+      return new PostgresDialect(config);
+    default:
+      return config satisfies never;
+  }
+}
+
+/** Knex prints nothing: its failures reach the caller as rejections. */
 const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} };

@@ -1,28 +1,28 @@
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../application/storage-unavailable.ts';
-import { KnexAccountStore } from './account-store.ts';
-import { KnexCircuitBreakerStore } from './circuit-breaker-store.ts';
-import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
-import { KnexIdempotencyStore } from './idempotency-store.ts';
-import { KnexInboundWebhookStore } from './inbound-webhook-store.ts';
-import { KnexInstallationStore } from './installation-store.ts';
-import { KnexJobStore } from './job-store.ts';
-import { KnexLedgerStore } from './ledger-store.ts';
-import { KnexMessageStore } from './message-store.ts';
-import { KnexPriceStore } from './price-store.ts';
-import { KnexProjectStore } from './project-store.ts';
-import { KnexSenderIdStore } from './sender-id-store.ts';
-import { Session } from './session.ts';
-import { KnexWebhookEventStore } from './webhook-event-store.ts';
-import { KnexWhatsappStore } from './whatsapp-store.ts';
+import type { Connection } from './driver/connection.ts';
+import { Session } from './driver/session.ts';
+import { SqlAccountStore } from './stores/account-store.ts';
+import { SqlCircuitBreakerStore } from './stores/circuit-breaker-store.ts';
+import { SqlIdempotencyStore } from './stores/idempotency-store.ts';
+import { SqlInboundWebhookStore } from './stores/inbound-webhook-store.ts';
+import { SqlInstallationStore } from './stores/installation-store.ts';
+import { SqlJobStore } from './stores/job-store.ts';
+import { SqlLedgerStore } from './stores/ledger-store.ts';
+import { SqlMessageStore } from './stores/message-store.ts';
+import { SqlPriceStore } from './stores/price-store.ts';
+import { SqlProjectStore } from './stores/project-store.ts';
+import { SqlSenderIdStore } from './stores/sender-id-store.ts';
+import { SqlWebhookEventStore } from './stores/webhook-event-store.ts';
+import { SqlWhatsappStore } from './stores/whatsapp-store.ts';
 
 /** How often a transaction is tried that others keep getting in the way of. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
 
 /** One transaction, or one connection, with every store on it. */
-export class KnexUnitOfWork implements UnitOfWork {
+export class SqlUnitOfWork implements UnitOfWork {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -85,18 +85,18 @@ async function transact<T>(
 
 function storesOn(session: Session): Stores {
   return {
-    projects: new KnexProjectStore(session),
-    accounts: new KnexAccountStore(session),
-    ledger: new KnexLedgerStore(session),
-    senderIds: new KnexSenderIdStore(session),
-    prices: new KnexPriceStore(session),
-    whatsapp: new KnexWhatsappStore(session),
-    messages: new KnexMessageStore(session),
-    jobs: new KnexJobStore(session),
-    idempotency: new KnexIdempotencyStore(session),
-    webhookEvents: new KnexWebhookEventStore(session),
-    circuitBreakers: new KnexCircuitBreakerStore(session),
-    inboundWebhooks: new KnexInboundWebhookStore(session),
-    installation: new KnexInstallationStore(session),
+    projects: new SqlProjectStore(session),
+    accounts: new SqlAccountStore(session),
+    ledger: new SqlLedgerStore(session),
+    senderIds: new SqlSenderIdStore(session),
+    prices: new SqlPriceStore(session),
+    whatsapp: new SqlWhatsappStore(session),
+    messages: new SqlMessageStore(session),
+    jobs: new SqlJobStore(session),
+    idempotency: new SqlIdempotencyStore(session),
+    webhookEvents: new SqlWebhookEventStore(session),
+    circuitBreakers: new SqlCircuitBreakerStore(session),
+    inboundWebhooks: new SqlInboundWebhookStore(session),
+    installation: new SqlInstallationStore(session),
   };
 }

@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import { PostgresConnection } from '../../../src/adapters/knex/postgres-connection.ts';
-import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { PostgresConnection } from '../../../src/adapters/knex/postgres/postgres-connection.ts';
+import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
@@ -34,7 +34,7 @@ describe('a SQLite file', () => {
     );
     if (older === undefined || newer === undefined) throw new Error('There are two');
     await older.migrate();
-    const unitOfWork = new KnexUnitOfWork(older);
+    const unitOfWork = new SqlUnitOfWork(older);
     await unitOfWork.run(({ installation }) => installation.getOrCreate('name', 'value'));
     const rows = () =>
       older.withConnection((connection) => connection.query('SELECT * FROM installation', []));
@@ -97,12 +97,12 @@ describe('a SQLite file', () => {
   it('keeps what was committed, and leaves no log behind when it is closed', async () => {
     const first = openDatabase({ kind: 'sqlite', filename });
     await first.migrate();
-    await new KnexUnitOfWork(first).run(({ projects }) => projects.insert([aProject()]));
+    await new SqlUnitOfWork(first).run(({ projects }) => projects.insert([aProject()]));
     await first.close();
     await first.close();
     expect(existsSync(`${filename}-wal`)).toBe(false);
     const second = openDatabase({ kind: 'sqlite', filename });
-    const found = await new KnexUnitOfWork(second).read(({ projects }) => projects.byIds([aProject().id]));
+    const found = await new SqlUnitOfWork(second).read(({ projects }) => projects.byIds([aProject().id]));
     await second.close();
     expect(found).toEqual([aProject()]);
   });
@@ -110,7 +110,7 @@ describe('a SQLite file', () => {
   it('moves committed pages into the file while it is open', async () => {
     const database = openDatabase({ kind: 'sqlite', filename });
     await database.migrate();
-    const unitOfWork = new KnexUnitOfWork(database);
+    const unitOfWork = new SqlUnitOfWork(database);
     await unitOfWork.run(({ projects }) => projects.insert([aProject()]));
     // Every table and index has a page of its own; before the thread moved them the file has one page at most.
     while (statSync(filename).size < TABLES_MIN * PAGE_BYTES) await nextTurn();
@@ -120,7 +120,7 @@ describe('a SQLite file', () => {
   it('knows the recent sends of others on the same file, and those from before it was opened', async () => {
     const open = () => {
       const database = openDatabase({ kind: 'sqlite', filename });
-      return { database, unitOfWork: new KnexUnitOfWork(database) };
+      return { database, unitOfWork: new SqlUnitOfWork(database) };
     };
     const first = open();
     await first.database.migrate();
@@ -250,7 +250,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it('fails a unit whose connection is lost, and serves the next on a new one', async () => {
-      const unitOfWork = new KnexUnitOfWork(database);
+      const unitOfWork = new SqlUnitOfWork(database);
       const lost = database.withConnection(async (connection) => {
         await connection.begin('full');
         const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
@@ -266,7 +266,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const [row] = await only.withConnection((connection) =>
         connection.query('SELECT pg_backend_pid()::bigint AS pid', []),
       );
-      const unit = new KnexUnitOfWork(only).run(async () => {
+      const unit = new SqlUnitOfWork(only).run(async () => {
         await operator.query('SELECT pg_terminate_backend($1, 2000)', [row?.pid]);
       });
       await expect(unit).rejects.toBeInstanceOf(StorageUnavailable);
@@ -299,7 +299,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it('replaces a connection that was lost while nobody used it', async () => {
-      const unitOfWork = new KnexUnitOfWork(database);
+      const unitOfWork = new SqlUnitOfWork(database);
       const raw = await database.withConnection(async (connection) => {
         const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
         return row?.pid;
@@ -315,7 +315,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('comes back by itself when the database does', async () => {
       const { network, remote } = await behindProxy(2);
-      const unitOfWork = new KnexUnitOfWork(remote);
+      const unitOfWork = new SqlUnitOfWork(remote);
       await Promise.all([unitOfWork.ping(), unitOfWork.ping()]);
       network.sever();
       await expect(unitOfWork.ping()).rejects.toThrow();
@@ -348,7 +348,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('waits for no answer it has no use for before the commit', async () => {
       const { network, remote } = await behindProxy(1);
-      const unitOfWork = new KnexUnitOfWork(remote);
+      const unitOfWork = new SqlUnitOfWork(remote);
       await unitOfWork.ping();
       network.pause();
       let isWritten = false;
@@ -419,7 +419,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       const patient = openDatabase({ kind: 'postgres', url, schema, poolSize: 1, statementTimeoutMs: 5_000 });
       await patient.migrate();
-      const unitOfWork = new KnexUnitOfWork(patient);
+      const unitOfWork = new SqlUnitOfWork(patient);
       await unitOfWork.run(async ({ projects, accounts }) => {
         await projects.insert([aProject()]);
         await accounts.insert([aNewAccount()]);
@@ -475,7 +475,7 @@ describe('PostgreSQL that is not there', () => {
       poolSize: 2,
       statementTimeoutMs: 1_000,
     });
-    await expect(new KnexUnitOfWork(database).ping()).rejects.toThrow('ECONNREFUSED');
+    await expect(new SqlUnitOfWork(database).ping()).rejects.toThrow('ECONNREFUSED');
     await database.close();
   });
 });

@@ -1,7 +1,7 @@
 /** A process of its own that brings a database to the current version, once its parent lets it. */
 import { once } from 'node:events';
+import type { DatabaseConfig } from '../../../src/adapters/knex/database.ts';
 import { openDatabase } from '../../../src/adapters/knex/database.ts';
-import type { DatabaseConfig } from '../../../src/adapters/knex/dialect.ts';
 
 const database = openDatabase(JSON.parse(process.argv[2] ?? '') as DatabaseConfig);
 process.send?.('ready');

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { DatabaseConfig } from '../../../src/adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import type { DatabaseConfig } from '../../../src/adapters/knex/dialect.ts';
 import { migrationsFor } from '../../../src/adapters/knex/migrations/migrations.ts';
-import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const PROCESSES = 3;
@@ -67,7 +67,7 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
   await database.migrate();
   await database.migrate();
   expect(await namesIn(database)).toEqual(NAMES);
-  expect(await new KnexUnitOfWork(database).read(({ projects }) => projects.isEmpty())).toBe(true);
+  expect(await new SqlUnitOfWork(database).read(({ projects }) => projects.isEmpty())).toBe(true);
   await database.close();
 }
 
@@ -116,7 +116,7 @@ async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
   });
 
   await database.migrate();
-  const jobs = await new KnexUnitOfWork(database).run((stores) =>
+  const jobs = await new SqlUnitOfWork(database).run((stores) =>
     stores.jobs.lease({ now: 80, until: 90, limit: 10 }),
   );
   const delivery = (endpoint: string) => ({
@@ -250,7 +250,7 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
     attemptTimeoutMs: { verification: 30_000, other: 300_000 },
   });
   const deadline = { kind: 'attempt-deadline', smsId: 'sms-1', attemptNumber: 1 };
-  await new KnexUnitOfWork(database).run(async (stores) => {
+  await new SqlUnitOfWork(database).run(async (stores) => {
     expect(await stores.jobs.lease({ now: 50, until: 60, limit: 1 })).toEqual([
       { id: 'sms-1/deadline/1', fencingToken: 4, work: deadline },
     ]);

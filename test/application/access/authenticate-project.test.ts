@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../src/adapters/node/hmac-key-hasher.ts';
 import {
   AuthenticateProject,
@@ -23,7 +23,7 @@ describe('AuthenticateProject', () => {
   let authenticate: AuthenticateProject;
 
   const addKey = (apiKey: string) =>
-    new KnexUnitOfWork(database).run((stores) =>
+    new SqlUnitOfWork(database).run((stores) =>
       stores.projects.insertKeys([
         { digest: keyHasher.digest(apiKey), projectId: PROJECT_ID, createdAt: NOW },
       ]),
@@ -40,7 +40,7 @@ describe('AuthenticateProject', () => {
     gate = Promise.resolve();
     database = openDatabase({ kind: 'sqlite', filename: ':memory:' });
     await database.migrate();
-    const unitOfWork = new KnexUnitOfWork(database);
+    const unitOfWork = new SqlUnitOfWork(database);
     await unitOfWork.run((stores) => stores.projects.insert([aProject()]));
     await addKey(LIVE_KEY);
     const gated: UnitOfWork = {

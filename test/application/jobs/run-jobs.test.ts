@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
-import { KnexUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
@@ -23,7 +23,7 @@ function world() {
   const submitted: string[] = [];
   const lossy = new ContainerModule(({ rebind }) => {
     rebind(ports.unitOfWork).toResolvedValue(
-      (inner: Database) => new LossyUnitOfWork(new KnexUnitOfWork(inner)),
+      (inner: Database) => new LossyUnitOfWork(new SqlUnitOfWork(inner)),
       [adapters.database],
     );
   });

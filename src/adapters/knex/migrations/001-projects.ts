@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** Projects, how they get in, what they own, and their money (in thousandths of an IQD). */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {

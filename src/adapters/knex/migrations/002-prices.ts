@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** One price list, and its international rows in the order they were given. */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {

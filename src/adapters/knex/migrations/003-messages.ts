@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** Messages with everything that was tried for them; `recent_sends` answers how often a number was sent to. */
 export async function up(knex: Knex, { key, clustered, recentSends }: DdlVariants): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** Work to do, work that was given up, and what requests were answered. */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {

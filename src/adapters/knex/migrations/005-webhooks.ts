@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** What customers are told, how their servers answer, and where inbound messages go. */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {

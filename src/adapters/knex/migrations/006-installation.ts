@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** What all processes of one installation have to agree on. */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {

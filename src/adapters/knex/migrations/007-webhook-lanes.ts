@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** Jobs of earlier versions, one for each event; `work` began like this. */
 const JOBS_OF_EVENTS = `work LIKE '{"kind":"post-webhook",%'`;

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /**
  * The health of an endpoint is kept for each project that names it; what was known of endpoints is forgotten. Events

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants } from '../dialect.ts';
+import type { DdlVariants } from '../driver/dialect.ts';
 
 /** A piece of JSON text and what takes its place. A quoted name cannot occur inside a JSON string. */
 type Replacement = readonly [before: string, after: string];
@@ -26,9 +26,9 @@ const CIRCUIT_BREAKER: readonly Replacement[] = [
 const SETTINGS: readonly Replacement[] = [['"stepTimeoutMs":', '"attemptTimeoutMs":']];
 
 /** Names tables, columns and stored words by the terms of `docs/glossary.md`. Nothing changes its meaning. */
-export async function up(knex: Knex, { clustered }: DdlVariants): Promise<void> {
+export async function up(knex: Knex, { needsTableLocks }: DdlVariants): Promise<void> {
   // In the order in which the service locks them.
-  if (clustered === '') {
+  if (needsTableLocks) {
     await knex.raw(
       'LOCK TABLE projects, messages, webhook_events, webhook_endpoints, jobs, dead_jobs, idempotent_answers IN ACCESS EXCLUSIVE MODE',
     );

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DdlVariants, Dialect } from '../dialect.ts';
+import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import * as projects from './001-projects.ts';
 import * as prices from './002-prices.ts';
 import * as messages from './003-messages.ts';

@@ -1,8 +1,8 @@
-import type { Job, LeasedJob, Work } from '../../application/jobs/job.ts';
-import { parseWork } from '../../application/jobs/job-kinds.ts';
-import type { DeadLetterJob, JobStore } from '../../application/ports/job-store.ts';
-import type { BatchQuery, Insert, Removal, Row, Update } from './connection.ts';
-import type { Session } from './session.ts';
+import type { Job, LeasedJob, Work } from '../../../application/jobs/job.ts';
+import { parseWork } from '../../../application/jobs/job-kinds.ts';
+import type { DeadLetterJob, JobStore } from '../../../application/ports/job-store.ts';
+import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 /** What `add` creates a job with; every lease raises it, and adding the job again. */
 const FIRST_FENCING_TOKEN = 0;
@@ -47,7 +47,7 @@ const INSERT_DEAD_LETTER = {
 } as const satisfies Insert<string>;
 
 /** Leasing a job moves its due time to the end of the lease, so an orphaned job is simply due again. */
-export class KnexJobStore implements JobStore {
+export class SqlJobStore implements JobStore {
   readonly #session: Session;
 
   constructor(session: Session) {

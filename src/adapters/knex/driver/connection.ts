@@ -1,4 +1,4 @@
-import type { Durability } from '../../application/ports/unit-of-work.ts';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 
 /** What a column holds, a statement takes and a row gives. Instants and money are whole numbers. */
 export type Value = string | number | null;

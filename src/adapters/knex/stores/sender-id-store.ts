@@ -1,8 +1,8 @@
-import type { SenderIdStore } from '../../application/ports/catalog-stores.ts';
-import type { OperatorPrices } from '../../domain/billing/pricing.ts';
-import type { SenderId, SenderIdStatus } from '../../domain/senders/sender-id.ts';
-import type { Insert, Row } from './connection.ts';
-import type { Session } from './session.ts';
+import type { SenderIdStore } from '../../../application/ports/catalog-stores.ts';
+import type { OperatorPrices } from '../../../domain/billing/pricing.ts';
+import type { SenderId, SenderIdStatus } from '../../../domain/senders/sender-id.ts';
+import type { Insert, Row } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const INSERT = {
   table: 'sender_ids',
@@ -10,7 +10,7 @@ const INSERT = {
   orderBy: 'id',
 } as const satisfies Insert<string>;
 
-export class KnexSenderIdStore implements SenderIdStore {
+export class SqlSenderIdStore implements SenderIdStore {
   readonly #session: Session;
 
   constructor(session: Session) {

@@ -1,7 +1,7 @@
-import type { ProjectStore } from '../../application/ports/project-store.ts';
-import type { Environment, Project, ProjectSettings } from '../../domain/access/project.ts';
-import type { Insert, Row, RowOf } from './connection.ts';
-import type { Session } from './session.ts';
+import type { ProjectStore } from '../../../application/ports/project-store.ts';
+import type { Environment, Project, ProjectSettings } from '../../../domain/access/project.ts';
+import type { Insert, Row, RowOf } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const INSERT = {
   table: 'projects',
@@ -15,7 +15,7 @@ const INSERT_KEYS = {
   orderBy: 'digest',
 } as const satisfies Insert<string>;
 
-export class KnexProjectStore implements ProjectStore {
+export class SqlProjectStore implements ProjectStore {
   readonly #session: Session;
 
   constructor(session: Session) {

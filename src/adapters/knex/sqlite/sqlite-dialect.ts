@@ -2,11 +2,17 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
+import type { Connection } from '../driver/connection.ts';
+import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
-import type { Connection } from './connection.ts';
-import type { DdlVariants, Dialect, SqliteConfig } from './dialect.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { applyPragmas } from './sqlite-pragmas.ts';
+
+export interface SqliteConfig {
+  readonly kind: 'sqlite';
+  /** `:memory:` or a path; missing folders are made. */
+  readonly filename: string;
+}
 
 const IN_MEMORY = ':memory:';
 
@@ -18,7 +24,12 @@ const ACQUIRE_TIMEOUT_MS = 30_000;
 
 /** One connection, durable at commit. Files are in WAL mode, and a thread of their own writes the log back. */
 export class SqliteDialect implements Dialect {
-  readonly ddlVariants: DdlVariants = { key: 'text', clustered: 'WITHOUT ROWID', recentSends: [] };
+  readonly ddlVariants: DdlVariants = {
+    key: 'text',
+    clustered: 'WITHOUT ROWID',
+    recentSends: [],
+    needsTableLocks: false,
+  };
   readonly #filename: string;
   readonly #connections = new WeakMap<object, Connection>();
   #checkpointer: Checkpointer | null = null;

@@ -1,8 +1,8 @@
-import type { PriceStore, StoredPrices } from '../../application/ports/catalog-stores.ts';
-import type { InternationalPrice } from '../../domain/billing/pricing.ts';
-import { offsetOf, type Page } from '../../domain/shared/page.ts';
-import type { Insert, Row } from './connection.ts';
-import type { Session } from './session.ts';
+import type { PriceStore, StoredPrices } from '../../../application/ports/catalog-stores.ts';
+import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
+import { offsetOf, type Page } from '../../../domain/shared/page.ts';
+import type { Insert, Row } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 /** There is one list, and its row has this id. */
 const LIST_ID = 1;
@@ -22,7 +22,7 @@ const INSERT_INTERNATIONAL = {
 
 const LISTED = 'ORDER BY country_iso, mcc_mnc, network, position LIMIT ? OFFSET ?';
 
-export class KnexPriceStore implements PriceStore {
+export class SqlPriceStore implements PriceStore {
   readonly #session: Session;
 
   constructor(session: Session) {

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { Durability } from '../../application/ports/unit-of-work.ts';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type {
   BatchQuery,
   Connection,
@@ -11,7 +11,7 @@ import type {
   Update,
   Value,
   VersionedUpdate,
-} from './connection.ts';
+} from '../driver/connection.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
 /** Answers rows as lists; `columns` names their values. */

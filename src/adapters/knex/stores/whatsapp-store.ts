@@ -1,7 +1,7 @@
-import type { WhatsappStore } from '../../application/ports/catalog-stores.ts';
-import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import type { Insert } from './connection.ts';
-import type { Session } from './session.ts';
+import type { WhatsappStore } from '../../../application/ports/catalog-stores.ts';
+import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
+import type { Insert } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const INSERT = {
   table: 'whatsapp_resources',
@@ -10,7 +10,7 @@ const INSERT = {
   onConflict: 'ON CONFLICT (project_id) DO UPDATE SET document = excluded.document',
 } as const satisfies Insert<string>;
 
-export class KnexWhatsappStore implements WhatsappStore {
+export class SqlWhatsappStore implements WhatsappStore {
   readonly #session: Session;
 
   constructor(session: Session) {

@@ -1,4 +1,4 @@
-import { invariant } from '../../domain/shared/invariant.ts';
+import { invariant } from '../../../domain/shared/invariant.ts';
 import type {
   BatchQuery,
   Connection,

@@ -1,6 +1,6 @@
-import type { InboundWebhook, InboundWebhookStore } from '../../application/ports/webhook-stores.ts';
-import type { Insert } from './connection.ts';
-import type { Session } from './session.ts';
+import type { InboundWebhook, InboundWebhookStore } from '../../../application/ports/webhook-stores.ts';
+import type { Insert } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const SAVE = {
   table: 'inbound_webhooks',
@@ -10,7 +10,7 @@ const SAVE = {
     SET project_id = excluded.project_id, url = excluded.url, secret = excluded.secret`,
 } as const satisfies Insert<string>;
 
-export class KnexInboundWebhookStore implements InboundWebhookStore {
+export class SqlInboundWebhookStore implements InboundWebhookStore {
   readonly #session: Session;
 
   constructor(session: Session) {

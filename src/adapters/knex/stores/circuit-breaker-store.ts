@@ -1,7 +1,7 @@
-import type { CircuitBreakerStore } from '../../application/ports/webhook-stores.ts';
-import { type CircuitBreaker, HEALTH_KEPT_MS, HEALTHY } from '../../domain/webhooks/circuit-breaker.ts';
-import type { Insert, Row, Update } from './connection.ts';
-import type { Session } from './session.ts';
+import type { CircuitBreakerStore } from '../../../application/ports/webhook-stores.ts';
+import { type CircuitBreaker, HEALTH_KEPT_MS, HEALTHY } from '../../../domain/webhooks/circuit-breaker.ts';
+import type { Insert, Row, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const INSERT = {
   table: 'webhook_circuit_breakers',
@@ -20,7 +20,7 @@ const SAVE = {
 /** Forgotten at most for each inserted one, so that the table cannot grow for ever. */
 const SWEPT_PER_INSERTED = 2;
 
-export class KnexCircuitBreakerStore implements CircuitBreakerStore {
+export class SqlCircuitBreakerStore implements CircuitBreakerStore {
   readonly #session: Session;
 
   constructor(session: Session) {

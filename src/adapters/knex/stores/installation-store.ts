@@ -1,7 +1,7 @@
-import type { InstallationStore } from '../../application/ports/installation-store.ts';
-import { invariant } from '../../domain/shared/invariant.ts';
-import type { Insert } from './connection.ts';
-import type { Session } from './session.ts';
+import type { InstallationStore } from '../../../application/ports/installation-store.ts';
+import { invariant } from '../../../domain/shared/invariant.ts';
+import type { Insert } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const KEEP = {
   table: 'installation',
@@ -10,7 +10,7 @@ const KEEP = {
   onConflict: 'ON CONFLICT (name) DO NOTHING',
 } as const satisfies Insert<string>;
 
-export class KnexInstallationStore implements InstallationStore {
+export class SqlInstallationStore implements InstallationStore {
   readonly #session: Session;
 
   constructor(session: Session) {

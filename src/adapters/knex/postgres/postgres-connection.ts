@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Durability } from '../../application/ports/unit-of-work.ts';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type {
   BatchQuery,
   Connection,
@@ -10,7 +10,7 @@ import type {
   RowOf,
   Update,
   VersionedUpdate,
-} from './connection.ts';
+} from '../driver/connection.ts';
 
 const BEGIN: Readonly<Record<Durability, string>> = {
   full: 'BEGIN ISOLATION LEVEL READ COMMITTED',

@@ -1,8 +1,8 @@
-import type { WebhookDestination } from '../../application/jobs/webhook-jobs.ts';
-import type { DueEventsQuery, WebhookEventStore } from '../../application/ports/webhook-stores.ts';
-import { isOpen, type WebhookEvent, type WebhookState } from '../../domain/webhooks/webhook-event.ts';
-import type { BatchQuery, Insert, Row, RowOf, VersionedUpdate } from './connection.ts';
-import type { Session } from './session.ts';
+import type { WebhookDestination } from '../../../application/jobs/webhook-jobs.ts';
+import type { DueEventsQuery, WebhookEventStore } from '../../../application/ports/webhook-stores.ts';
+import { isOpen, type WebhookEvent, type WebhookState } from '../../../domain/webhooks/webhook-event.ts';
+import type { BatchQuery, Insert, Row, RowOf, VersionedUpdate } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const CHANGING_COLUMNS = {
   state: 'text',
@@ -62,7 +62,7 @@ const NEXT_DUE_AT = {
       AND next_attempt_at IS NOT NULL`,
 } as const satisfies BatchQuery<string>;
 
-export class KnexWebhookEventStore implements WebhookEventStore {
+export class SqlWebhookEventStore implements WebhookEventStore {
   readonly #session: Session;
 
   constructor(session: Session) {

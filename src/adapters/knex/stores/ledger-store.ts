@@ -1,8 +1,8 @@
-import type { LedgerStore } from '../../application/ports/billing-stores.ts';
-import { type AccountDelta, deltasOf, type LedgerEntry } from '../../domain/billing/ledger.ts';
-import { money } from '../../domain/shared/money.ts';
-import type { Insert, Row, RowOf, Update } from './connection.ts';
-import type { Session } from './session.ts';
+import type { LedgerStore } from '../../../application/ports/billing-stores.ts';
+import { type AccountDelta, deltasOf, type LedgerEntry } from '../../../domain/billing/ledger.ts';
+import { money } from '../../../domain/shared/money.ts';
+import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const INSERT = {
   table: 'ledger_entries',
@@ -41,7 +41,7 @@ const AUDIT = `
   ) AS sums ON sums.project_id = accounts.project_id
   ORDER BY accounts.project_id`;
 
-export class KnexLedgerStore implements LedgerStore {
+export class SqlLedgerStore implements LedgerStore {
   readonly #session: Session;
 
   constructor(session: Session) {

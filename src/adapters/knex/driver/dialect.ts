@@ -1,24 +1,5 @@
 import type { Knex } from 'knex';
 import type { Connection } from './connection.ts';
-import { PostgresDialect } from './postgres-dialect.ts';
-import { SqliteDialect } from './sqlite-dialect.ts';
-
-export interface SqliteConfig {
-  readonly kind: 'sqlite';
-  /** `:memory:` or a path; missing folders are made. */
-  readonly filename: string;
-}
-
-export interface PostgresConfig {
-  readonly kind: 'postgres';
-  readonly url: string;
-  /** Where the tables are; made when it is missing. The server's default without one. */
-  readonly schema?: string;
-  readonly poolSize: number;
-  readonly statementTimeoutMs: number;
-}
-
-export type DatabaseConfig = SqliteConfig | PostgresConfig;
 
 /** The words of table definitions in which the databases differ. */
 export interface DdlVariants {
@@ -28,6 +9,8 @@ export interface DdlVariants {
   readonly clustered: string;
   /** What makes the sends to a number findable, as the relation `recent_sends` with an index by number. */
   readonly recentSends: readonly string[];
+  /** Whether others may write while a migration runs, so that it has to lock the tables it rewrites. */
+  readonly needsTableLocks: boolean;
 }
 
 /** Every difference between the databases outside of statements. */
@@ -44,16 +27,4 @@ export interface Dialect {
   isConflict(error: unknown): boolean;
   /** Ends what runs beside the pool; called after the pool is closed. */
   close(): Promise<void>;
-}
-
-/** The dialect of the configured database; nothing is opened yet. */
-export function dialectOf(config: DatabaseConfig): Dialect {
-  switch (config.kind) {
-    case 'sqlite':
-      return new SqliteDialect(config);
-    case 'postgres':
-      return new PostgresDialect(config);
-    default:
-      return config satisfies never;
-  }
 }

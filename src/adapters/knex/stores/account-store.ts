@@ -1,9 +1,9 @@
-import type { AccountStore, NewAccount } from '../../application/ports/billing-stores.ts';
-import type { Account, PaymentType } from '../../domain/billing/account.ts';
-import { type Money, money, ZERO } from '../../domain/shared/money.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
-import type { Insert, Row } from './connection.ts';
-import type { Session } from './session.ts';
+import type { AccountStore, NewAccount } from '../../../application/ports/billing-stores.ts';
+import type { Account, PaymentType } from '../../../domain/billing/account.ts';
+import { type Money, money, ZERO } from '../../../domain/shared/money.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import type { Insert, Row } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const INSERT = {
   table: 'accounts',
@@ -21,7 +21,7 @@ const INSERT = {
 
 const BY_PROJECT_IDS = 'SELECT * FROM accounts WHERE project_id = ANY(?) ORDER BY project_id';
 
-export class KnexAccountStore implements AccountStore {
+export class SqlAccountStore implements AccountStore {
   readonly #session: Session;
 
   constructor(session: Session) {

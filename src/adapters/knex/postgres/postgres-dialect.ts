@@ -1,9 +1,18 @@
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import { invariant } from '../../domain/shared/invariant.ts';
-import type { Connection } from './connection.ts';
-import type { DdlVariants, Dialect, PostgresConfig } from './dialect.ts';
+import { invariant } from '../../../domain/shared/invariant.ts';
+import type { Connection } from '../driver/connection.ts';
+import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { PostgresConnection, sqlStateOf } from './postgres-connection.ts';
+
+export interface PostgresConfig {
+  readonly kind: 'postgres';
+  readonly url: string;
+  /** Where the tables are; made when it is missing. The server's default without one. */
+  readonly schema?: string;
+  readonly poolSize: number;
+  readonly statementTimeoutMs: number;
+}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A unit of work waits for a connection; longer than this and the service is overloaded. */
@@ -46,7 +55,12 @@ const SETTINGS = {
 } as const;
 
 export class PostgresDialect implements Dialect {
-  readonly ddlVariants: DdlVariants = { key: 'text COLLATE "C"', clustered: '', recentSends: RECENT_SENDS };
+  readonly ddlVariants: DdlVariants = {
+    key: 'text COLLATE "C"',
+    clustered: '',
+    recentSends: RECENT_SENDS,
+    needsTableLocks: true,
+  };
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();
 

@@ -1,14 +1,14 @@
-import type { AcceptedAtQuery, MessageStore } from '../../application/ports/message-store.ts';
-import type { ChannelPrices } from '../../domain/billing/pricing.ts';
-import type { SettlementRule } from '../../domain/billing/settlement.ts';
-import type { ChannelAttempt, Message } from '../../domain/messages/message.ts';
-import type { MessageStatus } from '../../domain/messages/message-status.ts';
-import type { Content, DeliveryReport, WhatsappSender } from '../../domain/messages/send-request.ts';
-import type { Channel } from '../../domain/shared/channel.ts';
-import { money } from '../../domain/shared/money.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
-import type { BatchQuery, Insert, Row, RowOf, Update } from './connection.ts';
-import type { Session } from './session.ts';
+import type { AcceptedAtQuery, MessageStore } from '../../../application/ports/message-store.ts';
+import type { ChannelPrices } from '../../../domain/billing/pricing.ts';
+import type { SettlementRule } from '../../../domain/billing/settlement.ts';
+import type { ChannelAttempt, Message } from '../../../domain/messages/message.ts';
+import type { MessageStatus } from '../../../domain/messages/message-status.ts';
+import type { Content, DeliveryReport, WhatsappSender } from '../../../domain/messages/send-request.ts';
+import type { Channel } from '../../../domain/shared/channel.ts';
+import { money } from '../../../domain/shared/money.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const CHANGING_COLUMNS = {
   content: 'text',
@@ -56,7 +56,7 @@ const ACCEPTED_AT = {
     ORDER BY created_at DESC LIMIT :newest`,
 } as const satisfies BatchQuery<string>;
 
-export class KnexMessageStore implements MessageStore {
+export class SqlMessageStore implements MessageStore {
   readonly #session: Session;
 
   constructor(session: Session) {

@@ -1,7 +1,7 @@
-import type { IdempotencyStore } from '../../application/ports/idempotency-store.ts';
-import type { IdempotencyRecord } from '../../domain/idempotency/idempotency.ts';
-import type { BatchQuery, Insert, Row } from './connection.ts';
-import type { Session } from './session.ts';
+import type { IdempotencyStore } from '../../../application/ports/idempotency-store.ts';
+import type { IdempotencyRecord } from '../../../domain/idempotency/idempotency.ts';
+import type { BatchQuery, Insert, Row } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
 
 const FIND = {
   columns: { project_id: 'text', route: 'text', key: 'text', now: 'bigint' },
@@ -27,7 +27,7 @@ const SAVE = {
     SET request_hash = excluded.request_hash, result = excluded.result, expires_at = excluded.expires_at`,
 } as const satisfies Insert<string>;
 
-export class KnexIdempotencyStore implements IdempotencyStore {
+export class SqlIdempotencyStore implements IdempotencyStore {
   readonly #session: Session;
 
   constructor(session: Session) {
