@@ -96,6 +96,20 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return rest;
 }
 
+/** The schema of a request, whose optional fields may be null: null is the same as absent. */
+function withNulls(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNulls);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withNulls(value)]));
+  const { properties, required = [] } = copy as { properties?: object; required?: readonly string[] };
+  if (properties === undefined) return copy;
+  const fields = Object.entries(properties).map(([name, field]) => [
+    name,
+    required.includes(name) ? field : { anyOf: [field, { type: 'null' }] },
+  ]);
+  return { ...copy, properties: Object.fromEntries(fields) };
+}
+
 function operationOf(declared: Route, envelope: ErrorEnvelope): Operation {
   const { operationId, summary, admission } = declared;
   const parameters = parametersOf(declared, jsonSchemaOf);
@@ -111,7 +125,8 @@ function operationOf(declared: Route, envelope: ErrorEnvelope): Operation {
 }
 
 function requestBodyOf({ body, rawBody }: Route): unknown {
-  if (body !== null) return { required: true, content: { [JSON_TYPE]: { schema: jsonSchemaOf(body) } } };
+  if (body !== null)
+    return { required: true, content: { [JSON_TYPE]: { schema: withNulls(jsonSchemaOf(body)) } } };
   if (rawBody === null) return null;
   const { description, mediaType } = rawBody;
   return { description, required: true, content: { [mediaType]: { schema: BYTES_SCHEMA } } };

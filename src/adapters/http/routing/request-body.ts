@@ -4,8 +4,17 @@ import { JSON_DEPTH_MAX } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
 import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
 
-const JSON_TYPE_PATTERN = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-?8"?[ \t]*)?;?$/i;
 export const JSON_TYPE = 'application/json';
+
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
+const UTF8_CHARSET = 'charset[ \\t]*=[ \\t]*"?utf-?8"?';
+const OTHER_PARAMETER = `(?!charset[ \\t]*=)${TOKEN}=(?:${TOKEN}|${QUOTED})`;
+/** Parameters are allowed, and charset can be UTF-8 only. Each character fits in one way: no header takes long. */
+const JSON_TYPE_PATTERN = new RegExp(
+  `^application/json[ \\t]*(?:;[ \\t]*(?:(?:${UTF8_CHARSET}|${OTHER_PARAMETER})[ \\t]*)?)*$`,
+  'i',
+);
 const BYTE_ORDER_MARK = '\uFEFF';
 
 const QUOTE = 0x22;
@@ -61,17 +70,34 @@ export function readBytes(
 
 /**
  * The JSON value in raw bytes. Rejects with 400 what is not UTF-8, nests deeper than `JSON_DEPTH_MAX` or is not
- * JSON. Of equal keys in one object the last wins, as everywhere in JavaScript.
+ * JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null counts as
+ * absent: typed clients write null for a field they have no value for.
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8', 'invalid-encoding');
   const decoded = bytes.toString('utf8');
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
   if (nestsTooDeep(text)) throw invalid('The request body is nested too deep', 'nested-too-deep');
+  const value = jsonOf(text);
+  // Most bodies hold no null, and this tells without a walk.
+  if (text.includes('null')) dropNulls(value);
+  return value;
+}
+
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     throw invalid('The request body is not valid JSON', 'malformed-json');
+  }
+}
+
+/** Removes the members that are null from every object in a value; an item of a list stays. */
+function dropNulls(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null) dropNulls(member);
+    else if (!Array.isArray(value)) Reflect.deleteProperty(value, name);
   }
 }
 

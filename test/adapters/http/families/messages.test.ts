@@ -93,6 +93,61 @@ describe('POST /sms', () => {
     });
   });
 
+  it('reads every optional field that is null as absent', async () => {
+    const deliveryReport = {
+      webhookUrl: 'https://example.com',
+      deliveryReportType: null,
+      webhookSecret: null,
+    };
+    await world.post('/sms', {
+      ...TEMPLATE,
+      senderId: null,
+      provider: null,
+      templateParameters: { body: null, header: { imageUrl: null }, buttons: null },
+      deliveryReport,
+    });
+    await world.post('/sms', { ...VERIFICATION, whatsappAccountId: null, deliveryReport: null });
+    expect(world.api.sent.map(({ request }) => request)).toEqual([
+      {
+        phoneNumber: '9647701234567',
+        provider: 'auto',
+        senderId: null,
+        content: { smsType: 'whatsapp-template', templateName: 'parcel', templateParameters: { header: {} } },
+        whatsappSender: {
+          accountId: '664def456abc789012345601',
+          phoneId: '664def456abc789012345678',
+          templateName: 'parcel',
+        },
+        deliveryReport: {
+          webhookUrl: 'https://example.com',
+          deliveryReportType: 'all',
+          webhookSecret: null,
+        },
+      },
+      {
+        phoneNumber: '9647701234567',
+        provider: 'auto',
+        senderId: null,
+        content: { smsType: 'verification', verificationCode: '123456' },
+        whatsappSender: { accountId: null, phoneId: null, templateName: null },
+        deliveryReport: null,
+      },
+    ]);
+  });
+
+  it('reads line ends of every kind in a text and in parameters as line feeds', async () => {
+    await world.post('/sms', { ...CUSTOM, customMessage: 'a\r\nb\rc\nd\r\r\ne' });
+    await world.post('/sms', { ...TEMPLATE, templateParameters: { body: { 1: 'a\r\nb' } } });
+    expect(world.api.sent.map(({ request }) => request.content)).toEqual([
+      { smsType: 'custom', customMessage: 'a\nb\nc\nd\n\ne' },
+      {
+        smsType: 'whatsapp-template',
+        templateName: 'parcel',
+        templateParameters: { body: { 1: 'a\nb' } },
+      },
+    ]);
+  });
+
   it('hands a template on with its parameters', async () => {
     const templateParameters = {
       body: { 1: 'Sara', 2: 7 },

@@ -124,6 +124,9 @@ describe('the documented request body', () => {
   test.each<[unknown, boolean]>([
     [VALID, true],
     [{ ...VALID, deliveryReport: { webhookUrl: 'https://example.com/x' } }, true],
+    [{ ...VALID, provider: null, deliveryReport: null, whatsappAccountId: null }, true],
+    [{ ...VALID, deliveryReport: { webhookUrl: 'https://example.com/x', webhookSecret: null } }, true],
+    [{ ...VALID, customMessage: null }, false],
     [{ ...VALID, phoneNumber: '1' }, false],
     [{ ...VALID, smsType: 'verification' }, false],
     [{ ...VALID, provider: 'pigeon' }, false],
