@@ -84,6 +84,11 @@ describe('an accepted send', () => {
     expect(decideSend(state, aTemplateRequest(), NOW)).toMatchObject({ cost });
   });
 
+  it('rejects a destination without a price, and says nothing more', () => {
+    const request = aSendRequest({ provider: 'sms', phoneNumber: aPhoneNumber('4915112345678') });
+    expect(decideSend(aSendState(), request, NOW)).toEqual({ kind: 'unsupported-destination' });
+  });
+
   it('prices a template of a category nobody knows as MARKETING', () => {
     const templates = [aWhatsappTemplate({ category: 'SERVICE' })];
     const whatsappBusinesses = [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })];

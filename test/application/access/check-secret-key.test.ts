@@ -1,0 +1,30 @@
+import { afterEach, expect, it } from 'vitest';
+import { CheckSecretKey, WrongSecretKey } from '../../../src/application/access/check-secret-key.ts';
+import type { KeyHasher } from '../../../src/application/ports/key-hasher.ts';
+import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
+
+let world: ApplicationWorld;
+
+afterEach(() => world.close());
+
+/** Hashes under the secret key `key`. */
+const hasherOf = (key: string): KeyHasher => ({ digest: (text) => `${key}(${text})` });
+
+it('lets every process start that has the secret key of the first, and no other', async () => {
+  world = await openApplication();
+  const { unitOfWork } = world;
+  const start = (key: string) => new CheckSecretKey({ unitOfWork, keyHasher: hasherOf(key) }).execute();
+  await start('first');
+  await expect(start('first')).resolves.toBeUndefined();
+  await expect(start('second')).rejects.toThrow(new WrongSecretKey());
+  await expect(start('second')).rejects.toThrow('The database was filled under another secret key');
+});
+
+it('stores a digest under a name of its own, which no API key can have', async () => {
+  world = await openApplication();
+  const { unitOfWork } = world;
+  await new CheckSecretKey({ unitOfWork, keyHasher: hasherOf('k') }).execute();
+  expect(await world.database.knex('installation').select()).toEqual([
+    { name: 'secret-key', value: 'k(which secret key is this)' },
+  ]);
+});

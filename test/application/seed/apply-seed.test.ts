@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApplySeed } from '../../../src/application/seed/apply-seed.ts';
+import { SeedError } from '../../../src/application/seed/seed-error.ts';
+import { ports } from '../../../src/bootstrap/tokens.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
+import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
+import {
+  aPriceList,
+  aProject,
+  aSenderId,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  LIVE_KEY,
+  NOW,
+} from '../../support/builders.ts';
+
+const NUMBER_ID = aWhatsappPhoneNumber().id;
+const full = aSeedProject({
+  apiKeys: [LIVE_KEY],
+  account: { paymentType: 'postpaid', spendingThreshold: iqd(500), trialPhoneNumber: null },
+  senderIds: [aSenderId()],
+  whatsappBusinesses: [aWhatsappBusiness()],
+  inboundWebhooks: [{ phoneNumberId: NUMBER_ID, url: 'https://EXAMPLE.com:443/in', secret: 's3cret' }],
+});
+const withWebhook = (url: string) => ({ phoneNumberId: NUMBER_ID, url, secret: 's3cret' });
+
+describe('ApplySeed', () => {
+  let world: ApplicationWorld;
+  let applySeed: ApplySeed;
+
+  beforeEach(async () => {
+    world = await openApplication({ projects: [] });
+    applySeed = world.container.get(ApplySeed);
+  });
+
+  afterEach(() => world.close());
+
+  it('fills an empty database with everything the seed holds', async () => {
+    expect(await applySeed.execute({ projects: [full], prices: aPriceList() })).toBe(true);
+    const { container, unitOfWork } = world;
+    const stored = await unitOfWork.read(async (stores) => ({
+      projects: await stores.projects.byIds([full.project.id]),
+      senderIds: await stores.senderIds.byProjectIds([full.project.id]),
+      whatsapp: await stores.whatsapp.byProjectIds([full.project.id]),
+      inbound: await stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
+      international: await stores.prices.international({ countryIso: null }, { page: 1, limit: 9 }),
+    }));
+    expect(stored).toMatchObject({
+      projects: [full.project],
+      senderIds: [aSenderId()],
+      whatsapp: new Map([[full.project.id, [aWhatsappBusiness()]]]),
+      inbound: [{ projectId: full.project.id, phoneNumberId: NUMBER_ID, url: 'https://example.com/in' }],
+      international: { total: 1 },
+    });
+    expect(container.get(ports.secretBox).open(stored.inbound[0]?.secret ?? '')).toBe('s3cret');
+    expect(await world.account()).toMatchObject({
+      paymentType: 'postpaid',
+      spendingThreshold: iqd(500),
+      balance: iqd(1_000),
+    });
+    expect(await world.database.knex('api_keys').select('digest', 'project_id')).toEqual([
+      { digest: container.get(ports.keyHasher).digest(LIVE_KEY), project_id: full.project.id },
+    ]);
+    expect(await world.database.knex('ledger_entries').select('reference', 'created_at')).toEqual([
+      { reference: `seed/${full.project.id}`, created_at: NOW },
+    ]);
+  });
+
+  it('leaves a database alone that holds a project', async () => {
+    await applySeed.execute({ projects: [full], prices: aPriceList() });
+    const other = aSeedProject({ project: aProject({ id: '664abc000000000000000002', slug: 'other' }) });
+    expect(await applySeed.execute({ projects: [other], prices: aPriceList({ telegram: iqd(1) }) })).toBe(
+      false,
+    );
+    expect(await world.database.knex('projects').pluck('slug')).toEqual(['demo']);
+    expect((await world.account()).balance).toBe(iqd(1_000));
+  });
+
+  it('gives way when another process fills the database meanwhile', async () => {
+    const { unitOfWork } = world;
+    const slower = world.container.get(ports.keyHasher);
+    const racing = new ApplySeed({
+      unitOfWork: {
+        ...unitOfWork,
+        read: (work) => unitOfWork.read(work),
+        run: async () => {
+          await applySeed.execute({ projects: [full], prices: aPriceList() });
+          throw new Error('UNIQUE constraint failed');
+        },
+        ping: () => unitOfWork.ping(),
+      },
+      keyHasher: slower,
+      secretBox: world.container.get(ports.secretBox),
+      webhookTransport: world.container.get(ports.webhookTransport),
+      clock: world.clock,
+    });
+    expect(await racing.execute({ projects: [full], prices: aPriceList() })).toBe(false);
+  });
+
+  it('names every address that cannot be posted to, and writes nothing', async () => {
+    const projects = [
+      full,
+      aSeedProject({
+        project: aProject({ id: '664abc000000000000000002', slug: 'other' }),
+        inboundWebhooks: [
+          withWebhook('https://example.com/in'),
+          withWebhook('http://example.com/in'),
+          withWebhook('https://127.0.0.1/in'),
+        ],
+      }),
+    ];
+    const error = await applySeed.execute({ projects, prices: aPriceList() }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(SeedError);
+    expect(error).toMatchObject({
+      name: 'SeedError',
+      message: [1, 2]
+        .map(
+          (index) =>
+            `✖ must be a public https address, on an allowed port\n  → at projects[1].inboundWebhooks[${index}].url`,
+        )
+        .join('\n'),
+    });
+    expect(await world.database.knex('projects').select()).toEqual([]);
+  });
+});
