@@ -14,7 +14,7 @@ interface RawPool {
   releaseConnection(raw: unknown): Promise<void>;
 }
 
-/** One database: knex for the pool and the tables, prepared statements on its connections for everything else. */
+/** One database: knex keeps the pool, migrates and builds cold queries; `Connection` runs every statement. */
 export class Database {
   readonly knex: Knex;
   readonly dialect: Dialect;
@@ -28,7 +28,7 @@ export class Database {
   }
 
   /**
-   * Runs `work` on one connection nobody else uses meanwhile; one that broke does not go back to the pool.
+   * Runs `work` on a connection of its own; a broken connection does not go back to the pool.
    * Rejects with `StorageUnavailable` when there is none.
    */
   async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../application/storage-unavailable.ts';
@@ -18,7 +19,7 @@ import { SqlSenderIdStore } from './stores/sender-id-store.ts';
 import { SqlWebhookEventStore } from './stores/webhook-event-store.ts';
 import { SqlWhatsappStore } from './stores/whatsapp-store.ts';
 
-/** How often a transaction is tried that others keep getting in the way of. */
+/** How often a transaction is tried that conflicts with others. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
 
 /** One transaction, or one connection, with every store on it. */
@@ -30,12 +31,13 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   async run<T>(work: (stores: Stores) => Promise<T>, durability: Durability = 'full'): Promise<T> {
+    const { knex, dialect } = this.#database;
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#database.withConnection((connection) =>
-        transact(connection, work, durability),
+        transact(connection, knex, work, durability),
       );
       if (outcome.kind === 'committed') return outcome.result;
-      if (attempt >= TRANSACTION_ATTEMPTS_MAX || !this.#database.dialect.isConflict(outcome.cause)) {
+      if (attempt >= TRANSACTION_ATTEMPTS_MAX || !dialect.isConflict(outcome.cause)) {
         throw outcome.error;
       }
     }
@@ -43,7 +45,7 @@ export class SqlUnitOfWork implements UnitOfWork {
 
   async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
     return this.#database.withConnection(async (connection) => {
-      const session = new Session(connection, 'read');
+      const session = new Session(connection, this.#database.knex, 'read');
       try {
         return await work(storesOn(session));
       } finally {
@@ -64,10 +66,11 @@ type Outcome<T> =
 
 async function transact<T>(
   connection: Connection,
+  knex: Knex,
   work: (stores: Stores) => Promise<T>,
   durability: Durability,
 ): Promise<Outcome<T>> {
-  const session = new Session(connection, 'transaction');
+  const session = new Session(connection, knex, 'transaction');
   try {
     await connection.begin(durability);
     const result = await work(storesOn(session));

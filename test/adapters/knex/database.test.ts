@@ -155,6 +155,23 @@ describe('a SQLite file', () => {
     await first.database.close();
   });
 
+  it('rejects a unit of work while another process has renamed the messages, and goes on afterwards', async () => {
+    const [database, other] = [filename, filename].map((name) =>
+      openDatabase({ kind: 'sqlite', filename: name }),
+    );
+    if (database === undefined || other === undefined) throw new Error('There are two');
+    await database.migrate();
+    const unitOfWork = new SqlUnitOfWork(database);
+    const unit = () => unitOfWork.run(({ projects }) => projects.isEmpty());
+    expect(await unit()).toBe(true);
+    await other.knex.raw('ALTER TABLE messages RENAME TO misplaced');
+    await expect(unit()).rejects.toThrow('The table messages is gone');
+    await other.knex.raw('ALTER TABLE misplaced RENAME TO messages');
+    expect(await unit()).toBe(true);
+    await other.close();
+    await database.close();
+  });
+
   it('lets nobody but its own user read the file and its log', async () => {
     const database = openDatabase({ kind: 'sqlite', filename });
     await database.migrate();

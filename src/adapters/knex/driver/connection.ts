@@ -1,6 +1,6 @@
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
 
-/** What a column holds, a statement takes and a row gives. Instants and money are whole numbers. */
+/** The value of a column or a parameter. Instants and money are whole numbers. */
 export type Value = string | number | null;
 /** A list is one parameter, so a statement has the same text for any number of things. */
 export type Parameter = Value | readonly string[];
@@ -48,18 +48,17 @@ export interface Removal<Key extends string> {
   readonly key: Columns<Key>;
 }
 
-/** One SELECT asked for each row of values; the text names them as `:name`. */
+/** One SELECT that runs for each row of keys; its text names them as `:name`. */
 export interface BatchQuery<Name extends string> {
   readonly columns: Columns<Name>;
   readonly select: string;
 }
 
 /**
- * One connection of either database. SQL is written as PostgreSQL understands it, with `?` for parameters,
- * `= ANY(?)` for lists and FOR UPDATE for locks; each dialect says the same in its own words. Statements take
- * effect in the order they were called, also without waiting in between. `begin`, `insert` and `update` may resolve
- * before the database has answered: when they fail then, so does every statement after them, and the commit. For that
- * reason insert and update are for transactions only.
+ * One connection of either database. SQL is written for PostgreSQL, with `?` for parameters, `= ANY(?)` for lists and
+ * FOR UPDATE for locks; each dialect translates it. Statements take effect in the order of the calls, also without
+ * waiting in between. `begin`, `insert` and `update` may resolve before the database has responded: when one of them
+ * fails later, every statement after it and the commit fail too. Insert and update are for transactions only.
  */
 export interface Connection {
   begin(durability: Durability): Promise<void>;
@@ -71,6 +70,11 @@ export interface Connection {
   isUsable(): boolean;
 
   query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]>;
+  /**
+   * Runs a SELECT in the database's own words, as a query builder makes it. It is not prepared: prepared statements are
+   * kept as long as the connection, and the text of a built query may be new each time.
+   */
+  queryOnce(sql: string, values: readonly Value[]): Promise<readonly Row[]>;
   /** The number of rows that were changed. */
   execute(sql: string, parameters: readonly Parameter[]): Promise<number>;
   insert<Name extends string>(statement: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void>;
@@ -88,7 +92,7 @@ export interface Connection {
     statement: Removal<Key>,
     rows: readonly RowOf<Key>[],
   ): Promise<readonly boolean[]>;
-  /** What each key finds, in the order of the keys. */
+  /** The rows of each key, in the order of the keys. */
   batchQuery<Name extends string>(
     statement: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type {
   BatchQuery,
@@ -8,6 +9,7 @@ import type {
   Row,
   RowOf,
   Update,
+  Value,
   VersionedUpdate,
 } from './connection.ts';
 
@@ -18,15 +20,18 @@ import type {
 export class Session {
   readonly #connection: Connection;
   readonly #mode: 'transaction' | 'read';
+  readonly #knex: Knex;
   #isEnded = false;
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(connection: Connection, mode: 'transaction' | 'read') {
+  /** `knex` only builds SQL; it runs nothing. */
+  constructor(connection: Connection, knex: Knex, mode: 'transaction' | 'read') {
     this.#connection = connection;
+    this.#knex = knex;
     this.#mode = mode;
   }
 
-  /** What the first failing statement rejected with, or null; of one that nobody waited for the commit tells. */
+  /** The error of the first statement that failed, or null. A failure that nobody waited for shows at the commit. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }
@@ -38,6 +43,14 @@ export class Session {
 
   query(sql: string, parameters: readonly Parameter[] = []): Promise<readonly Row[]> {
     return this.#guard(() => this.#connection.query(sql, parameters));
+  }
+
+  /** Runs what knex builds: for lists with filters, administration and other reads that are not on a hot path. */
+  select(build: (knex: Knex) => Knex.QueryBuilder): Promise<readonly Row[]> {
+    return this.#guard(() => {
+      const { sql, bindings } = build(this.#knex).toSQL().toNative();
+      return this.#connection.queryOnce(sql, bindings as readonly Value[]);
+    });
   }
 
   execute(sql: string, parameters: readonly Parameter[] = []): Promise<number> {

@@ -9,6 +9,7 @@ import type {
   Row,
   RowOf,
   Update,
+  Value,
   VersionedUpdate,
 } from '../driver/connection.ts';
 
@@ -21,27 +22,27 @@ const BEGIN: Readonly<Record<Durability, string>> = {
 const CONNECTION_LOST = /^(08...|57P0.|25P0[34])$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Texts are put in the order of their bytes, as in the keys of the tables, whatever the database's own order is. */
+/** Texts are ordered by their bytes, as in the keys of the tables, whatever the order of the database is. */
 const TYPES: Readonly<Record<string, string>> = { text: 'text COLLATE "C"' };
 
-/** The tie between a key of a batch query and what was found for it. */
+/** The column that ties a row of a batch query to its key. */
 const ORDINAL = 'ordinal';
 
-/** What is under way between BEGIN and the answer to COMMIT. */
+/** The state of a transaction, from BEGIN to the result of COMMIT. */
 interface Transaction {
-  /** The answer to BEGIN. */
+  /** The result of BEGIN. */
   begun: Promise<unknown>;
   isBegun: boolean;
-  /** Statements that wait for the answer to BEGIN. */
+  /** Statements that wait for the result of BEGIN. */
   waiting: number;
   /** Of the first statement that failed. */
   failure: { readonly error: unknown } | null;
 }
 
 /**
- * Statements prepared by name on node-postgres. The rows of a bulk statement travel as one JSON parameter.
- * Everything is answered in the order it was asked, so nobody waits for an answer that says nothing: behind BEGIN and
- * bulk changes come the next statements, and COMMIT behind all of them fails with the first that did.
+ * Statements prepared by name on node-postgres. The rows of a bulk statement travel as one JSON parameter. The server
+ * runs statements in the order they were sent, so BEGIN and bulk changes are sent without waiting for their results:
+ * the next statement follows at once, and the commit rejects with the first failure.
  */
 export class PostgresConnection implements Connection {
   readonly #client: pg.Client;
@@ -73,21 +74,20 @@ export class PostgresConnection implements Connection {
   }
 
   /**
-   * A transaction in which a statement failed answers COMMIT with a rollback, and without an error. Of a statement that
-   * could not even be sent the server knows nothing: that is known a tick after BEGIN was answered and everything was
-   * sent, and then there is no COMMIT.
+   * The server ends a transaction in which a statement failed with a rollback, and without an error. It does not know of
+   * a statement that could not be sent: such a failure is known a tick after BEGIN succeeded, and then COMMIT is not sent.
    */
   async commit(): Promise<void> {
     await this.#transaction?.begun;
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const failure = this.#transaction?.failure ?? null;
     if (failure !== null) throw failure.error;
-    const answer = await this.#simple('COMMIT');
-    if (answer !== 'COMMIT') throw new Error(`The transaction ended with ${answer} instead of COMMIT`);
+    const command = await this.#simple('COMMIT');
+    if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command} instead of COMMIT`);
     this.#transaction = null;
   }
 
-  /** A broken connection has lost its transaction already, and would only be waited for in vain. */
+  /** A broken connection has lost its transaction already. */
   async rollback(): Promise<void> {
     this.#transaction = null;
     if (this.#isBroken) return;
@@ -104,6 +104,11 @@ export class PostgresConnection implements Connection {
 
   async query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
     return (await this.#inOrder(false, () => this.#prepared(sql, parameters))).rows;
+  }
+
+  async queryOnce(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
+    const query = { text: sql, values: [...values] };
+    return (await this.#inOrder(false, () => this.#watched(() => this.#client.query<Row>(query)))).rows;
   }
 
   async execute(sql: string, parameters: readonly Parameter[]): Promise<number> {
@@ -172,15 +177,15 @@ export class PostgresConnection implements Connection {
   ): Promise<readonly (readonly Row[])[]> {
     const sql = this.#bulk(batch, () => {
       const select = batch.select.replace(/:(\w+)/g, 'keys.$1');
-      const asked = recordset({ ...batch.columns, [ORDINAL]: 'bigint' }, 'keys');
-      // OFFSET keeps it a search for each key: the planner, which knows nothing of them, would rather join tables.
-      return `SELECT keys.${ORDINAL}, found.* FROM ${asked} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
+      const given = recordset({ ...batch.columns, [ORDINAL]: 'bigint' }, 'keys');
+      // OFFSET forces one search per key: the planner knows no statistics of the keys and would join tables instead.
+      return `SELECT keys.${ORDINAL}, found.* FROM ${given} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
     });
     const numbered = keys.map((key, index) => ({ ...key, [ORDINAL]: index }));
     const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(numbered)]));
-    const answers = keys.map((): Row[] => []);
-    for (const row of rows) answers[row[ORDINAL] as number]?.push(row);
-    return answers;
+    const found = keys.map((): Row[] => []);
+    for (const row of rows) found[row[ORDINAL] as number]?.push(row);
+    return found;
   }
 
   /** The text of a bulk statement, made once per connection. */
@@ -213,8 +218,8 @@ export class PostgresConnection implements Connection {
   }
 
   /**
-   * Nothing is changed before BEGIN was answered: had it failed, the server would take every change for a transaction of
-   * its own. What is asked behind something that waits, waits with it.
+   * No change is sent before BEGIN succeeded: if BEGIN failed, the server would commit each change by itself. Statements
+   * behind one that waits wait too.
    */
   #inOrder<T>(changes: boolean, send: () => Promise<T>): Promise<T> {
     const transaction = this.#transaction;
@@ -229,13 +234,13 @@ export class PostgresConnection implements Connection {
   }
 
   /**
-   * Notices when an answer means that the connection is gone. Of the statements behind one that failed the
-   * server only says that it did: they reject with that failure.
+   * Notices an error that means a lost connection. Statements behind one that failed reject with that first failure: the
+   * server only says that the transaction is aborted.
    */
-  async #watched<T>(ask: () => Promise<T>): Promise<T> {
+  async #watched<T>(send: () => Promise<T>): Promise<T> {
     const transaction = this.#transaction;
     try {
-      const result = await ask();
+      const result = await send();
       if (transaction === null || transaction.failure === null) return result;
     } catch (error) {
       const code = sqlStateOf(error);
@@ -251,12 +256,12 @@ export class PostgresConnection implements Connection {
   }
 }
 
-/** Whoever put it in line hears of its failure from what comes behind it. */
+/** Nobody waits for this statement: its failure shows in the statements behind it and in the commit. */
 function unwatched(statement: Promise<unknown>): void {
   statement.catch(() => {});
 }
 
-/** The five characters by which the server names an error; null when it was not the server that failed. */
+/** The server's five-character code of an error, or null when the error is not the server's. */
 export function sqlStateOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && SQLSTATE.test(code) ? code : null;

@@ -17,11 +17,11 @@ export interface PostgresConfig {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A unit of work waits for a connection; longer than this and the service is overloaded. */
 const ACQUIRE_TIMEOUT_MS = 10_000;
-/** A server that went silent is given up this long after it should have stopped the statement itself. */
+/** A silent server is given up this long after it should have stopped the statement itself. */
 const SILENCE_MS = 1_000;
-/** A process that stopped in the middle of a transaction lets go of its locks after this time. */
+/** A process that stopped within a transaction loses its locks after this time. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** Whoever waits longer for a lock gives its own locks back and tries again, so that it holds up nobody else. */
+/** A transaction that waits longer for a lock rolls back and tries again: its own locks hold up nobody meanwhile. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /** The type of 64-bit integers, which node-postgres otherwise gives as text. */
@@ -42,8 +42,8 @@ const RECENT_SENDS: readonly string[] = [
 const MIGRATION_LOCK = 0x6261_7269;
 
 /**
- * What every connection runs under. The planner is told to walk indexes: its statistics of a table that was
- * empty a moment ago would have it read all of a table that is not. Durable means on disk before COMMIT answers.
+ * The settings of every connection. The planner has to use indexes: by the statistics of a table that was empty a
+ * moment ago it would read all of a table that is full by now. Durable means on disk before COMMIT returns.
  */
 const SETTINGS = {
   synchronous_commit: 'on',

@@ -14,7 +14,7 @@ import type {
 } from '../driver/connection.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
-/** Answers rows as lists; `columns` names their values. */
+/** Gives rows as lists; `columns` names their values. */
 interface Prepared {
   readonly statement: Sqlite.Statement<Value[], Value[]>;
   columns: readonly string[];
@@ -39,7 +39,7 @@ export class SqliteConnection implements Connection {
     this.#recentSends = new SqliteRecentSends(database);
   }
 
-  /** Takes the write lock at once: a transaction that reads first cannot find itself outdated when it writes. */
+  /** Takes the write lock at once: what a transaction reads is not outdated when it writes. */
   async begin(durability: Durability): Promise<void> {
     this.#setDurability(durability);
     for (;;) {
@@ -67,6 +67,11 @@ export class SqliteConnection implements Connection {
     return rowsOf(this.#prepare(sql), parameters.map(toValue));
   }
 
+  async queryOnce(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
+    const statement = this.#database.prepare<Value[], Value[]>(sql).raw(true);
+    return rowsOf({ statement, columns: columnsOf(statement) }, values);
+  }
+
   async execute(sql: string, parameters: readonly Parameter[]): Promise<number> {
     return this.#run(sql, parameters.map(toValue)).changes;
   }
@@ -79,7 +84,7 @@ export class SqliteConnection implements Connection {
       return { sql, names };
     });
     for (const row of rows) runBulk(bulk, row);
-    if (insert.table === 'messages') this.#recentSends.noteInserted(rows.length);
+    if (insert.table === this.#recentSends.source) this.#recentSends.noteInserted(rows.length);
   }
 
   async update<Key extends string, Changed extends string>(
@@ -192,7 +197,7 @@ function columnsOf(statement: Sqlite.Statement<Value[], Value[]>): readonly stri
   return statement.columns().map(({ name }) => name);
 }
 
-/** A newer version of the program that adds columns meanwhile changes what `*` stands for. */
+/** A newer version of the program may add columns meanwhile, which changes the meaning of `*`. */
 function rowsOf(prepared: Prepared, values: readonly Value[]): Row[] {
   const rows = prepared.statement.all(...values);
   if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {

@@ -19,10 +19,10 @@ const IN_MEMORY = ':memory:';
 const PRIVATE_FOLDER = 0o700;
 /** The log and its index take over the mode of the file they belong to. */
 const PRIVATE_FILE = 0o600;
-/** A unit of work waits for the only connection; longer than this and something is stuck. */
+/** How long a unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;
 
-/** One connection, durable at commit. Files are in WAL mode, and a thread of their own writes the log back. */
+/** One connection, durable at commit. Files are in WAL mode; a thread writes their log back. */
 export class SqliteDialect implements Dialect {
   readonly ddlVariants: DdlVariants = {
     key: 'text',
@@ -81,7 +81,7 @@ export class SqliteDialect implements Dialect {
     await transaction.raw('PRAGMA user_version = 1');
   }
 
-  /** Whoever has begun holds the only write lock, so there is nobody to conflict with. */
+  /** A transaction holds the only write lock from its beginning: there are no conflicts. */
   isConflict(): boolean {
     return false;
   }
@@ -92,7 +92,7 @@ export class SqliteDialect implements Dialect {
     await checkpointer?.stop();
   }
 
-  /** Codes and texts are in there until they are final: only the service's own user may read them. */
+  /** The file holds codes and texts until they are final: only the service's own user may read it. */
   #makeFile(): void {
     mkdirSync(dirname(this.#filename), { recursive: true, mode: PRIVATE_FOLDER });
     if (!existsSync(this.#filename)) closeSync(openSync(this.#filename, 'a', PRIVATE_FILE));

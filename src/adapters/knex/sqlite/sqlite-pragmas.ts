@@ -7,8 +7,8 @@ const CACHE_KIB = 16 * 1024;
 const SYNCHRONOUS_FULL = 2;
 const TEMP_STORE_FILE = 1;
 
-/** How long a connection waits for others that put the same new file into WAL mode. */
-const WAL_PAUSE_MS = 10;
+/** How long a connection waits while others put the same new file into WAL mode. */
+const WAL_DELAY_MS = 10;
 const WAL_ATTEMPTS_MAX = 500;
 
 type Pragmas = Readonly<Record<string, string | number>>;
@@ -38,7 +38,7 @@ export function applyPragmas(database: Sqlite.Database, isFile: boolean): void {
   }
 }
 
-/** Changing the mode is the one thing SQLite does not wait for when another process is doing it. */
+/** SQLite does not wait when another process changes the mode at the same time. */
 function enterWalMode(database: Sqlite.Database): void {
   const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (let attempt = 1; ; attempt += 1) {
@@ -48,7 +48,7 @@ function enterWalMode(database: Sqlite.Database): void {
     } catch (error) {
       const isBusy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!isBusy || attempt >= WAL_ATTEMPTS_MAX) throw error;
-      Atomics.wait(pause, 0, 0, WAL_PAUSE_MS);
+      Atomics.wait(pause, 0, 0, WAL_DELAY_MS);
     }
   }
 }

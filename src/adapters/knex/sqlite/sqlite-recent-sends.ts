@@ -1,20 +1,22 @@
 import type Sqlite from 'better-sqlite3';
 
 const MS_PER_MINUTE = 60_000;
-/** What of it stays in memory; the rest goes to a temporary file that is never synced. */
+/** The part that stays in memory; the rest goes to a temporary file that is never synced. */
 const CACHE_KIB = 16 * 1024;
 /** Windows count from a clock that may stand a little before the newest message. */
 const MARGIN_MS = MS_PER_MINUTE;
-/** Rows too old to count are removed after at least so many new ones, so that looking for them costs little. */
+/** Rows too old to count are removed after at least so many new ones, so that finding them costs little. */
 const ROWS_BETWEEN_PRUNINGS_MIN = 50_000;
 
 /**
  * The sends of the longest rate window by number, beside the database and never in it: an index by number in
  * the file would touch a page of its own for every message and cost more than all the rest of accepting one.
- * The messages are the truth: what this holds is read from them, follows them by a trigger inside the same
- * transaction, and is read again when another connection has written.
+ * The messages are the truth: this copy is read from them, follows them by a trigger inside the same transaction,
+ * and is read again when another connection has written.
  */
 export class SqliteRecentSends {
+  /** The table that this follows. */
+  readonly source = 'messages';
   readonly #database: Sqlite.Database;
   readonly #dataVersion: Sqlite.Statement<[], number>;
   /** The version of the file that was read; null before the first time. */
@@ -27,7 +29,7 @@ export class SqliteRecentSends {
     this.#dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
   }
 
-  /** Follows what other connections wrote; outside of transactions only. */
+  /** Follows what other connections wrote; outside of transactions only. Throws when the messages cannot be read. */
   refresh(): void {
     if (!this.isCurrent()) this.#read();
     else if (this.#rowsSincePruning > Math.max(ROWS_BETWEEN_PRUNINGS_MIN, this.#rowsKept)) this.#prune();
@@ -49,8 +51,12 @@ export class SqliteRecentSends {
 
   #read(): void {
     const version = this.#dataVersion.get() ?? 0;
-    const hasTable = this.#database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'messages'").get();
-    if (hasTable === undefined) return;
+    const hasTable = this.#database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(this.source);
+    if (hasTable === undefined) {
+      // Without an error a transaction would wait for ever for a copy that cannot become current.
+      if (this.isUnused()) return;
+      throw new Error(`The table ${this.source} is gone`);
+    }
     this.#database.pragma(`temp.cache_size = -${CACHE_KIB}`);
     this.#database.pragma('temp.journal_mode = MEMORY');
     this.#database.exec(`

@@ -3,7 +3,7 @@ import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Insert } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
-const KEEP = {
+const INSERT_ONCE = {
   table: 'installation',
   columns: { name: 'text', value: 'text' },
   orderBy: 'name',
@@ -18,9 +18,9 @@ export class SqlInstallationStore implements InstallationStore {
   }
 
   async getOrCreate(name: string, value: string): Promise<string> {
-    await this.#session.insert(KEEP, [{ name, value }]);
-    const [row] = await this.#session.query('SELECT value FROM installation WHERE name = ?', [name]);
-    invariant(row !== undefined, 'what was just kept is there');
+    await this.#session.insert(INSERT_ONCE, [{ name, value }]);
+    const [row] = await this.#session.select((knex) => knex('installation').where({ name }).select('value'));
+    invariant(row !== undefined, 'a value that was just inserted is there');
     return row.value as string;
   }
 }

@@ -190,9 +190,11 @@ export class SqlJobStore implements JobStore {
   }
 
   async deadLettered(limit: number): Promise<readonly DeadLetterJob[]> {
-    const rows = await this.#session.query(
-      'SELECT id, reason, dead_lettered_at FROM dead_letter_jobs ORDER BY dead_lettered_at DESC, id LIMIT ?',
-      [limit],
+    const rows = await this.#session.select((knex) =>
+      knex('dead_letter_jobs')
+        .select('id', 'reason', 'dead_lettered_at')
+        .orderBy([{ column: 'dead_lettered_at', order: 'desc' }, 'id'])
+        .limit(limit),
     );
     return rows.map((row) => ({
       id: row.id as string,
@@ -207,7 +209,7 @@ export class SqlJobStore implements JobStore {
   }
 
   async countDeadLettered(): Promise<number> {
-    const [row] = await this.#session.query('SELECT COUNT(*) AS total FROM dead_letter_jobs');
+    const [row] = await this.#session.select((knex) => knex('dead_letter_jobs').count({ total: '*' }));
     return row?.total as number;
   }
 }

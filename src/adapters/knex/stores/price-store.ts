@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { PriceStore, StoredPrices } from '../../../application/ports/catalog-stores.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
@@ -20,8 +21,6 @@ const INSERT_INTERNATIONAL = {
   orderBy: 'position',
 } as const satisfies Insert<string>;
 
-const LISTED = 'ORDER BY country_iso, mcc_mnc, network, position LIMIT ? OFFSET ?';
-
 export class SqlPriceStore implements PriceStore {
   readonly #session: Session;
 
@@ -30,7 +29,7 @@ export class SqlPriceStore implements PriceStore {
   }
 
   async replace({ international, ...list }: StoredPrices): Promise<void> {
-    // First the one row: whoever replaces the list at the same time waits here.
+    // The one row first: a transaction that replaces the list at the same time waits here.
     await this.#session.insert(INSERT_LIST, [{ id: LIST_ID, document: JSON.stringify(list) }]);
     await this.#session.execute('DELETE FROM international_prices');
     await this.#session.insert(
@@ -46,10 +45,12 @@ export class SqlPriceStore implements PriceStore {
   }
 
   async load(): Promise<StoredPrices> {
-    const [row] = await this.#session.query('SELECT document FROM price_lists WHERE id = ?', [LIST_ID]);
+    const [row] = await this.#session.select((knex) =>
+      knex('price_lists').where({ id: LIST_ID }).select('document'),
+    );
     if (row === undefined) throw new Error('No price list was ever written');
-    const international = await this.#session.query(
-      'SELECT document FROM international_prices ORDER BY position',
+    const international = await this.#session.select((knex) =>
+      knex('international_prices').select('document').orderBy('position'),
     );
     const list = JSON.parse(row.document as string) as Omit<StoredPrices, 'international'>;
     return { ...list, international: international.map(fromRow) };
@@ -59,18 +60,17 @@ export class SqlPriceStore implements PriceStore {
     { countryIso }: { readonly countryIso: string | null },
     page: Page,
   ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }> {
-    const where = countryIso === null ? '' : 'WHERE country_iso = ?';
-    const filter = countryIso === null ? [] : [countryIso];
-    const counted = await this.#session.query(
-      `SELECT COUNT(*) AS total FROM international_prices ${where}`,
-      filter,
+    const filtered = (knex: Knex) =>
+      knex('international_prices').where(countryIso === null ? {} : { country_iso: countryIso });
+    const [counted] = await this.#session.select((knex) => filtered(knex).count({ total: '*' }));
+    const rows = await this.#session.select((knex) =>
+      filtered(knex)
+        .select('document')
+        .orderBy(['country_iso', 'mcc_mnc', 'network', 'position'])
+        .limit(page.limit)
+        .offset(offsetOf(page)),
     );
-    const rows = await this.#session.query(`SELECT document FROM international_prices ${where} ${LISTED}`, [
-      ...filter,
-      page.limit,
-      offsetOf(page),
-    ]);
-    return { total: counted[0]?.total as number, rows: rows.map(fromRow) };
+    return { total: counted?.total as number, rows: rows.map(fromRow) };
   }
 }
 

@@ -53,7 +53,8 @@ export class SqlProjectStore implements ProjectStore {
   }
 
   async isEmpty(): Promise<boolean> {
-    return (await this.#session.query('SELECT id FROM projects LIMIT 1')).length === 0;
+    const found = await this.#session.select((knex) => knex('projects').select('id').limit(1));
+    return found.length === 0;
   }
 }
 
