@@ -17,6 +17,7 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from '../routing/known-errors.ts';
 import type { Route } from '../routing/route.ts';
+import { PREFER_HEADER } from '../routing/unknown-fields.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -51,6 +52,11 @@ const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
     description: 'The name of the file',
     required: true,
     schema: { type: 'string', pattern: '^attachment; filename="[A-Za-z0-9._-]+"$' },
+  },
+  'X-Unknown-Fields': {
+    description: 'Fields of the request that do not exist, separated by commas; they were ignored',
+    required: false,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_.-]+(, [A-Za-z0-9_.-]+)*$' },
   },
   Allow: { description: 'The methods of the path', required: true, schema: { type: 'string' } },
   'WWW-Authenticate': {
@@ -139,7 +145,8 @@ export function errorSchema(status: number, envelope: ErrorEnvelope): Schema {
 
 /** The path, query and header parameters of a route. */
 export function parametersOf(route: Route, jsonSchemaOf: (schema: z.ZodType) => Schema): readonly unknown[] {
-  const { params, query, requestHeaders = [] } = route;
+  const { params, query, body, requestHeaders = [] } = route;
+  const headers = body === null ? requestHeaders : [...requestHeaders, PREFER_HEADER];
   return [
     ...membersOf(params ?? null, jsonSchemaOf).map(({ name, schema }) => ({
       name,
@@ -153,7 +160,7 @@ export function parametersOf(route: Route, jsonSchemaOf: (schema: z.ZodType) => 
       required,
       schema,
     })),
-    ...requestHeaders.map(({ name, description, pattern }) => ({
+    ...headers.map(({ name, description, pattern }) => ({
       name,
       in: 'header',
       required: false,

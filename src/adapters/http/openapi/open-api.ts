@@ -11,6 +11,7 @@ import {
   type RouteFamily,
   route,
 } from '../routing/route.ts';
+import { UNKNOWN_FIELDS_HEADERS } from '../routing/unknown-fields.ts';
 import {
   errorResponse,
   errorSchema,
@@ -142,7 +143,7 @@ function responsesOf(declared: Route, envelope: ErrorEnvelope): Record<string, u
     ...(mediaType === undefined ? [] : [BODY_TOO_LARGE, unsupportedMediaType(mediaType)]),
   ];
   return {
-    200: replyResponse(declared.ok),
+    200: replyResponse(declared.ok, body === null ? [] : UNKNOWN_FIELDS_HEADERS),
     ...Object.fromEntries(errors.map((error) => [error.status, errorResponse(error, envelope)])),
     ...Object.fromEntries(
       Object.entries(declared.rejections ?? {}).map(([status, rejection]) => [
@@ -153,10 +154,10 @@ function responsesOf(declared: Route, envelope: ErrorEnvelope): Record<string, u
   };
 }
 
-function replyResponse(reply: DocumentedReply) {
+function replyResponse(reply: DocumentedReply, moreHeaders: readonly string[]) {
   const { description, headers = [] } = reply;
   const { content, ownHeaders } = contentOf(reply);
-  return { description, headers: headerReferences([...headers, ...ownHeaders]), content };
+  return { description, headers: headerReferences([...headers, ...ownHeaders, ...moreHeaders]), content };
 }
 
 function contentOf(reply: DocumentedReply) {

@@ -7,6 +7,7 @@ export const ERROR_CODES = [
   'invalid-encoding',
   'nested-too-deep',
   'invalid-idempotency-key',
+  'unknown-fields',
   'webhook-url-refused',
   'unsupported-content',
   'unsupported-destination',

@@ -5,6 +5,7 @@ import type { Admission } from './admission.ts';
 import { type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { checkAnnouncedSize, checkMediaType, JSON_TYPE, parseJson, readBytes } from './request-body.ts';
+import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
@@ -123,7 +124,8 @@ const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Declares a route: what it takes, who may use it, what it replies with. Validation, types and the OpenAPI document
- * follow from the declaration. The checks run in the order admission, body, query.
+ * follow from the declaration. The checks run in the order admission, body, query. Fields of a body that the schema
+ * does not know are named in the header X-Unknown-Fields, or rejected when the request says `Prefer: handling=strict`.
  *
  * A new family of routes takes two files:
  *
@@ -179,15 +181,19 @@ export function route<
       const isUnread = mediaType !== undefined && !admission.readsBody;
       const bytes = isUnread ? await receive(request, response) : signed;
       const json = body === undefined ? undefined : parseJson(bytes);
-      return handle({
+      const fields = (body === undefined ? undefined : checked(body, json)) as z.output<Body>;
+      const unknown = unknownFields(json, fields);
+      if (unknown.length > 0) rejectIfStrict(request, unknown);
+      const reply = await handle({
         caller,
         params,
         query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
-        body: (body === undefined ? undefined : checked(body, json)) as z.output<Body>,
+        body: fields,
         json,
         bytes,
         request,
       });
+      return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
     },
   };
 }
