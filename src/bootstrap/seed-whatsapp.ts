@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TEMPLATE_CATEGORIES } from '../domain/billing/pricing.ts';
 
 const TEXT_CHARACTERS_MAX = 500;
 
@@ -11,7 +12,7 @@ const since = text.default('2024-01-01T00:00:00.000Z');
 const template = z.strictObject({
   id: id24,
   name: text,
-  category: text,
+  category: z.enum(TEMPLATE_CATEGORIES),
   parameter_format: text.default('POSITIONAL'),
   language: text.default('en'),
   status: text.default('APPROVED'),

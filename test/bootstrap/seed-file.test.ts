@@ -279,6 +279,13 @@ describe('the number of an inbound webhook', () => {
   });
 });
 
+it('refuses a template of a category that has no price', () => {
+  const seed = structuredClone(DEMO_SEED);
+  const [template] = seed.projects[0]?.whatsapp?.businesses[0]?.whatsappAccounts?.[0]?.templates ?? [];
+  Object.assign(template ?? {}, { category: 'SERVICE' });
+  expect(() => readSeed(seed)).toThrow(/AUTHENTICATION.*whatsappAccounts\[0\]\.templates\[0\]\.category/s);
+});
+
 it('says that a text is no JSON', () => {
   expect(() => parseSeed('{"projects": [')).toThrow(/^not JSON: /);
 });

@@ -7,6 +7,7 @@ import { Rejected } from '../../src/application/rejected.ts';
 import type { Project } from '../../src/domain/access/project.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
 import { IDEMPOTENCY_RECORD_LIFETIME_MS } from '../../src/domain/idempotency/idempotency.ts';
+import { CHANNELS } from '../../src/domain/shared/channel.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {
@@ -70,6 +71,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
           }, durability),
       },
       currentPrices: new StoredPriceList({ unitOfWork: storage.unitOfWork }),
+      channelProviders: { channelsFor: () => CHANNELS },
       clock,
       ids: new RandomIdSource(),
       wakeSignal: { wake() {} },

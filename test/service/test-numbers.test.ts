@@ -18,8 +18,8 @@ const STEP = 30_000;
 const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
   '0001': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
   '0002': [
-    { afterMs: 24_999, status: 'sent', final: false, flow: '+  ', credit: 14_900 },
-    { afterMs: 25_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 },
+    { afterMs: STEP - 1, status: 'sent', final: false, flow: '+  ', credit: 14_900 },
+    { afterMs: STEP, status: 'delivered', final: true, flow: '+  ', credit: 14_900 },
   ],
   '0003': [
     { afterMs: 2 * STEP, status: 'sent', final: false, flow: '--+', credit: 14_900 },

@@ -218,6 +218,12 @@ describe('4.1 whatsapp templates', () => {
       'template-not-found',
       /Template/,
     ],
+    [
+      'an unknown template that a text names without an account is an error',
+      text(NUMBER, { provider: 'whatsapp', templateName: 'nowhere' }),
+      'template-not-found',
+      /Template/,
+    ],
   ])('%s', async (_, body, code, words) => {
     const error = errorOf(await post(await startWith(), body));
     expect(error).toMatchObject({ status: 400, code });

@@ -22,6 +22,7 @@ import type {
   WhatsappSender,
 } from '../../src/domain/messages/send-request.ts';
 import type { SenderId } from '../../src/domain/senders/sender-id.ts';
+import { CHANNELS } from '../../src/domain/shared/channel.ts';
 import { iqd, ZERO } from '../../src/domain/shared/money.ts';
 import { isPhoneNumber, type PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import type {
@@ -243,6 +244,7 @@ export function aSendState(given: Partial<SendState> = {}): SendState {
     project: aProject(),
     account: anAccount(),
     prices: aPriceBook(),
+    availableChannels: CHANNELS,
     senderId: undefined,
     whatsappBusinesses: [aWhatsappBusiness()],
     acceptedAt: [],

@@ -1,5 +1,4 @@
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
-import type { PriceList } from '../../domain/billing/pricing.ts';
 import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { newMessage } from '../../domain/messages/new-message.ts';
@@ -10,7 +9,7 @@ import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Stores } from '../ports/stores.ts';
 import { type PendingSend, type SendResult, sendResult } from './send-command.ts';
-import { SendStates } from './send-states.ts';
+import { type SendCatalog, SendStates } from './send-states.ts';
 
 /** The end of one send of a batch. */
 export type SendOutcome =
@@ -33,12 +32,12 @@ export class SendBatch {
   static async open(
     stores: Stores,
     sends: readonly PendingSend[],
-    prices: PriceList,
+    catalog: SendCatalog,
     now: number,
   ): Promise<SendBatch> {
     const [states, records] = await Promise.all([
       // First: the accounts it locks are what equal requests wait for.
-      SendStates.read(stores, sends, prices, now),
+      SendStates.read(stores, sends, catalog, now),
       IdempotencyRecords.find<SendResult>(stores.idempotency, sends.map(keyed), now),
     ]);
     return new SendBatch(stores, now, states, records);

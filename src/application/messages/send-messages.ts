@@ -1,5 +1,6 @@
 import { Batcher, type BatchRun } from '../batcher.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
+import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -8,10 +9,12 @@ import { Rejected } from '../rejected.ts';
 import type { SealDeliveryReport } from './seal-delivery-report.ts';
 import { SendBatch, type SendOutcome } from './send-batch.ts';
 import type { PendingSend, SendCommand, SendResult } from './send-command.ts';
+import type { SendCatalog } from './send-states.ts';
 
 interface SendPorts {
   readonly unitOfWork: UnitOfWork;
   readonly currentPrices: CurrentPrices;
+  readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly sealDeliveryReport: Pick<SealDeliveryReport, 'execute'>;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -47,10 +50,14 @@ export class SendMessages {
     sends: readonly PendingSend[],
     { repeated, letNextBegin }: BatchRun,
   ): Promise<readonly SendOutcome[]> {
-    const { unitOfWork, clock, currentPrices } = this.#ports;
+    const { unitOfWork, clock, currentPrices, channelProviders } = this.#ports;
     const prices = await currentPrices.read();
+    const catalog: SendCatalog = {
+      prices,
+      channelsFor: (environment) => channelProviders.channelsFor(environment),
+    };
     return unitOfWork.run(async (stores) => {
-      const batch = await SendBatch.open(stores, sends, prices, clock.now());
+      const batch = await SendBatch.open(stores, sends, catalog, clock.now());
       const stored = repeated ? await stores.messages.lock(sends.map(({ smsId }) => smsId)) : [];
       const outcomes = sends.map((send) => {
         const message = stored.find(({ smsId }) => smsId === send.smsId);

@@ -7,8 +7,14 @@ import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import { rateLimitFor } from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { PendingSend } from './send-command.ts';
+
+/** What every send can have: the prices, and the channels of an environment. */
+export interface SendCatalog extends Pick<ChannelProviders, 'channelsFor'> {
+  readonly prices: PriceList;
+}
 
 interface Reads {
   readonly accounts: readonly Account[];
@@ -22,13 +28,13 @@ export class SendStates {
   readonly #accounts: Map<string, Account>;
   readonly #acceptedAt: Map<string, number[]>;
   readonly #reads: Reads;
-  readonly #prices: PriceList;
+  readonly #catalog: SendCatalog;
 
   /** Locks the accounts of the sends first, so that everything else is read as the batch before has left it. */
   static async read(
     stores: Stores,
     sends: readonly PendingSend[],
-    prices: PriceList,
+    catalog: SendCatalog,
     now: number,
   ): Promise<SendStates> {
     const withSenderId = sends.filter(({ request }) => request.senderId !== null);
@@ -39,12 +45,12 @@ export class SendStates {
       withSenderId.length === 0 ? [] : stores.senderIds.byProjectIds(projectIdsOf(withSenderId)),
       withWhatsapp.length === 0 ? new Map() : stores.whatsapp.byProjectIds(projectIdsOf(withWhatsapp)),
     ]);
-    return new SendStates({ accounts, acceptedAt, senderIds, whatsapp }, prices);
+    return new SendStates({ accounts, acceptedAt, senderIds, whatsapp }, catalog);
   }
 
-  private constructor(reads: Reads, prices: PriceList) {
+  private constructor(reads: Reads, catalog: SendCatalog) {
     this.#reads = reads;
-    this.#prices = prices;
+    this.#catalog = catalog;
     this.#accounts = new Map(reads.accounts.map((account) => [account.projectId, account]));
     this.#acceptedAt = reads.acceptedAt;
   }
@@ -54,7 +60,8 @@ export class SendStates {
     return {
       project,
       account: this.accountOf(project),
-      prices: this.#prices,
+      prices: this.#catalog.prices,
+      availableChannels: this.#catalog.channelsFor(project.environment),
       senderId: this.#reads.senderIds.find(
         (each) => each.projectId === project.id && each.senderId === request.senderId,
       ),
@@ -109,6 +116,7 @@ function namesWhatsappResources({ whatsappSender, content }: SendRequest): boole
   return (
     content.smsType === 'whatsapp-template' ||
     whatsappSender.accountId !== null ||
-    whatsappSender.phoneId !== null
+    whatsappSender.phoneId !== null ||
+    whatsappSender.templateName !== null
   );
 }

@@ -59,4 +59,6 @@ export const SUBMIT_TIMEOUT_MS = 10_000;
 export interface ChannelProviders {
   /** The carrier of a channel for a project of this environment; there always is one. Calls no network. */
   of(channel: Channel, environment: Environment): ChannelProvider;
+  /** The channels that have a provider for projects of this environment. */
+  channelsFor(environment: Environment): readonly Channel[];
 }

@@ -43,6 +43,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, SendMessages, {
     unitOfWork,
     currentPrices: CachedPriceList,
+    channelProviders,
     sealDeliveryReport: SealDeliveryReport,
     clock,
     ids: idSource,

@@ -30,17 +30,6 @@ export interface PriceList {
 
 export type ChannelPrices = Readonly<Partial<Record<Channel, Money>>>;
 
-export interface Quote {
-  readonly kind: 'quoted';
-  /** The dearest channel of the chain: held at acceptance. */
-  readonly cost: Money;
-  readonly prices: ChannelPrices;
-}
-
-export interface UnsupportedDestination {
-  readonly kind: 'unsupported-destination';
-}
-
 /** Country calling codes have one to seven digits when the area belongs to the code (for example 1876). */
 const COUNTRY_CODE_DIGITS_MAX = 7;
 
@@ -56,44 +45,33 @@ export function highestByCountryCode(rows: readonly InternationalPrice[]): Reado
   return prices;
 }
 
-export interface QuoteRequest {
-  readonly channels: readonly Channel[];
+/** What the price of a message depends on. */
+export interface Priceable {
   readonly phoneNumber: PhoneNumber;
   readonly smsUnits: number;
-  readonly whatsappCategory: TemplateCategory;
+  /** Null for a template of a category that has no price. */
+  readonly whatsappCategory: TemplateCategory | null;
   /** The prices of the sender ID the message goes out under; null for the system's own. */
   readonly senderPrices: OperatorPrices | null;
 }
 
-/** What each channel of a chain would cost, and what the chain costs. */
-export function quote(list: PriceList, request: QuoteRequest): Quote | UnsupportedDestination {
-  const prices: Partial<Record<Channel, Money>> = {};
-  let cost = ZERO;
-  for (const channel of request.channels) {
-    const price = priceOf(list, request, channel);
-    if (price === null) return { kind: 'unsupported-destination' };
-    prices[channel] = price;
-    cost = larger(cost, price);
-  }
-  return { kind: 'quoted', cost, prices };
+/** The price of each channel; a channel without a price for the message is missing. */
+export function channelPrices(list: PriceList, message: Priceable): ChannelPrices {
+  const perUnit = smsPrice(list, message);
+  const { whatsappCategory } = message;
+  return {
+    telegram: list.telegram,
+    ...(whatsappCategory === null ? {} : { whatsapp: list.whatsapp[whatsappCategory] }),
+    ...(perUnit === null ? {} : { sms: times(perUnit, message.smsUnits) }),
+  };
 }
 
-function priceOf(list: PriceList, request: QuoteRequest, channel: Channel): Money | null {
-  switch (channel) {
-    case 'sms': {
-      const perUnit = smsPrice(list, request);
-      return perUnit === null ? null : times(perUnit, request.smsUnits);
-    }
-    case 'whatsapp':
-      return list.whatsapp[request.whatsappCategory];
-    case 'telegram':
-      return list.telegram;
-    default:
-      return channel satisfies never;
-  }
+/** The price of the dearest channel: the cost of a chain. */
+export function highestPrice(prices: ChannelPrices): Money {
+  return Object.values(prices).reduce(larger, ZERO);
 }
 
-function smsPrice(list: PriceList, { phoneNumber, senderPrices }: QuoteRequest): Money | null {
+function smsPrice(list: PriceList, { phoneNumber, senderPrices }: Priceable): Money | null {
   if (isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[operatorOf(phoneNumber)];
   for (let digits = COUNTRY_CODE_DIGITS_MAX; digits > 0; digits -= 1) {
     const price = list.internationalByCountryCode.get(phoneNumber.slice(0, digits));

@@ -8,9 +8,9 @@ import {
 import { billingUnits } from '../billing/billing-units.ts';
 import {
   type ChannelPrices,
+  channelPrices,
+  highestPrice,
   type PriceList,
-  type Quote,
-  quote,
   TEMPLATE_CATEGORIES,
   type TemplateCategory,
 } from '../billing/pricing.ts';
@@ -19,8 +19,8 @@ import { decideSenderId, type SenderId } from '../senders/sender-id.ts';
 import type { Channel } from '../shared/channel.ts';
 import type { Money } from '../shared/money.ts';
 import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
-import { channelsOfProvider } from './provider.ts';
-import { canCarry, type SendRequest } from './send-request.ts';
+import { type ChainRejection, decideChain } from './chain-channels.ts';
+import type { SendRequest } from './send-request.ts';
 import { textOf } from './verification-text.ts';
 import { decideWhatsappSender, type WhatsappRejection } from './whatsapp-sender.ts';
 
@@ -29,6 +29,8 @@ export interface SendState {
   readonly project: Project;
   readonly account: Account;
   readonly prices: PriceList;
+  /** The channels that have a provider for the project. */
+  readonly availableChannels: readonly Channel[];
   /** The project's sender ID of the requested name, whatever its status. */
   readonly senderId: SenderId | undefined;
   readonly whatsappBusinesses: readonly WhatsappBusiness[];
@@ -38,8 +40,7 @@ export interface SendState {
 
 export type SendRejection =
   | WhatsappRejection
-  | { readonly kind: 'unsupported-content' }
-  | { readonly kind: 'unsupported-destination' }
+  | ChainRejection
   | { readonly kind: 'sender-id-not-found' }
   | { readonly kind: 'sender-id-not-accepted' }
   | { readonly kind: 'trial-mode' }
@@ -58,8 +59,13 @@ export interface SendAccepted {
 }
 
 /** The chain of a send and its price, before anything is asked of the account. */
-export interface SendQuote extends Quote {
+export interface SendQuote {
+  readonly kind: 'quoted';
   readonly channels: readonly Channel[];
+  /** The price of the dearest channel, which is held at acceptance. */
+  readonly cost: Money;
+  /** The prices of the channels that can carry the message. */
+  readonly prices: ChannelPrices;
 }
 
 /**
@@ -80,20 +86,18 @@ export function quoteSend(state: SendState, request: SendRequest): SendQuote | S
   const whatsapp = decideWhatsappSender(request, state.whatsappBusinesses);
   if (whatsapp.kind !== 'usable') return whatsapp;
 
-  const channels = chainOf(request);
-  const capable = channels.filter((channel) => canCarry(channel, request.content));
-  if (capable.length === 0) return { kind: 'unsupported-content' };
-
   const { billingUnits: rule, language } = state.project.settings;
   const sender = decideSenderId(request.senderId, state.senderId);
-  const quoted = quote(state.prices, {
-    channels: capable,
+  const all = channelPrices(state.prices, {
     phoneNumber: request.phoneNumber,
     smsUnits: billingUnits(rule, textOf(language, request.content)),
     whatsappCategory: categoryOf(request, whatsapp.category),
     senderPrices: sender.kind === 'usable' ? sender.prices : null,
   });
-  return quoted.kind === 'quoted' ? { ...quoted, channels } : quoted;
+  const chain = decideChain(request, state.availableChannels, all);
+  if (chain.kind !== 'chain') return chain;
+  const prices: ChannelPrices = Object.fromEntries(chain.capable.map((channel) => [channel, all[channel]]));
+  return { kind: 'quoted', channels: chain.channels, cost: highestPrice(prices), prices };
 }
 
 /** The second half of `decideSend`: checks sender ID, trial, rate limit and money, and holds the cost. */
@@ -126,32 +130,14 @@ export function acceptSend(
   };
 }
 
-/**
- * The channels a request goes through, in order. `auto` picks by what is sent: a code tries everything, a text
- * under a sender ID is an sms, other texts skip telegram (it carries codes only), a template is whatsapp's.
- */
-export function chainOf({ provider, content, senderId }: SendRequest): readonly Channel[] {
-  if (provider !== 'auto') return channelsOfProvider(provider);
-  switch (content.smsType) {
-    case 'verification':
-      return ['whatsapp', 'telegram', 'sms'];
-    case 'custom':
-      return senderId === null ? ['whatsapp', 'sms'] : ['sms'];
-    case 'whatsapp-template':
-      return ['whatsapp'];
-    default:
-      return content satisfies never;
-  }
-}
-
-function categoryOf({ content }: SendRequest, templateCategory: string | null): TemplateCategory {
+function categoryOf({ content }: SendRequest, templateCategory: string | null): TemplateCategory | null {
   switch (content.smsType) {
     case 'verification':
       return 'AUTHENTICATION';
     case 'custom':
       return 'UTILITY';
     case 'whatsapp-template':
-      return TEMPLATE_CATEGORIES.find((category) => category === templateCategory) ?? 'MARKETING';
+      return TEMPLATE_CATEGORIES.find((category) => category === templateCategory) ?? null;
     default:
       return content satisfies never;
   }

@@ -1,10 +1,11 @@
-import { missingField } from '../whatsapp/template-parameters.ts';
+import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
 import {
   findAccount,
   findPhoneNumber,
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
   type WhatsappBusiness,
+  type WhatsappTemplate,
 } from '../whatsapp/whatsapp-resources.ts';
 import type { SendRequest } from './send-request.ts';
 
@@ -13,15 +14,18 @@ export type WhatsappRejection =
   | { readonly kind: 'whatsapp-phone-not-found' }
   | { readonly kind: 'template-not-found' }
   | { readonly kind: 'template-not-approved' }
-  | { readonly kind: 'template-parameter-missing'; readonly path: string };
+  | ParameterRejection;
 
 export interface WhatsappSenderUsable {
   readonly kind: 'usable';
-  /** The template's own category, which is its price; null when no template is named. */
+  /** The category of the template that is sent, which decides its price; null for a code or text. */
   readonly category: string | null;
 }
 
-/** Whether the whatsapp number and template a request names are the project's, approved and filled in. */
+/**
+ * Whether the whatsapp number and template a request names are the project's, approved and filled in. A code or text may
+ * name a template without an account: then any account of the project may have it.
+ */
 export function decideWhatsappSender(
   { content, whatsappSender }: SendRequest,
   businesses: readonly WhatsappBusiness[],
@@ -32,23 +36,29 @@ export function decideWhatsappSender(
   if (phoneId !== null && !hasPhone(account, businesses, phoneId)) {
     return { kind: 'whatsapp-phone-not-found' };
   }
-  const templatesNamed = (name: string) => account?.templates.filter((each) => each.name === name) ?? [];
-  if (content.smsType !== 'whatsapp-template') {
-    // Without an account nobody can say whose template is meant.
-    const { templateName } = whatsappSender;
-    const isUnknown = account !== null && templateName !== null && templatesNamed(templateName).length === 0;
-    return isUnknown ? { kind: 'template-not-found' } : { kind: 'usable', category: null };
-  }
-
-  const named = templatesNamed(content.templateName);
+  const isTemplate = content.smsType === 'whatsapp-template';
+  const name = isTemplate ? content.templateName : whatsappSender.templateName;
+  if (name === null) return { kind: 'usable', category: null };
+  if (isTemplate && account === null) return { kind: 'template-not-found' };
+  const named = templatesOf(account, businesses).filter((template) => template.name === name);
   if (named.length === 0) return { kind: 'template-not-found' };
-  const template = named.find((candidate) => candidate.status === TEMPLATE_STATUS_APPROVED);
+  const template = named.find(({ status }) => status === TEMPLATE_STATUS_APPROVED);
   if (template === undefined) return { kind: 'template-not-approved' };
-  const missing = missingField(template, content.templateParameters);
-  if (missing !== null) {
-    return { kind: 'template-parameter-missing', path: ['templateParameters', ...missing.path].join('.') };
-  }
-  return { kind: 'usable', category: template.category };
+  if (!isTemplate) return { kind: 'usable', category: null };
+  return (
+    parameterRejection(template, content.templateParameters) ?? {
+      kind: 'usable',
+      category: template.category,
+    }
+  );
+}
+
+function templatesOf(
+  account: WhatsappAccount | null,
+  businesses: readonly WhatsappBusiness[],
+): readonly WhatsappTemplate[] {
+  const accounts = account === null ? businesses.flatMap((each) => each.whatsappAccounts) : [account];
+  return accounts.flatMap(({ templates }) => templates);
 }
 
 function hasPhone(

@@ -40,6 +40,8 @@ export interface SandboxOutcome {
   readonly description: string;
   readonly rejection?: RejectionOutcome;
   readonly request?: RequestOutcome;
+  /** How long the chain waits for each channel at least, in milliseconds. */
+  readonly attemptTimeoutMs?: number;
   /** The outcome on a channel: under its name, else `first` for the first one of the chain, else `otherwise`. */
   readonly attempts: Readonly<
     Partial<Record<Channel | 'first', SubmissionOutcome>> & { readonly otherwise: SubmissionOutcome }
@@ -80,7 +82,13 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
   [DEFAULT_OUTCOME_DIGITS]: sends('the first channel accepts, delivered after 1 s', {
     otherwise: deliveredSoon,
   }),
-  '0002': sends('delivered after 25 s', { otherwise: receipts([25_000, delivered]) }),
+  '0002': {
+    ...sends('the first channel accepts, delivered after 30 s; the chain waits a minute for it', {
+      otherwise: receipts([30_000, delivered]),
+    }),
+    // The receipt of a code would come at the very end of the usual 30 s.
+    attemptTimeoutMs: 60_000,
+  },
   '0003': sends('every channel accepts, no receipt ever', { otherwise: silent }),
   '0004': sends('delivered, then read', { otherwise: receipts([1_000, delivered], [2_000, read]) }),
   '0005': sends('read without delivered', { otherwise: receipts([1_000, read]) }),

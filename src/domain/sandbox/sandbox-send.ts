@@ -38,7 +38,13 @@ export function decideSandboxSend(
   if (quoted.kind !== 'quoted') return quoted;
   const rejection =
     outcome.rejection === undefined ? null : sandboxRejection(outcome.rejection, state, quoted.cost, now);
-  return rejection ?? acceptSend(priced, request, quoted, now);
+  if (rejection !== null) return rejection;
+  const decision = acceptSend(priced, request, quoted, now);
+  if (decision.kind !== 'accepted' || outcome.attemptTimeoutMs === undefined) return decision;
+  return {
+    ...decision,
+    attemptTimeoutMs: Math.max(decision.attemptTimeoutMs, outcome.attemptTimeoutMs),
+  };
 }
 
 /**

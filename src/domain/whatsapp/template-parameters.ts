@@ -54,9 +54,51 @@ export function requiredFields(template: WhatsappTemplate): readonly TemplateFie
   return fields;
 }
 
-/** The first required field without a value, or null when the parameters fit the template. */
-export function missingField(template: WhatsappTemplate, given: TemplateParameters): TemplateField | null {
-  return requiredFields(template).find((field) => valueAt(given, field.path) === undefined) ?? null;
+/** The first part of the parameters that does not fit the template, as a path such as `templateParameters.body.1`. */
+export type ParameterRejection =
+  | { readonly kind: 'template-parameter-missing'; readonly path: string }
+  | { readonly kind: 'template-parameter-unknown'; readonly path: string }
+  /** Header media that is no http or https URL. */
+  | { readonly kind: 'template-parameter-no-url'; readonly path: string };
+
+/** Null when the parameters are exactly those of the template, and its header media is a URL. */
+export function parameterRejection(
+  template: WhatsappTemplate,
+  given: TemplateParameters,
+): ParameterRejection | null {
+  const fields = requiredFields(template);
+  const missing = fields.find((field) => valueAt(given, field.path) === undefined);
+  if (missing !== undefined) return { kind: 'template-parameter-missing', path: pathOf(missing.path) };
+  const known = new Set(fields.map((field) => pathOf(field.path)));
+  const unknown = givenPaths(given).find((path) => !known.has(path));
+  if (unknown !== undefined) return { kind: 'template-parameter-unknown', path: unknown };
+  const media = mediaKeyOf(template);
+  return media !== undefined && !isHttpUrl(given.header?.[media])
+    ? { kind: 'template-parameter-no-url', path: pathOf(['header', media]) }
+    : null;
+}
+
+function mediaKeyOf({ components }: WhatsappTemplate): string | undefined {
+  const header = components.find(({ type }) => type === 'HEADER');
+  return header === undefined ? undefined : MEDIA_KEY[header.format ?? 'TEXT'];
+}
+
+function isHttpUrl(value: ParameterValue | undefined): boolean {
+  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+function givenPaths({ header = {}, body = {}, buttons = {} }: TemplateParameters): readonly string[] {
+  return [
+    ...Object.keys(header).map((key) => pathOf(['header', key])),
+    ...Object.keys(body).map((key) => pathOf(['body', key])),
+    ...Object.entries(buttons).flatMap(([index, values]) =>
+      Object.keys(values).map((key) => pathOf(['buttons', index, key])),
+    ),
+  ];
+}
+
+function pathOf(path: readonly string[]): string {
+  return ['templateParameters', ...path].join('.');
 }
 
 function placeholders(text: string | undefined): readonly string[] {

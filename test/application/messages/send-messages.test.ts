@@ -76,6 +76,7 @@ function world() {
     sendMessages: new SendMessages({
       unitOfWork: losing,
       currentPrices: container.get(CachedPriceList),
+      channelProviders: container.get(ports.channelProviders),
       clock,
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },

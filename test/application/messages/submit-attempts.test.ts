@@ -42,6 +42,7 @@ function world(submit: ChannelProvider['submit'], lateMs = 0) {
     clock: { now: () => NOW + lateMs },
     logger,
     channelProviders: {
+      channelsFor: () => ['sms'],
       of: () => ({
         submit(submissions) {
           calls.push(submissions.map(({ smsId }) => smsId));

@@ -1,9 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import {
+  channelPrices,
   highestByCountryCode,
+  highestPrice,
+  type Priceable,
   type PriceList,
-  type QuoteRequest,
-  quote,
 } from '../../../src/domain/billing/pricing.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anInternationalPrice, aPhoneNumber, someOperatorPrices } from '../../support/builders.ts';
@@ -23,9 +24,8 @@ const BOOK: PriceList = {
   ]),
 };
 
-function request(given: Partial<QuoteRequest>): QuoteRequest {
+function message(given: Partial<Priceable>): Priceable {
   return {
-    channels: ['sms'],
     phoneNumber: aPhoneNumber(),
     smsUnits: 1,
     whatsappCategory: 'AUTHENTICATION',
@@ -42,7 +42,7 @@ const SENDER_PRICES = someOperatorPrices({
 });
 
 describe('an sms', () => {
-  test.each<[string, given: Partial<QuoteRequest> & { digits: string }, price: number]>([
+  test.each<[string, given: Partial<Priceable> & { digits: string }, price: number]>([
     ['korek', { digits: '9647512345678' }, 81],
     ['asiacell', { digits: '9647712345678' }, 82],
     ['zain', { digits: '9647812345678' }, 83],
@@ -64,57 +64,53 @@ describe('an sms', () => {
     ['seven digits beat four', { digits: '18761235010' }, 7],
     ['a number at home never takes the international price', { digits: '9640000000' }, 100],
   ])('%s', (_, { digits, ...given }, price) => {
-    expect(quote(BOOK, request({ ...given, phoneNumber: aPhoneNumber(digits) }))).toEqual({
-      kind: 'quoted',
-      cost: iqd(price),
-      prices: { sms: iqd(price) },
-    });
+    expect(channelPrices(BOOK, message({ ...given, phoneNumber: aPhoneNumber(digits) })).sms).toBe(
+      iqd(price),
+    );
   });
 
   test.each(['4915112345678', '2125550100', '9112345678'])('to %s has no price', (digits) => {
-    expect(quote(BOOK, request({ phoneNumber: aPhoneNumber(digits) }))).toEqual({
-      kind: 'unsupported-destination',
+    expect(channelPrices(BOOK, message({ phoneNumber: aPhoneNumber(digits) }))).toEqual({
+      whatsapp: iqd(60),
+      telegram: iqd(40.5),
     });
   });
 });
 
-describe('a chain', () => {
-  it('costs its dearest channel and knows the price of each', () => {
-    expect(quote(BOOK, request({ channels: ['whatsapp', 'telegram', 'sms'] }))).toEqual({
-      kind: 'quoted',
-      cost: iqd(82),
-      prices: { whatsapp: iqd(60), telegram: iqd(40.5), sms: iqd(82) },
+describe('the prices of a message', () => {
+  it('name every channel', () => {
+    expect(channelPrices(BOOK, message({}))).toEqual({
+      whatsapp: iqd(60),
+      telegram: iqd(40.5),
+      sms: iqd(82),
     });
   });
 
-  it('takes the dearest wherever it stands', () => {
-    expect(quote(BOOK, request({ channels: ['whatsapp', 'telegram'] }))).toMatchObject({ cost: iqd(60) });
-    expect(quote(BOOK, request({ channels: ['telegram', 'whatsapp'] }))).toMatchObject({ cost: iqd(60) });
-  });
-
-  it('multiplies only the sms by its units', () => {
-    expect(quote(BOOK, request({ channels: ['whatsapp', 'sms'], smsUnits: 8 }))).toEqual({
-      kind: 'quoted',
-      cost: iqd(656),
-      prices: { whatsapp: iqd(60), sms: iqd(656) },
+  it('multiply only the sms by its units', () => {
+    expect(channelPrices(BOOK, message({ smsUnits: 8 }))).toEqual({
+      whatsapp: iqd(60),
+      telegram: iqd(40.5),
+      sms: iqd(656),
     });
   });
 
-  test.each<[QuoteRequest['whatsappCategory'], number]>([
+  test.each<[Priceable['whatsappCategory'], number]>([
     ['AUTHENTICATION', 60],
     ['UTILITY', 65],
     ['MARKETING', 90],
-  ])('prices whatsapp by the category %s', (whatsappCategory, price) => {
-    expect(quote(BOOK, request({ channels: ['whatsapp'], whatsappCategory }))).toMatchObject({
-      cost: iqd(price),
-    });
+  ])('are those of the category %s on whatsapp', (whatsappCategory, price) => {
+    expect(channelPrices(BOOK, message({ whatsappCategory })).whatsapp).toBe(iqd(price));
   });
 
-  it('is refused when its sms has no price, and sent abroad without one', () => {
-    const phoneNumber = aPhoneNumber('4915112345678');
-    expect(quote(BOOK, request({ channels: ['whatsapp', 'sms'], phoneNumber }))).toEqual({
-      kind: 'unsupported-destination',
-    });
-    expect(quote(BOOK, request({ channels: ['whatsapp'], phoneNumber }))).toMatchObject({ cost: iqd(60) });
+  it('have none for whatsapp when the category has no price', () => {
+    expect(channelPrices(BOOK, message({ whatsappCategory: null }))).not.toHaveProperty('whatsapp');
+  });
+});
+
+describe('the cost of a chain', () => {
+  it('is the price of its dearest channel, wherever it stands', () => {
+    expect(highestPrice({ whatsapp: iqd(60), telegram: iqd(40) })).toBe(iqd(60));
+    expect(highestPrice({ telegram: iqd(40), whatsapp: iqd(60), sms: iqd(50) })).toBe(iqd(60));
+    expect(highestPrice({ sms: iqd(80) })).toBe(iqd(80));
   });
 });

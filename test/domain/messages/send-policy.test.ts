@@ -1,8 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Provider } from '../../../src/domain/messages/provider.ts';
-import { chainOf, decideSend, type SendState } from '../../../src/domain/messages/send-policy.ts';
+import { decideSend, type SendState } from '../../../src/domain/messages/send-policy.ts';
 import type { Content, SendRequest } from '../../../src/domain/messages/send-request.ts';
-import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { iqd, money, ZERO } from '../../../src/domain/shared/money.ts';
 import {
   aCode,
@@ -12,7 +10,6 @@ import {
   aSenderId,
   aSendRequest,
   aSendState,
-  aTemplateContent,
   aTemplateRequest,
   aText,
   aWhatsappAccount,
@@ -89,12 +86,23 @@ describe('an accepted send', () => {
     expect(decideSend(aSendState(), request, NOW)).toEqual({ kind: 'unsupported-destination' });
   });
 
-  it('prices a template of a category nobody knows as MARKETING', () => {
+  it('is refused for a template whose category has no price', () => {
     const templates = [aWhatsappTemplate({ category: 'SERVICE' })];
     const whatsappBusinesses = [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })];
-    expect(decideSend(aSendState({ whatsappBusinesses }), aTemplateRequest(), NOW)).toMatchObject({
-      cost: iqd(90),
+    expect(decideSend(aSendState({ whatsappBusinesses }), aTemplateRequest(), NOW)).toEqual({
+      kind: 'unsupported-destination',
     });
+  });
+
+  it('costs as much as the channels that are left when auto leaves one out', () => {
+    const request = aSendRequest({ phoneNumber: aPhoneNumber('4915112345678') });
+    expect(decideSend(aSendState(), request, NOW)).toMatchObject({
+      channels: ['whatsapp', 'telegram'],
+      cost: iqd(60),
+      prices: { whatsapp: iqd(60), telegram: iqd(40) },
+    });
+    const state = aSendState({ availableChannels: ['telegram'] });
+    expect(decideSend(state, aSendRequest(), NOW)).toMatchObject({ channels: ['telegram'], cost: iqd(40) });
   });
 
   it('counts real parts when the project bills them', () => {
@@ -167,41 +175,5 @@ describe('the rate limit', () => {
     expect(decideSend(aSendState({ project, acceptedAt: recent }), aSendRequest(), NOW).kind).toBe(
       'accepted',
     );
-  });
-});
-
-describe('content nobody in the chain carries', () => {
-  test.each<[Provider, Content, kind: string]>([
-    ['telegram', aCode('123'), 'unsupported-content'],
-    ['telegram', aCode('1234'), 'accepted'],
-    ['telegram', aText(), 'unsupported-content'],
-    ['telegram-sms', aText(), 'accepted'],
-  ])('%s with %j', (provider, content, kind) => {
-    expect(decideSend(aSendState(), aSendRequest({ provider, content }), NOW).kind).toBe(kind);
-  });
-
-  test.each<[Provider, string]>([
-    ['sms', 'unsupported-content'],
-    ['telegram', 'unsupported-content'],
-    ['telegram-sms', 'unsupported-content'],
-    ['whatsapp-sms', 'accepted'],
-    ['auto', 'accepted'],
-  ])('%s with a template', (provider, kind) => {
-    expect(decideSend(aSendState(), aTemplateRequest({ provider }), NOW).kind).toBe(kind);
-  });
-});
-
-describe('the chain of a request', () => {
-  test.each<[Provider, Content, senderId: string | null, readonly Channel[]]>([
-    ['auto', aCode(), null, ['whatsapp', 'telegram', 'sms']],
-    ['auto', aCode(), 'Barid', ['whatsapp', 'telegram', 'sms']],
-    ['auto', aText(), null, ['whatsapp', 'sms']],
-    ['auto', aText(), 'Barid', ['sms']],
-    ['auto', aTemplateContent(), null, ['whatsapp']],
-    ['whatsapp-telegram-sms', aText(), 'Barid', ['whatsapp', 'telegram', 'sms']],
-    ['telegram-sms', aTemplateContent(), null, ['telegram', 'sms']],
-    ['sms', aCode(), null, ['sms']],
-  ])('%s, %j, sender ID %s', (provider, content, senderId, channels) => {
-    expect(chainOf(aSendRequest({ provider, content, senderId }))).toEqual(channels);
   });
 });

@@ -49,13 +49,24 @@ describe('a code or a text', () => {
     ['a template of the account', { ...sender('a1', null), templateName: 'order_update' }, 'usable'],
     ['a template nobody knows', { ...sender('a1', null), templateName: 'nothing' }, 'template-not-found'],
     ['a template of another account', { ...sender('a2', null), templateName: 'draft' }, 'template-not-found'],
-    ['a template without an account', { ...sender(null, null), templateName: 'nothing' }, 'usable'],
+    ['an unapproved template', { ...sender('a1', null), templateName: 'draft' }, 'template-not-approved'],
+    ['a template of any account', { ...sender(null, null), templateName: 'order_update' }, 'usable'],
+    ['a template no account has', { ...sender(null, null), templateName: 'nothing' }, 'template-not-found'],
+    ['a draft of any account', { ...sender(null, null), templateName: 'draft' }, 'template-not-approved'],
   ])('%s', (_, whatsappSender, kind) => {
     expect(decideWhatsappSender(aSendRequest({ whatsappSender }), TREE).kind).toBe(kind);
   });
 
   it('has no category of its own', () => {
     expect(decideWhatsappSender(aSendRequest(), [])).toEqual({ kind: 'usable', category: null });
+  });
+});
+
+it('a text that names a template is priced as a text', () => {
+  const whatsappSender = { ...sender('a1', null), templateName: 'order_update' };
+  expect(decideWhatsappSender(aSendRequest({ whatsappSender }), TREE)).toEqual({
+    kind: 'usable',
+    category: null,
   });
 });
 
@@ -103,6 +114,13 @@ describe('a template', () => {
     expect(decideWhatsappSender(request('order_update', {}), TREE)).toEqual({
       kind: 'template-parameter-missing',
       path: 'templateParameters.body.1',
+    });
+  });
+
+  it('is refused with a value it does not have, naming the value', () => {
+    expect(decideWhatsappSender(request('order_update', { body: { '1': 'x', '2': 'y' } }), TREE)).toEqual({
+      kind: 'template-parameter-unknown',
+      path: 'templateParameters.body.2',
     });
   });
 });

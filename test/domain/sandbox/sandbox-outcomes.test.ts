@@ -23,7 +23,7 @@ const SOON = 'accepted, 1000 delivered';
 describe('what an outcome does to the submissions', () => {
   test.each<[digits: string, first: Channel, asFirst: string, later: Channel, asLater: string]>([
     ['0001', 'whatsapp', SOON, 'sms', SOON],
-    ['0002', 'whatsapp', 'accepted, 25000 delivered', 'sms', 'accepted, 25000 delivered'],
+    ['0002', 'whatsapp', 'accepted, 30000 delivered', 'sms', 'accepted, 30000 delivered'],
     ['0003', 'whatsapp', 'accepted', 'sms', 'accepted'],
     ['0004', 'whatsapp', 'accepted, 1000 delivered, 2000 read', 'sms', 'accepted, 1000 delivered, 2000 read'],
     ['0005', 'whatsapp', 'accepted, 1000 read', 'sms', 'accepted, 1000 read'],

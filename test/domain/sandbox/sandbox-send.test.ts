@@ -97,6 +97,17 @@ describe('a send of a dev project to a test number', () => {
     expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 10 * MINUTE_MS] }).kind).toBe('accepted');
   });
 
+  it('to 999…0002 waits a minute for each channel, so that the receipt after 30 s comes in time', () => {
+    expect(send('0002')).toMatchObject({ kind: 'accepted', attemptTimeoutMs: MINUTE_MS });
+    expect(send('0001')).toMatchObject({ kind: 'accepted', attemptTimeoutMs: 30_000 });
+    const patient = aProject({
+      environment: 'dev',
+      settings: { attemptTimeoutMs: { verification: 2 * MINUTE_MS, other: MINUTE_MS } },
+    });
+    expect(send('0002', { project: patient })).toMatchObject({ attemptTimeoutMs: 2 * MINUTE_MS });
+    expect(send('0002', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
+  });
+
   it('is refused by the ordinary checks too', () => {
     expect(send('0001', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
     expect(send('0001', {}, { senderId: 'Nobody' }).kind).toBe('sender-id-not-found');

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  missingField,
+  parameterRejection,
   requiredFields,
   type TemplateParameters,
 } from '../../../src/domain/whatsapp/template-parameters.ts';
@@ -81,7 +81,7 @@ describe('the fields of a template', () => {
   });
 });
 
-describe('the first missing value', () => {
+describe('the parameters of a template', () => {
   const asks = template(
     { type: 'HEADER', format: 'IMAGE' },
     { type: 'BODY', text: '{{1}} {{2}}' },
@@ -91,31 +91,63 @@ describe('the first missing value', () => {
   const body = { '1': 'a', '2': 'b' };
   const buttons = { '0': { '1': 'c' } };
 
-  test.each<[string, TemplateParameters, string | null]>([
-    ['everything given', { header, body, buttons }, null],
-    ['more than asked for', { header, body: { ...body, '3': 'x' }, buttons }, null],
-    ['a number zero', { header, body: { '1': 0, '2': 'b' }, buttons }, null],
-    ['nothing given', {}, 'header.imageUrl'],
-    ['an empty string', { header, body: { '1': 'a', '2': '' }, buttons }, 'body.2'],
-    ['one of two', { header, body: { '2': 'b' }, buttons }, 'body.1'],
-    ['another button', { header, body, buttons: { '1': { '1': 'c' } } }, 'buttons.0.1'],
-    ['a button without its value', { header, body, buttons: { '0': {} } }, 'buttons.0.1'],
-    ['the header in the body', { body: { ...body, ...header }, buttons }, 'header.imageUrl'],
-  ])('%s', (_, given, path) => {
-    expect(missingField(asks, given)?.path.join('.') ?? null).toBe(path);
+  test.each<[string, TemplateParameters]>([
+    ['all given', { header, body, buttons }],
+    ['a number zero', { header, body: { '1': 0, '2': 'b' }, buttons }],
+    ['an http URL', { header: { imageUrl: 'http://x.example/a.png' }, body, buttons }],
+    ['a button without parameters', { header, body, buttons: { ...buttons, '1': {} } }],
+  ])('fit: %s', (_, given) => {
+    expect(parameterRejection(asks, given)).toBeNull();
   });
 
-  test.each<[string, unknown]>([
-    ['null', null],
-    ['a text, which has positions too', 'abc'],
-    ['a number', 7],
-  ])('is not found in %s where an object belongs', (_, body) => {
-    expect(missingField(asks, { header, body, buttons } as TemplateParameters)?.path).toEqual(['body', '1']);
+  test.each<[string, TemplateParameters, path: string]>([
+    ['nothing is given', {}, 'header.imageUrl'],
+    ['a value is empty', { header, body: { '1': 'a', '2': '' }, buttons }, 'body.2'],
+    ['one of two is given', { header, body: { '2': 'b' }, buttons }, 'body.1'],
+    ['another button has it', { header, body, buttons: { '1': { '1': 'c' } } }, 'buttons.0.1'],
+    ['the button has no value', { header, body, buttons: { '0': {} } }, 'buttons.0.1'],
+    ['it stands in another part', { body: { ...body, ...header }, buttons }, 'header.imageUrl'],
+    ['the part is null', { header, body: null, buttons } as never, 'body.1'],
+    ['the part is a text, which has positions too', { header, body: 'abc', buttons } as never, 'body.1'],
+    ['the part is a number', { header, body: 7, buttons } as never, 'body.1'],
+  ])('miss the first value that is not given: %s', (_, given, path) => {
+    expect(parameterRejection(asks, given)).toEqual({
+      kind: 'template-parameter-missing',
+      path: `templateParameters.${path}`,
+    });
   });
 
-  it('is not found among what every object inherits', () => {
+  test.each<[TemplateParameters, path: string]>([
+    [{ header, body: { ...body, '3': 'x' }, buttons }, 'body.3'],
+    [{ header: { ...header, videoUrl: 'https://x.example/a.mp4' }, body, buttons }, 'header.videoUrl'],
+    [{ header, body, buttons: { '0': { '1': 'c', '2': 'd' } } }, 'buttons.0.2'],
+    [{ header, body, buttons: { ...buttons, '1': { '1': 'c' } } }, 'buttons.1.1'],
+    [{ header, body: { ...body, '3': '' }, buttons }, 'body.3'],
+  ])('are refused for one that the template does not have: %j', (given, path) => {
+    expect(parameterRejection(asks, given)).toEqual({
+      kind: 'template-parameter-unknown',
+      path: `templateParameters.${path}`,
+    });
+  });
+
+  test.each(['a.png', '//x.example/a.png', 'ftp://x.example/a.png', 'javascript:alert(1)', 'https://', 7])(
+    'are refused for header media that is no http or https URL: %s',
+    (imageUrl) => {
+      expect(parameterRejection(asks, { header: { imageUrl }, body, buttons })).toEqual({
+        kind: 'template-parameter-no-url',
+        path: 'templateParameters.header.imageUrl',
+      });
+    },
+  );
+
+  it('need no URL in a header of text', () => {
+    const asksForText = template({ type: 'HEADER', format: 'TEXT', text: '{{imageUrl}}' });
+    expect(parameterRejection(asksForText, { header: { imageUrl: 'no URL' } })).toBeNull();
+  });
+
+  it('are not found among what every object inherits', () => {
     const asksForConstructor = template({ type: 'BODY', text: '{{constructor}}' });
-    expect(missingField(asksForConstructor, { body: {} })?.key).toBe('constructor');
-    expect(missingField(asksForConstructor, { body: { constructor: 'x' } })).toBeNull();
+    expect(parameterRejection(asksForConstructor, { body: {} })?.kind).toBe('template-parameter-missing');
+    expect(parameterRejection(asksForConstructor, { body: { constructor: 'x' } })).toBeNull();
   });
 });

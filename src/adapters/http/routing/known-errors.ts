@@ -1,7 +1,15 @@
 import { Rejected, type Rejection } from '../../../application/rejected.ts';
+import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import type { ErrorCode } from './error-codes.ts';
 import { type HttpError, RequestRejected } from './http-error.ts';
+
+/** What each channel carries, as the error of a message that it cannot carry says it. */
+const CARRIES: Readonly<Record<Channel, string>> = {
+  sms: 'sms carries codes and texts',
+  whatsapp: 'whatsapp carries every message',
+  telegram: 'telegram carries codes of 4 to 8 digits',
+};
 
 const SECONDS_PER_MINUTE = 60;
 
@@ -117,7 +125,12 @@ export function rejectionError(rejection: Rejection): HttpError {
         'deliveryReport.webhookUrl is an address that webhooks are not posted to',
       );
     case 'unsupported-content':
-      return refused(rejection.kind, 'The provider cannot carry this kind of message');
+      return refused(
+        rejection.kind,
+        `The provider cannot carry this message: ${rejection.channels.map((channel) => CARRIES[channel]).join(', ')}`,
+      );
+    case 'channel-not-available':
+      return refused(rejection.kind, `The channel ${rejection.channel} is not available to this project`);
     case 'unsupported-destination':
       return refused(rejection.kind, 'Messages to this country are not supported');
     case 'test-number':
@@ -132,6 +145,10 @@ export function rejectionError(rejection: Rejection): HttpError {
       return refused(rejection.kind, 'Template not yet approved');
     case 'template-parameter-missing':
       return refused(rejection.kind, `${rejection.path} is required by the template`);
+    case 'template-parameter-unknown':
+      return refused(rejection.kind, `${rejection.path} is not a parameter of the template`);
+    case 'template-parameter-no-url':
+      return refused(rejection.kind, `${rejection.path} must be an http or https URL`);
     case 'rate-limited': {
       const { waitMinutes, maxRequests, timeWindowMinutes } = rejection;
       return {

@@ -59,7 +59,18 @@ const REFUSALS: readonly Row[] = [
     { kind: 'trial-mode' },
     'The account is in trial mode: until funds are added, only its own number may receive messages',
   ),
-  text({ kind: 'unsupported-content' }, 'The provider cannot carry this kind of message'),
+  text(
+    { kind: 'unsupported-content', channels: ['telegram'] },
+    'The provider cannot carry this message: telegram carries codes of 4 to 8 digits',
+  ),
+  text(
+    { kind: 'unsupported-content', channels: ['telegram', 'sms'] },
+    'The provider cannot carry this message: telegram carries codes of 4 to 8 digits, sms carries codes and texts',
+  ),
+  text(
+    { kind: 'channel-not-available', channel: 'telegram' },
+    'The channel telegram is not available to this project',
+  ),
   text({ kind: 'unsupported-destination' }, 'Messages to this country are not supported'),
   text({ kind: 'test-number' }, 'Test numbers work with sk_dev keys only'),
   text({ kind: 'whatsapp-account-not-found' }, 'whatsappAccountId is not one of the project'),
@@ -69,6 +80,14 @@ const REFUSALS: readonly Row[] = [
   text(
     { kind: 'template-parameter-missing', path: 'templateParameters.body.1' },
     'templateParameters.body.1 is required by the template',
+  ),
+  text(
+    { kind: 'template-parameter-unknown', path: 'templateParameters.body.3' },
+    'templateParameters.body.3 is not a parameter of the template',
+  ),
+  text(
+    { kind: 'template-parameter-no-url', path: 'templateParameters.header.imageUrl' },
+    'templateParameters.header.imageUrl must be an http or https URL',
   ),
 ];
 
