@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { POSTS_PER_ENDPOINT_MAX } from '../../src/application/ports/webhook-transport.ts';
+import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { writeCertificate } from '../../test/support/certificate-files.ts';
 import type { Child } from '../../test/support/child-process.ts';
 import { printTable } from '../../test/support/table.ts';
@@ -16,7 +16,7 @@ const ROUNDS = Number(process.env.WEBHOOK_ROUNDS ?? 15);
 const EVENTS = Number(process.env.WEBHOOK_EVENTS ?? 30_000);
 const WARM_UP_EVENTS = 10_000;
 /** As many as the service lets itself have to one endpoint. */
-const CONNECTIONS = POSTS_PER_ENDPOINT_MAX;
+const CONNECTIONS = DELIVERY_LIMITS.attemptsPerEndpoint;
 const BAR = 0.6;
 const POLL_MS = 20;
 const STALLED_MS = 60_000;

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../src/adapters/knex/database.ts
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { advanceMessagesContract } from './advance-messages.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
-import { recordPostsContract } from './record-attempts.contract.ts';
+import { recordAttemptsContract } from './record-attempts.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
@@ -86,7 +86,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('catalog stores', () => catalogStoresContract(open));
   describe('message, job and answer stores', () => storesContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
-  describe('outcomes of posts', () => recordPostsContract(open));
+  describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
   describe('sends', () => sendMessagesContract(open));
 }

@@ -4,7 +4,7 @@ import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
-import { RecordPosts } from '../../src/application/webhooks/record-posts.ts';
+import { RecordAttempts } from '../../src/application/webhooks/record-attempts.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
@@ -23,7 +23,7 @@ const sent = {
 const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
 
 /** What recording the outcomes of posts promises beside others who write the same events. */
-export function recordPostsContract(open: () => Promise<Storage>): void {
+export function recordAttemptsContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
 
   const queueWebhooks = new QueueWebhooks({ clock, ids });
@@ -42,8 +42,8 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
   }
 
   /** Records through stores that say when the outcome was on its way to the database. */
-  function recorder(onSave: () => void = () => {}): RecordPosts {
-    return new RecordPosts({
+  function recorder(onSave: () => void = () => {}): RecordAttempts {
+    return new RecordAttempts({
       clock,
       ids,
       logger: new RecordingLogger(),
@@ -88,7 +88,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     await hasLocked.opened;
     const recording = recorder(() => isRecording.open()).execute({
       ...posted,
-      result: { kind: 'answered', status: 200, retryAfterMs: null },
+      result: { kind: 'responded', status: 200, retryAfterMs: null },
     });
     await Promise.all([adding, recording]);
 
@@ -113,7 +113,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     );
     await recorder().execute({
       ...posted,
-      result: { kind: 'answered', status: 410, retryAfterMs: null },
+      result: { kind: 'responded', status: 410, retryAfterMs: null },
     });
     expect(await storage.unitOfWork.run(eventsOf)).toEqual([posted.event]);
     const lane = destinationKey(posted.event);
@@ -128,7 +128,7 @@ export function recordPostsContract(open: () => Promise<Storage>): void {
     );
     await recorder().execute({
       ...posted,
-      result: { kind: 'answered', status: 410, retryAfterMs: null },
+      result: { kind: 'responded', status: 410, retryAfterMs: null },
     });
     expect(await storage.unitOfWork.run(eventsOf)).toEqual([changed]);
     const lane = destinationKey(posted.event);

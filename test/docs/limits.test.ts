@@ -10,7 +10,7 @@ import {
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import { WEBHOOK_TIMEOUT_MS } from '../../src/application/ports/webhook-transport.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../src/application/webhooks/delivery-limits.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
@@ -56,7 +56,7 @@ describe('section 8 of docs/api.md', () => {
       ['billing unit of an sms', '140 characters, see [money](money.md)'],
       [
         'delivery webhook',
-        `${WEBHOOK_TIMEOUT_MS / 1_000} seconds for the response, up to ${DELIVERY_RETRIES_MAX} retries`,
+        `${ATTEMPT_TIMEOUT_MS / 1_000} seconds for the response, up to ${DELIVERY_RETRIES_MAX} retries`,
       ],
       [
         'requests of one connection without a reply',

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
-import { LANE_LIMITS } from '../../src/application/webhooks/posting-lanes.ts';
+import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
@@ -108,7 +108,7 @@ withReceiver(named('posts whose outcomes wait to be recorded'), () => {
     const receiver = await HttpsReceiver.open();
     const service = await startService({ egress: receiver.egress, seed: neighbours(), overrides: [held] });
     const { roots } = service.service;
-    const { atOnce } = LANE_LIMITS;
+    const atOnce = DELIVERY_LIMITS.attemptsPerEndpoint;
     const count = 4 * atOnce;
     await inTurn(count, async (index) => {
       await service.request('/sms', {

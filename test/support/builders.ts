@@ -25,6 +25,7 @@ import type { SenderId } from '../../src/domain/senders/sender-id.ts';
 import { CHANNELS } from '../../src/domain/shared/channel.ts';
 import { iqd, ZERO } from '../../src/domain/shared/money.ts';
 import { isPhoneNumber, type PhoneNumber } from '../../src/domain/shared/phone-number.ts';
+import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import type {
   WhatsappAccount,
   WhatsappBusiness,
@@ -352,6 +353,29 @@ export function aWhatsappBusiness(given: Partial<WhatsappBusiness> = {}): Whatsa
     name: 'Demo business',
     createdAt: '2026-01-01T00:00:00.000Z',
     whatsappAccounts: [aWhatsappAccount()],
+    ...given,
+  };
+}
+
+/** A delivery event that is due at `NOW` and was never attempted. */
+export function aWebhookEvent(given: Partial<WebhookEvent> = {}): WebhookEvent {
+  return {
+    id: '0123456789abcdef01234567',
+    kind: 'delivery',
+    projectId: PROJECT_ID,
+    orderingKey: anSmsId(),
+    phoneNumberId: null,
+    url: 'https://customer.example/hook',
+    endpoint: 'customer.example/hook',
+    secret: null,
+    body: '{}',
+    state: 'pending',
+    attempts: 0,
+    firstAttemptAt: null,
+    nextAttemptAt: NOW,
+    lastError: null,
+    createdAt: NOW,
+    version: 0,
     ...given,
   };
 }

@@ -3,8 +3,8 @@ import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { limitAnswers } from './answer-limit.ts';
 import type { EgressRules } from './egress-rules.ts';
+import { limitResponses } from './response-limit.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */
@@ -110,7 +110,7 @@ function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildCo
     clearTimeout(timer);
     if (isReported) return;
     isReported = true;
-    limitAnswers(socket);
+    limitResponses(socket);
     callback(null, socket);
   });
   // Stays for the life of the socket: an error after the handshake reaches the request in another way.

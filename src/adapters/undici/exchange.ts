@@ -1,48 +1,52 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
-import type { WebhookAnswer } from '../../application/ports/webhook-transport.ts';
-import type { AttemptFailure } from '../../domain/webhooks/attempt-result.ts';
-import { AnswerTooLong } from './answer-limit.ts';
+import type { AttemptFailure, AttemptResult } from '../../domain/webhooks/attempt-result.ts';
+import type { Connections } from './connections.ts';
 import { ConnectTimeout, EgressRefused, HandshakeFailed, NameRefused } from './egress-guard.ts';
+import { ResponseTooLong } from './response-limit.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
 const TLS_ERROR_CODES = /^(ERR_SSL_|ERR_TLS_|EPROTO)/;
 
-/** Whoever began an exchange. */
-export interface Exchanging {
-  /**
-   * Called exactly once. `isInOrder`: the connection carries nothing of the exchange any more and may be used again,
-   * else it has to be closed.
-   */
-  exchanged(client: Client, answer: WebhookAnswer, isInOrder: boolean): void;
-}
+export type ExchangeRequest = Dispatcher.DispatchOptions & { readonly origin: string };
 
 /**
- * One request and its answer under one deadline. Decided by the status line: whatever happens to the body
- * after it, a status that came is the answer.
+ * One request and its response under one deadline. The status decides: whatever happens to the body after it, a status
+ * that came is the result.
+ *
+ * A receiver may close an idle connection in the moment in which it is used again. So a request that fails on such a
+ * connection is sent once more, on a new one, within the same deadline.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #client: Client;
-  readonly #owner: Exchanging;
-  readonly #startedAt = performance.now();
-  readonly #timer: NodeJS.Timeout;
+  readonly #request: ExchangeRequest;
+  readonly #connections: Connections;
+  readonly #resolve: (result: AttemptResult) => void;
+  readonly #deadline: NodeJS.Timeout;
+  #client: Client;
+  #isReused = true;
   #isSettled = false;
   #status: number | null = null;
   #retryAfterMs: number | null = null;
 
-  constructor(client: Client, timeoutMs: number, owner: Exchanging) {
-    this.#client = client;
-    this.#owner = owner;
-    this.#timer = setTimeout(() => this.#finish('timeout'), timeoutMs);
-  }
-
-  /** Whatever is wrong with the request comes as an answer too. */
-  begin(request: Dispatcher.DispatchOptions): void {
+  /** `resolve` is called exactly once. */
+  constructor(
+    request: ExchangeRequest,
+    connections: Connections,
+    timeoutMs: number,
+    resolve: (result: AttemptResult) => void,
+  ) {
+    this.#request = request;
+    this.#connections = connections;
+    this.#resolve = resolve;
+    this.#deadline = setTimeout(() => this.#fail('timeout'), timeoutMs);
+    const idle = connections.takeIdle(request.origin);
+    this.#isReused = idle !== null;
+    this.#client = idle ?? connections.open(request.origin);
     this.#client.dispatch(request, this);
   }
 
-  /** What tells undici which kind of handler this is. */
+  /** Tells undici which kind of handler this is. */
   onRequestStart(): void {}
 
   onResponseStart(
@@ -50,33 +54,45 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // A 1xx comes before the answer, and says nothing yet.
+    // A 1xx comes before the response, and says nothing yet.
     if (status < 200) return;
     this.#status = status;
     this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   }
 
-  /** Who waits is put in the connection's queue here: were it idle first, undici's check would cost a turn more. */
   onResponseEnd(): void {
-    this.#finish('protocol', true);
+    if (this.#isSettled) return;
+    this.#settle('protocol');
+    this.#connections.keep(this.#request.origin, this.#client);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    // Undici may fail before `begin` returns: thousands that wait and fail alike must not stand on one stack.
-    queueMicrotask(() => this.#finish(reasonOf(error)));
+    if (this.#isSettled) return;
+    const reason = reasonOf(error);
+    if (!this.#isReused || this.#status !== null || reason !== 'connection') {
+      this.#fail(reason);
+      return;
+    }
+    this.#connections.drop(this.#client);
+    this.#isReused = false;
+    this.#client = this.#connections.open(this.#request.origin);
+    this.#client.dispatch(this.#request, this);
   }
 
-  #finish(reason: AttemptFailure, isInOrder = false): void {
-    if (this.#isSettled) return;
+  /** Something may still be on its way on the connection. Closing it fails the request once more. */
+  #fail(reason: AttemptFailure): void {
+    this.#settle(reason);
+    this.#connections.drop(this.#client);
+  }
+
+  #settle(reason: AttemptFailure): void {
     this.#isSettled = true;
-    clearTimeout(this.#timer);
-    const durationMs = performance.now() - this.#startedAt;
-    this.#owner.exchanged(
-      this.#client,
-      this.#status === null
-        ? { kind: 'failed', reason, durationMs }
-        : { kind: 'answered', status: this.#status, retryAfterMs: this.#retryAfterMs, durationMs },
-      isInOrder,
+    clearTimeout(this.#deadline);
+    const status = this.#status;
+    this.#resolve(
+      status === null
+        ? { kind: 'failed', reason }
+        : { kind: 'responded', status, retryAfterMs: this.#retryAfterMs },
     );
   }
 }
@@ -86,7 +102,7 @@ function reasonOf(error: Error): AttemptFailure {
   if (error instanceof NameRefused) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';
   if (error instanceof ConnectTimeout) return 'timeout';
-  if (error instanceof errors.HTTPParserError || error instanceof AnswerTooLong) return 'protocol';
+  if (error instanceof errors.HTTPParserError || error instanceof ResponseTooLong) return 'protocol';
   const code = 'code' in error ? String(error.code) : '';
   if (TLS_ERROR_CODES.test(code)) return 'tls';
   return PROTOCOL_ERROR_CODES.test(code) ? 'protocol' : 'connection';

@@ -1,139 +1,116 @@
-import { setImmediate } from 'node:timers';
-import { Client } from 'undici';
-import {
-  POSTS_PER_ENDPOINT_MAX,
-  POSTS_PER_ORIGIN_MAX,
-  WEBHOOK_TIMEOUT_MS,
-  type WebhookAnswer,
-  type WebhookPost,
-  type WebhookTransport,
-} from '../../application/ports/webhook-transport.ts';
-import { endpointOf } from '../../domain/webhooks/circuit-breaker.ts';
+import type { WebhookRequest, WebhookTransport } from '../../application/ports/webhook-transport.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
+import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { Connections } from './connections.ts';
 import { guardedConnector, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
+import { Exchange } from './exchange.ts';
 import { nameLookup } from './name-lookup.ts';
-import { BUSY, Posting, type PostingResources, type Target } from './posting.ts';
-import { PostingSlots } from './posting-slots.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {
-  /** Networks that are posted to although they are not public, in CIDR notation; none by default. */
+  /** Networks that are connected to although they are not public, in CIDR notation; none by default. */
   readonly allowedNetworks?: readonly string[];
   /** 443 alone by default. */
   readonly allowedPorts?: readonly number[];
-  /** The deadline of one post, in milliseconds. */
+  /** The deadline of one request, in milliseconds. */
   readonly timeoutMs?: number;
-  /** How long a post waits for others to the same receiver, in milliseconds. */
-  readonly queueMs?: number;
   /** Trusted instead of the system's certificate authorities, in PEM. */
   readonly ca?: string;
   /** Asked for the addresses of a name; by default hosts file and DNS. */
   readonly lookup?: LookupAll;
 }
 
-interface Answered {
-  readonly answer: WebhookAnswer;
-  readonly resolve: (answer: WebhookAnswer) => void;
+/** A url as a request is sent to it. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
 }
 
-/** A post that waited so long did not take place, and is tried again a little later. */
-export const QUEUE_MS_MAX = 10_000;
-const ANSWER_HEADER_BYTES_MAX = 16_384;
+const USER_AGENT = 'Barid-Webhooks/1.0';
+const RESPONSE_HEADER_BYTES_MAX = 16_384;
 
-/** Most posts go to urls that were posted to before. */
+/** Most requests go to urls that were used before. */
 const TARGETS_KEPT_MAX = 1_000;
 const KEEP_ALIVE_MS = 4_000;
 /** A receiver may offer more; a new connection now and then finds out that its address has changed. */
 const KEEP_ALIVE_MS_MAX = 60_000;
 
-/** Posts webhooks over pooled keep-alive connections that all went through the egress guard. */
+/** Sends webhooks over keep-alive connections that all went through the egress guard. Limits no concurrency itself. */
 export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
-  readonly #resources: PostingResources;
+  readonly #timeoutMs: number;
+  readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
-  /** Those of this turn of the event loop. */
-  readonly #answered: Answered[] = [];
-  readonly #whenIdle: (() => void)[] = [];
-  #postsInFlight = 0;
+  readonly #inFlight = new Set<Promise<AttemptResult>>();
   #isClosed = false;
 
   /** Throws when an allowed network is malformed or would switch the guard off. */
   constructor(options: UndiciWebhookTransportOptions = {}) {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
-    const timeoutMs = options.timeoutMs ?? WEBHOOK_TIMEOUT_MS;
-    const queueMs = options.queueMs ?? QUEUE_MS_MAX;
-    const clientOptions = {
+    this.#timeoutMs = options.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
+    this.#connections = new Connections({
       connect: guardedConnector({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
-        timeoutMs,
+        timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
-      // Above 1 the next post is sent while what follows an answer is still unread, and may be taken for its answer.
+      // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-      maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+      maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
       // These two only measure silence; the deadline of the exchange measures all of it.
       headersTimeout: 0,
       bodyTimeout: 0,
-    };
-    this.#resources = {
-      endpointSlots: new PostingSlots(POSTS_PER_ENDPOINT_MAX, queueMs),
-      originSlots: new PostingSlots(POSTS_PER_ORIGIN_MAX, queueMs),
-      connections: new Connections((origin) => new Client(origin, clientOptions)),
-      timeoutMs,
-    };
+    });
   }
 
-  post(post: WebhookPost): Promise<WebhookAnswer> {
-    return new Promise((resolve) => {
-      const target = this.#target(post.url);
-      if (target === null) return resolve({ kind: 'failed', reason: 'address-refused', durationMs: 0 });
-      if (this.#isClosed) return resolve(BUSY);
-      this.#postsInFlight += 1;
-      new Posting(this.#resources, target, post, (answer) => this.#handOver({ resolve, answer })).begin();
+  send(request: WebhookRequest): Promise<AttemptResult> {
+    const target = this.#target(request.url);
+    if (target === null) return Promise.resolve({ kind: 'failed', reason: 'address-refused' });
+    if (this.#isClosed) return Promise.resolve({ kind: 'failed', reason: 'connection' });
+    const exchange = new Promise<AttemptResult>((resolve) => {
+      const { body } = request;
+      const headers = headerList(request);
+      // Blocking, undici would look for the next request at the head of every response.
+      const sent = { ...target, method: 'POST', headers, body, blocking: false } as const;
+      new Exchange(sent, this.#connections, this.#timeoutMs, resolve);
     });
+    this.#inFlight.add(exchange);
+    void exchange.then(() => this.#inFlight.delete(exchange));
+    return exchange;
   }
 
   acceptUrl(url: string): string | null {
     return parseWebhookUrl(url, this.#rules, this.#ports)?.href ?? null;
   }
 
-  /** By the rules alone, which do not change; what a name leads to is asked by every connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#inFlight);
+    await this.#connections.close();
+  }
+
+  /** By the rules alone, which do not change; what a name leads to is checked on every connection. */
   #target(text: string): Target | null {
     let target = this.#targets.get(text);
     if (target === undefined) {
-      target = targetOf(parseWebhookUrl(text, this.#rules, this.#ports));
+      const url = parseWebhookUrl(text, this.#rules, this.#ports);
+      target = url === null ? null : { origin: url.origin, path: `${url.pathname}${url.search}` };
       if (this.#targets.size >= TARGETS_KEPT_MAX) this.#targets.clear();
       this.#targets.set(text, target);
     }
     return target;
   }
-
-  /** At the end of the turn, all together: what is done with each would be in the way of the posts. */
-  #handOver(answered: Answered): void {
-    if (this.#answered.push(answered) > 1) return;
-    setImmediate(() => {
-      const all = this.#answered.splice(0);
-      for (const { resolve, answer } of all) resolve(answer);
-      this.#postsInFlight -= all.length;
-      if (this.#postsInFlight === 0) for (const proceed of this.#whenIdle.splice(0)) proceed();
-    });
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    if (this.#postsInFlight > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-    await this.#resources.connections.destroy();
-  }
 }
 
-function targetOf(url: URL | null): Target | null {
-  if (url === null) return null;
-  const { origin, pathname, search, href } = url;
-  return { origin, path: `${pathname}${search}`, endpoint: endpointOf(href) };
+/** Names and values in turn, as undici takes them fastest. */
+function headerList({ headers }: WebhookRequest): string[] {
+  const list = ['User-Agent', USER_AGENT];
+  for (const name in headers) list.push(name, headers[name] as string);
+  return list;
 }

@@ -5,20 +5,18 @@ import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 export interface DueEventsQuery extends WebhookDestination {
   /** Milliseconds since 1970, inclusive. */
   readonly now: number;
-  /** Only events behind this one, in the order of due times and ids; null for all. */
-  readonly after: { readonly nextAttemptAt: number; readonly id: string } | null;
   readonly limit: number;
 }
 
 export interface WebhookEventStore {
-  /** Fails the unit on an id that exists. Of a message that came in only the first event is kept: carriers repeat themselves. */
+  /** Fails the unit on an id that exists. Of a message that came in only the first event is kept: channel providers repeat themselves. */
   insert(events: readonly WebhookEvent[]): Promise<void>;
-  /** For each question, the events of the lane that are due, the longest due first, without a lock. */
-  due(questions: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]>;
-  /** For each lane, the instant its next event is due, or null when none is. */
-  nextDueAt(lanes: readonly WebhookDestination[]): Promise<readonly (number | null)[]>;
-  /** The open events of the subjects, in the order of their ids, locked until the transaction ends. */
-  lockOpen(subjects: readonly string[]): Promise<readonly WebhookEvent[]>;
+  /** For each query, the events of the destination that are due, the longest due first, without a lock. */
+  due(queries: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]>;
+  /** For each destination, the instant its next event is due, or null when none is. */
+  nextDueAt(destinations: readonly WebhookDestination[]): Promise<readonly (number | null)[]>;
+  /** The open events of the ordering keys, in the order of their ids, locked until the transaction ends. */
+  lockOpen(orderingKeys: readonly string[]): Promise<readonly WebhookEvent[]>;
   /** The events that exist, in the order of their ids, locked until the transaction ends. */
   lock(ids: readonly string[]): Promise<readonly WebhookEvent[]>;
   /**
@@ -32,17 +30,17 @@ export interface WebhookEventStore {
   sweep(before: number, limit: number): Promise<number>;
 }
 
-/** The health of endpoints, of each project for itself: by `destinationKey`. */
+/** The circuit breakers of destinations, by `destinationKey`. */
 export interface CircuitBreakerStore {
-  /** What is known of the lanes, without a lock; one that nothing is known of is missing. */
+  /** Without a lock; a destination without a breaker is missing. */
   read(destinationKeys: readonly string[]): Promise<ReadonlyMap<string, CircuitBreaker>>;
   /**
-   * The same, locked in their order until the transaction ends. One that nothing is known of is made healthy first, and
-   * others that nobody posted to for long before `at` are forgotten for it.
+   * The breakers of all of them, locked in the order of the keys until the transaction ends. A missing one is inserted
+   * closed; for each of those, up to two others without attempts for a day before `at` are removed.
    */
   lock(destinationKeys: readonly string[], at: number): Promise<ReadonlyMap<string, CircuitBreaker>>;
-  /** Writes the health of locked lanes, posted to at `at`. */
-  save(health: ReadonlyMap<string, CircuitBreaker>, at: number): Promise<void>;
+  /** Writes locked breakers, after attempts at `at`. */
+  save(breakers: ReadonlyMap<string, CircuitBreaker>, at: number): Promise<void>;
 }
 
 /** Where the inbound messages of a whatsapp number go (specification 6.2). */

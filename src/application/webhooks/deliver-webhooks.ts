@@ -9,22 +9,21 @@ import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { Lane } from './lane.ts';
-import type { Finding, LookForEvents } from './look-for-events.ts';
-import type { PostEvent } from './post-event.ts';
-import { type Look, PostingLanes } from './posting-lanes.ts';
-import type { RecordPosts } from './record-posts.ts';
+import type { AttemptDelivery } from './attempt-delivery.ts';
+import { DeliveryScheduler, type Destination, type Fetch } from './delivery-scheduler.ts';
+import type { DueEvents, FetchDueEvents } from './fetch-due-events.ts';
+import type { RecordAttempts } from './record-attempts.ts';
 
 interface DeliverPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly lookForEvents: LookForEvents;
-  readonly postEvent: PostEvent;
-  readonly recordPosts: RecordPosts;
+  readonly fetchDueEvents: FetchDueEvents;
+  readonly attemptDelivery: AttemptDelivery;
+  readonly recordAttempts: RecordAttempts;
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly wakeSignal: WakeSignal;
-  /** While posts are on their way, their endpoints are looked at for more at least this often. */
+  /** While attempts are in flight, their destinations are polled for more events this often. */
   readonly fetchInterval: Delay;
 }
 
@@ -34,72 +33,77 @@ interface Release {
   readonly notBefore: number;
 }
 
-/** A job for which no lane is free is due again after this. */
-const NO_LANE_FREE_MS = 2_000;
+/** A job whose destination is one too many for this process is due again after this time. */
+const REFUSED_JOB_DELAY_MS = 2_000;
 
 /**
- * Specification 6.1 and 6.2: posts events to customers. The job of an endpoint stays leased while its events are
- * posted, and is given back when nothing more is due; that and the search for what is due next are one transaction.
- * What cannot be recorded or given back stays leased, and comes again when the lease runs out.
+ * Specification 6.1 and 6.2: delivers events to customers. While this process has the job of a destination, it fetches
+ * the due events, attempts them, and records the results, until nothing more is due; then it releases the job. The
+ * lease is renewed meanwhile. What cannot be recorded or released stays leased, and comes again when the lease runs out.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
-  readonly #lanes = new PostingLanes();
+  readonly #scheduler: DeliveryScheduler;
   #isRunning = false;
   #isStopping = false;
-  #isPausing = false;
-  #isFailing = false;
+  #isIntervalRunning = false;
+  #isFetchFailing = false;
   #renewAt = 0;
-  /** While nothing may be begun: lets the loop look again. */
+  /** While there is nothing to fetch: lets the loop go on. */
   #goOn: (() => void) | null = null;
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
+    this.#scheduler = new DeliveryScheduler({
+      clock: ports.clock,
+      attempt: (destination, event) => void this.#attempt(destination, event),
+      wake: () => this.#wake(),
+    });
   }
 
-  /** Resolves when every job is in hand or given back; the posts go on in the background. Never rejects. */
+  /** Resolves when every job is in hand or released; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
     const { background, clock } = this.#ports;
-    const beyond = jobs.filter((job) => this.#isStopping || !this.#lanes.open(job));
-    if (!this.#lanes.isEmpty && !this.#isRunning) {
+    const refused = jobs.filter((job) => this.#isStopping || !this.#scheduler.add(job));
+    if (!this.#scheduler.isEmpty && !this.#isRunning) {
       this.#isRunning = true;
       this.#renewAt = clock.now() + RENEW_EVERY_MS;
       background.start(() => this.#run());
     }
-    this.#wake();
-    const notBefore = clock.now() + (this.#isStopping ? 0 : NO_LANE_FREE_MS);
-    await this.#release(beyond.map((job) => ({ job, notBefore })));
+    const notBefore = this.#isStopping ? 0 : clock.now() + REFUSED_JOB_DELAY_MS;
+    await this.#release(refused.map((job) => ({ job, notBefore })));
   }
 
-  /** From here on nothing is begun; every job is given back once its posts are over. */
+  /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
   stop(): void {
     this.#isStopping = true;
-    this.#lanes.lookEverywhere();
-    this.#wake();
+    for (const destination of this.#scheduler.leased()) {
+      this.#scheduler.drop(destination);
+      this.#scheduler.requestFetch(destination);
+    }
   }
 
   async #run(): Promise<void> {
     try {
-      while (!this.#lanes.isEmpty) {
-        // Whatever ends in this turn of the event loop makes room for one look.
+      while (!this.#scheduler.isEmpty) {
+        // What ends in this turn of the event loop makes room for one fetch.
         await new Promise<void>((resolve) => onNextTurn(resolve));
         await this.#renewInTime();
-        const looks = this.#lanes.take();
-        if (looks.length > 0) await this.#serve(looks);
-        else if (!this.#lanes.isEmpty) await this.#change();
+        const fetches = this.#scheduler.nextFetches();
+        if (fetches.length > 0) await this.#fetch(fetches);
+        else if (!this.#scheduler.isEmpty) await this.#somethingToFetch();
       }
     } finally {
       this.#isRunning = false;
     }
   }
 
-  /** Resolves when something may be begun that could not be before. */
-  #change(): Promise<void> {
-    if (!this.#isPausing) {
-      this.#isPausing = true;
+  #somethingToFetch(): Promise<void> {
+    if (!this.#isIntervalRunning) {
+      this.#isIntervalRunning = true;
       this.#ports.fetchInterval(() => {
-        this.#isPausing = false;
-        this.#lanes.lookEverywhere();
+        this.#isIntervalRunning = false;
+        this.#scheduler.poll();
         this.#wake();
       });
     }
@@ -108,97 +112,111 @@ export class DeliverWebhooks {
     });
   }
 
-  /** Called for every post: a promise that is resolved again costs much more than one that is not. */
   #wake(): void {
     const goOn = this.#goOn;
-    if (goOn === null) return;
     this.#goOn = null;
-    goOn();
+    goOn?.();
   }
 
-  async #serve(looks: readonly Look[]): Promise<void> {
-    const left = new Set(looks);
+  async #fetch(fetches: readonly Fetch[]): Promise<void> {
+    const releases: Release[] = [];
+    const expiring: Destination[] = [];
     try {
-      const findings = await this.#ports.lookForEvents.execute(looks);
-      const releases: Release[] = [];
-      for (const finding of findings) {
-        const { beginBefore } = finding;
-        if (beginBefore === null || beginBefore <= this.#ports.clock.now()) continue;
-        this.#begin(finding);
-        left.delete(finding.look);
-        const { lane } = finding.look;
-        if (!this.#lanes.isIdle(lane)) continue;
-        this.#lanes.close(lane);
-        const { decision } = finding;
-        releases.push({ job: lane.job, notBefore: decision.kind === 'wait' ? decision.until : 0 });
+      for (const { fetch, leasedUntil, events, notBefore } of await this.#dueEvents(fetches)) {
+        const { destination } = fetch;
+        if (leasedUntil === null) {
+          expiring.push(destination);
+          continue;
+        }
+        this.#scheduler.fetched(fetch, this.#isStopping ? [] : events, leasedUntil);
+        if (!this.#scheduler.isIdle(destination)) continue;
+        this.#scheduler.remove(destination);
+        releases.push({ job: destination.job, notBefore });
       }
       await this.#release(releases);
-      await this.#renew([...left].map(({ lane }) => lane));
-      for (const { lane } of left) if (!lane.isLost) this.#lanes.want(lane);
-      this.#isFailing = false;
+      await this.#renew(expiring);
+      for (const destination of expiring) this.#scheduler.requestFetch(destination);
+      this.#isFetchFailing = false;
     } catch (error) {
-      // Once per outage: they look again many times a second.
-      if (!this.#isFailing) this.#ports.logger.error('webhook_fetch_failed', error);
-      this.#isFailing = true;
-      if (this.#isStopping) for (const { lane } of left) this.#lanes.lose(lane);
+      // Once per outage: a fetch is tried many times a second.
+      if (!this.#isFetchFailing) this.#ports.logger.error('webhook_fetch_failed', error);
+      this.#isFetchFailing = true;
     }
-    for (const look of left) this.#lanes.skip(look);
   }
 
-  #begin({ look, decision, due, at }: Finding): void {
-    const { lane } = look;
-    if (this.#isStopping || lane.isLost || decision.kind === 'wait') {
-      this.#lanes.skip(look);
-      return;
-    }
-    const found = decision.kind === 'probe' ? due.slice(0, 1) : due;
-    const begun = this.#lanes.begin(look, found, at);
-    for (const event of begun) void this.#postAndRecord(lane, event);
+  /** A service that stops needs no database to release what is idle. */
+  #dueEvents(fetches: readonly Fetch[]): Promise<readonly DueEvents[]> {
+    if (!this.#isStopping) return this.#ports.fetchDueEvents.execute(fetches);
+    return Promise.resolve(fetches.map((fetch) => ({ fetch, leasedUntil: 0, events: [], notBefore: 0 })));
   }
 
-  /** Now and then everything is looked at again as well. */
+  async #attempt(destination: Destination, event: WebhookEvent): Promise<void> {
+    const { attemptDelivery, recordAttempts, clock, logger } = this.#ports;
+    try {
+      const startedAt = clock.now();
+      let result: AttemptResult;
+      let endedAt: number;
+      try {
+        result = await attemptDelivery.execute(event, startedAt);
+      } finally {
+        endedAt = clock.now();
+        this.#scheduler.responded(destination);
+      }
+      const { job } = destination;
+      const isOpened = await recordAttempts.execute({ job, event, result, startedAt, endedAt });
+      if (isOpened) this.#scheduler.drop(destination);
+    } catch (error) {
+      // Once for each destination: a whole batch fails alike.
+      if (!destination.isLost) logger.error('webhook_record_failed', error, { eventId: event.id });
+      // Attempted again at once, the event might be attempted for ever.
+      this.#scheduler.lose(destination);
+    }
+    this.#scheduler.recorded(destination, event.id);
+  }
+
   async #renewInTime(): Promise<void> {
     const { clock, logger } = this.#ports;
     const now = clock.now();
     // A clock that was put back must not keep leases from being renewed.
     if (now < this.#renewAt && now >= this.#renewAt - RENEW_EVERY_MS) return;
     this.#renewAt = now + RENEW_EVERY_MS;
-    this.#lanes.lookAtEverything();
     try {
-      await this.#renew(this.#lanes.held());
+      await this.#renew(this.#scheduler.leased());
     } catch (error) {
       logger.error('webhook_renewal_failed', error);
     }
   }
 
-  /** Makes the leases of the lanes longer; a lane whose job somebody else has by now is lost. */
-  async #renew(lanes: readonly Lane[]): Promise<void> {
-    if (lanes.length === 0) return;
+  /** Extends the leases of the destinations; one whose job another process has by now is lost. */
+  async #renew(destinations: readonly Destination[]): Promise<void> {
+    if (destinations.length === 0) return;
     const { unitOfWork, clock } = this.#ports;
-    const jobs = lanes.map(({ job }) => job);
+    const jobs = destinations.map(({ job }) => job);
     const until = clock.now() + LEASE_MS;
     const renewed = new Set(await unitOfWork.run((stores) => stores.jobs.renew(jobs, until), 'eventual'));
-    for (const [index, lane] of lanes.entries()) {
-      const job = jobs[index];
+    for (const [index, destination] of destinations.entries()) {
+      const { job } = destination;
       // A newer lease may have come meanwhile.
-      if (job !== undefined && lane.job === job && !renewed.has(job)) this.#lanes.lose(lane);
+      if (job !== jobs[index]) continue;
+      if (renewed.has(job)) this.#scheduler.renewed(destination, until);
+      else this.#scheduler.lose(destination);
     }
   }
 
-  /** Never rejects. Whoever adds events locks their job too: what is not found here brings it forward after this. */
+  /** Never rejects. Those who add events lock the job, too: what is not found here brings it forward after this. */
   async #release(releases: readonly Release[]): Promise<void> {
     if (releases.length === 0) return;
     const { unitOfWork, clock, logger, wakeSignal } = this.#ports;
     const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
     try {
       const again = await unitOfWork.run(async (stores) => {
-        const held = await stores.jobs.lockLeased(releases.map(({ job }) => job));
-        const next = await stores.webhookEvents.nextDueAt(held.map(({ work }) => work));
-        const due = held.flatMap(({ id, work }, index): Job[] => {
+        const leased = await stores.jobs.lockLeased(releases.map(({ job }) => job));
+        const next = await stores.webhookEvents.nextDueAt(leased.map(({ work }) => work));
+        const due = leased.flatMap(({ id, work }, index): Job[] => {
           const dueAt = next[index] ?? null;
           return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
         });
-        await stores.jobs.complete(held.filter((_, index) => (next[index] ?? null) === null));
+        await stores.jobs.complete(leased.filter((_, index) => (next[index] ?? null) === null));
         await stores.jobs.add(due);
         return due;
       }, 'eventual');
@@ -206,29 +224,5 @@ export class DeliverWebhooks {
     } catch (error) {
       logger.error('webhook_release_failed', error);
     }
-  }
-
-  async #postAndRecord(lane: Lane, event: WebhookEvent): Promise<void> {
-    const { postEvent, recordPosts, clock, logger } = this.#ports;
-    try {
-      const startedAt = clock.now();
-      let result: AttemptResult | null = null;
-      let endedAt: number;
-      try {
-        result = await postEvent.execute(event, startedAt);
-      } finally {
-        endedAt = clock.now();
-        this.#lanes.over(lane, endedAt, result?.kind === 'answered');
-        this.#wake();
-      }
-      await recordPosts.execute({ job: lane.job, event, result, startedAt, endedAt });
-    } catch (error) {
-      // Once for each endpoint: a whole batch fails alike.
-      if (!lane.isLost) logger.error('webhook_record_failed', error, { eventId: event.id });
-      // Posted again at once it might be posted for ever.
-      this.#lanes.lose(lane);
-    }
-    this.#lanes.recorded(lane, event.id);
-    this.#wake();
   }
 }

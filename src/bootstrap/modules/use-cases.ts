@@ -21,12 +21,12 @@ import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
+import { AttemptDelivery } from '../../application/webhooks/attempt-delivery.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
+import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
-import { LookForEvents } from '../../application/webhooks/look-for-events.ts';
-import { PostEvent } from '../../application/webhooks/post-event.ts';
 import { QueueWebhooks } from '../../application/webhooks/queue-webhooks.ts';
-import { RecordPosts } from '../../application/webhooks/record-posts.ts';
+import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
@@ -69,14 +69,14 @@ export const useCases = new ContainerModule(({ bind }) => {
     logger,
   });
   wire(bind, BackgroundWork, { logger });
-  wire(bind, RecordPosts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
-  wire(bind, LookForEvents, { unitOfWork, clock });
-  wire(bind, PostEvent, { webhookTransport, secretBox, hmac });
+  wire(bind, RecordAttempts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
+  wire(bind, FetchDueEvents, { unitOfWork, clock });
+  wire(bind, AttemptDelivery, { webhookTransport, secretBox, hmac });
   wire(bind, DeliverWebhooks, {
     unitOfWork,
-    lookForEvents: LookForEvents,
-    postEvent: PostEvent,
-    recordPosts: RecordPosts,
+    fetchDueEvents: FetchDueEvents,
+    attemptDelivery: AttemptDelivery,
+    recordAttempts: RecordAttempts,
     background: BackgroundWork,
     clock,
     logger,

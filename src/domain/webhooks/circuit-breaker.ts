@@ -1,7 +1,7 @@
 import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
 import type { WebhookKind } from './attempt-result.ts';
 
-/** One slice of the recent past: `slice` counts slices of `SLICE_MS` since 1970. */
+/** The attempts of one slice of time: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
   readonly slice: number;
   readonly succeeded: number;
@@ -9,44 +9,48 @@ export interface Tally {
 }
 
 /**
- * A circuit breaker: what is known of one host and path, by the posts of one project. Plain data of at most ten
+ * The circuit breaker of one destination, by the attempts of one project at one host and path. Plain data of at most ten
  * tallies, so that one JSON column holds it. Instants are milliseconds since 1970.
  */
 export interface CircuitBreaker {
   readonly failuresInRow: number;
   readonly recent: readonly Tally[];
-  /** Nothing is posted before this instant; null while the endpoint is in use. */
+  /** Nothing is attempted before this instant; null while the circuit is closed. */
   readonly openUntil: number | null;
-  /** Windows opened since the last success. */
+  /** How often the circuit opened since the last success. */
   readonly consecutiveOpens: number;
-  /** Whether the one probe after a window is on its way. */
+  /** Whether one attempt is in flight that decides whether the circuit closes. */
   readonly isHalfOpen: boolean;
 }
 
-/** `probe`: post one event, after storing what `beginProbe` answers; every other event waits for its result. */
-export type PostDecision =
-  | { readonly kind: 'post' }
-  | { readonly kind: 'probe' }
-  | { readonly kind: 'wait'; readonly until: number };
+/**
+ * What may be attempted: everything, nothing before `until`, or one event. The breaker is stored as `halfOpened` before
+ * that one; every other event waits for its result.
+ */
+export type Circuit =
+  | { readonly state: 'closed' }
+  | { readonly state: 'open'; readonly until: number }
+  | { readonly state: 'half-open' };
 
 /** The specification says "repeatedly failing" without a number: so many in a row are no coincidence. */
 export const FAILURES_IN_ROW_MAX = 10;
-/** The second rule catches an endpoint that answers now and then. */
+/** The second rule catches a receiver that succeeds now and then. */
 export const FAILURE_PERCENT_MAX = 70;
-export const FAILURE_PERCENT_POSTS_MIN = 10;
+export const FAILURE_PERCENT_ATTEMPTS_MIN = 10;
 export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
+/** How long the circuit is open: the first time, the second time, and so on. */
 export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map(
   (minutes) => minutes * millisecondsInMinute,
 );
-/** An endpoint nobody posted to for so long may be forgotten: longer than any window it may rest in. */
-export const HEALTH_KEPT_MS = millisecondsInDay;
-/** A probe whose result never arrives holds the others for this long: the posting deadline and some room. */
-export const PROBE_MS_MAX = 30_000;
+/** A breaker without attempts for so long may be forgotten: longer than any circuit is open. */
+export const BREAKER_LIFETIME_MS = millisecondsInDay;
+/** When the result of a half-open attempt never comes, the circuit stays open this long: its deadline and some more. */
+export const HALF_OPEN_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */
 const SLICE_MS = 30_000;
 const SLICES_KEPT = FAILURE_PERCENT_PERIOD_MS / SLICE_MS;
 
-export const HEALTHY: CircuitBreaker = {
+export const CLOSED_CIRCUIT: CircuitBreaker = {
   failuresInRow: 0,
   recent: [],
   openUntil: null,
@@ -54,70 +58,70 @@ export const HEALTHY: CircuitBreaker = {
   isHalfOpen: false,
 };
 
-/** The part of a parsed https url that health is kept for: host, port and path, without the query. */
+/** The endpoint of a parsed https url: host, port and path, without the query. */
 export function endpointOf(parsedUrl: string): string {
   return parsedUrl.replace(/^https:\/\//, '').replace(/[?#].*$/s, '');
 }
 
-/** The host of an endpoint: what may be told of it, for a path may be known to its owner only. */
+/** The host and port of an endpoint. They may be logged; the path may be a secret of its owner. */
 export function hostOf(endpoint: string): string {
   return endpoint.replace(/\/.*/s, '');
 }
 
-/** Whether an event may be posted now; an event that has to wait is kept, never dropped (specification 6.1). */
-export function decidePost(health: CircuitBreaker, now: number): PostDecision {
-  if (health.openUntil === null) return { kind: 'post' };
-  return now < health.openUntil ? { kind: 'wait', until: health.openUntil } : { kind: 'probe' };
+/** What may be attempted at `now`. An event that has to wait stays due, and is never dropped (specification 6.1). */
+export function circuitAt({ openUntil }: CircuitBreaker, now: number): Circuit {
+  if (openUntil === null) return { state: 'closed' };
+  return now < openUntil ? { state: 'open', until: openUntil } : { state: 'half-open' };
 }
 
-/** The window is over and one event is on its way: the others wait until its result is known. */
-export function beginProbe(health: CircuitBreaker, now: number): CircuitBreaker {
-  return { ...health, isHalfOpen: true, openUntil: now + PROBE_MS_MAX };
-}
-
-/**
- * Whether posts of this kind count for the health of their endpoint. An inbound event keeps to the schedule of specification 6.2,
- * and never makes an endpoint rest; at one that rests because of others it may be the probe.
- */
-export function countsForHealth(health: CircuitBreaker, kind: WebhookKind): boolean {
-  return kind === 'delivery' || health.openUntil !== null;
+/** The breaker while the one attempt of a half-open circuit is in flight: no other event is attempted. */
+export function halfOpened(breaker: CircuitBreaker, now: number): CircuitBreaker {
+  return { ...breaker, isHalfOpen: true, openUntil: now + HALF_OPEN_MS_MAX };
 }
 
 /**
- * The health after one post. A success closes the endpoint's window; a failure opens one when it is the tenth
- * in a row, when too many of the last five minutes failed, or when it was the probe. Late failures of posts
- * that began before the window opened do not lengthen it.
+ * Whether attempts of this kind count. An inbound event keeps to the schedule of specification 6.2 and never opens a
+ * circuit. At an open one it may be the half-open attempt, and counts.
  */
-export function recordPost(health: CircuitBreaker, succeeded: boolean, now: number): CircuitBreaker {
-  const wasOpen = health.openUntil !== null;
+export function countsForCircuit({ openUntil }: CircuitBreaker, kind: WebhookKind): boolean {
+  return kind === 'delivery' || openUntil !== null;
+}
+
+/**
+ * The breaker after one attempt. A success closes the circuit. A failure opens it when it is the tenth in a row, when too
+ * many of the last five minutes failed, or when it was the half-open attempt. A late failure, of an attempt that began
+ * before the circuit opened, does not keep it open for longer.
+ */
+export function recordAttempt(breaker: CircuitBreaker, succeeded: boolean, now: number): CircuitBreaker {
+  const wasOpen = breaker.openUntil !== null;
   if (succeeded) {
-    return { ...HEALTHY, recent: wasOpen ? [] : tallied(health.recent, true, now) };
+    return { ...CLOSED_CIRCUIT, recent: wasOpen ? [] : tallied(breaker.recent, true, now) };
   }
   const failed: CircuitBreaker = {
-    ...health,
-    failuresInRow: health.failuresInRow + 1,
-    recent: tallied(health.recent, false, now),
+    ...breaker,
+    failuresInRow: breaker.failuresInRow + 1,
+    recent: tallied(breaker.recent, false, now),
   };
-  const mustOpen = wasOpen ? health.isHalfOpen : hasTripped(failed);
+  const mustOpen = wasOpen ? breaker.isHalfOpen : failsTooOften(failed);
   return mustOpen ? opened(failed, now) : failed;
 }
 
-/** Until when an endpoint rests that did not before the last post, or whose probe just failed; null for any other. */
-export function beganToRest(before: CircuitBreaker, after: CircuitBreaker): number | null {
+/** Until when the last attempt opened the circuit; null when it did not. */
+export function openedUntil(before: CircuitBreaker, after: CircuitBreaker): number | null {
   return after.consecutiveOpens > before.consecutiveOpens ? after.openUntil : null;
 }
 
-function hasTripped(health: CircuitBreaker): boolean {
-  if (health.failuresInRow >= FAILURES_IN_ROW_MAX) return true;
-  const failed = health.recent.reduce((sum, tally) => sum + tally.failed, 0);
-  const posts = health.recent.reduce((sum, tally) => sum + tally.failed + tally.succeeded, 0);
-  return posts >= FAILURE_PERCENT_POSTS_MIN && failed * 100 >= posts * FAILURE_PERCENT_MAX;
+function failsTooOften({ failuresInRow, recent }: CircuitBreaker): boolean {
+  if (failuresInRow >= FAILURES_IN_ROW_MAX) return true;
+  const failed = recent.reduce((sum, tally) => sum + tally.failed, 0);
+  const attempts = recent.reduce((sum, tally) => sum + tally.failed + tally.succeeded, 0);
+  return attempts >= FAILURE_PERCENT_ATTEMPTS_MIN && failed * 100 >= attempts * FAILURE_PERCENT_MAX;
 }
 
-function opened(health: CircuitBreaker, now: number): CircuitBreaker {
-  const window = OPEN_WINDOWS_MS[health.consecutiveOpens] ?? (OPEN_WINDOWS_MS.at(-1) as number);
-  const consecutiveOpens = health.consecutiveOpens + 1;
-  return { ...health, recent: [], openUntil: now + window, consecutiveOpens, isHalfOpen: false };
+function opened(breaker: CircuitBreaker, now: number): CircuitBreaker {
+  const window = OPEN_WINDOWS_MS[breaker.consecutiveOpens] ?? (OPEN_WINDOWS_MS.at(-1) as number);
+  const consecutiveOpens = breaker.consecutiveOpens + 1;
+  return { ...breaker, recent: [], openUntil: now + window, consecutiveOpens, isHalfOpen: false };
 }
 
 function tallied(recent: readonly Tally[], succeeded: boolean, now: number): readonly Tally[] {

@@ -1,14 +1,6 @@
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport } from '../messages/send-request.ts';
-import {
-  type AttemptResult,
-  errorOf,
-  isLasting,
-  isSuccess,
-  POSTPONE_MS,
-  type WebhookKind,
-  wasSent,
-} from './attempt-result.ts';
+import { type AttemptResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './attempt-result.ts';
 import { endpointOf } from './circuit-breaker.ts';
 import { deliveryPayload, type StatusChange } from './delivery-event.ts';
 import { type InboundMessage, inboundPayload } from './inbound-event.ts';
@@ -122,13 +114,12 @@ export function supersede(event: WebhookEvent): WebhookEvent {
 
 /**
  * The event after an attempt: delivered by a 2xx, discarded when nothing is to be tried again, else due by the
- * schedule of its kind (specification 6.1 and 6.2). A post that did not take place is no attempt. An event that is not
- * open any more stays as it is: what ended it came first.
+ * schedule of its kind (specification 6.1 and 6.2). An event that is not open any more stays as it is: what ended it
+ * came first.
  */
 export function afterAttempt(event: WebhookEvent, ended: FinishedAttempt): WebhookEvent {
-  const { result, startedAt, endedAt } = ended;
+  const { result, startedAt } = ended;
   if (!isOpen(event)) return event;
-  if (!wasSent(result)) return scheduled(event, endedAt + POSTPONE_MS);
   const tried = {
     ...event,
     attempts: event.attempts + 1,
@@ -228,8 +219,8 @@ function nextAttempt(
     const firstAttemptAt = tried.firstAttemptAt ?? startedAt;
     return nextInboundAttempt({ attempts, firstAttemptAt, attemptedAt: startedAt });
   }
-  if (isLasting(result)) return { kind: 'give-up' };
-  const retryAfterMs = result.kind === 'answered' ? result.retryAfterMs : null;
+  if (isPermanent(result)) return { kind: 'give-up' };
+  const retryAfterMs = result.kind === 'responded' ? result.retryAfterMs : null;
   return nextDeliveryAttempt({ attempts, failedAt: endedAt, jitter, retryAfterMs });
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Client } from 'undici';
+import type { Client } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connections } from '../../../src/adapters/undici/connections.ts';
 
@@ -17,16 +17,16 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  connections = new Connections((to) => new Client(to, { pipelining: 1 }));
+  connections = new Connections({ pipelining: 1 });
 });
 afterEach(async () => {
-  await connections.destroy();
+  await connections.close();
   server.closeAllConnections();
   server.close();
 });
 
 /** What the transport does: one that was in use before, else a new one. */
-const take = (to: string): Client => connections.takeUsed(to) ?? connections.open(to);
+const take = (to: string): Client => connections.takeIdle(to) ?? connections.open(to);
 
 async function used(client: Client): Promise<Client> {
   const { body } = await client.request({ path: '/', method: 'POST' });
@@ -39,8 +39,8 @@ describe('a connection that was given back', () => {
     const [first, second] = [take(origin), take(origin)];
     expect(first).not.toBe(second);
     await Promise.all([used(first), used(second)]);
-    connections.give(origin, first);
-    connections.give(origin, second);
+    connections.keep(origin, first);
+    connections.keep(origin, second);
     expect(take('http://127.0.0.1:1')).not.toBe(second);
     expect([take(origin), take(origin)]).toEqual([second, first]);
     expect(sockets).toHaveLength(2);
@@ -48,7 +48,7 @@ describe('a connection that was given back', () => {
 
   it('is not taken again once the other side has closed it', async () => {
     const client = await used(take(origin));
-    connections.give(origin, client);
+    connections.keep(origin, client);
     const gone = once(client, 'disconnect');
     sockets[0]?.destroy();
     await gone;
@@ -68,7 +68,7 @@ it('a connection that was dropped is closed, and not taken again', async () => {
 it('all connections are closed in the end, those in use as well', async () => {
   const clients = [take(origin), take(origin)];
   for (const client of clients) await used(client);
-  connections.give(origin, clients[0] as Client);
-  await connections.destroy();
+  connections.keep(origin, clients[0] as Client);
+  await connections.close();
   expect(clients.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });

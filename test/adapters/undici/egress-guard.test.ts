@@ -33,9 +33,9 @@ const entry = (address: string): LookupAddress => ({ address, family: isIPv6(add
 
 async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${sink.port}/hook`) {
   const transport = new UndiciWebhookTransport({ allowedPorts: [sink.port], timeoutMs: 2_000, lookup });
-  const { durationMs, ...answer } = await transport.post({ url, headers: {}, body: '{}' });
+  const result = await transport.send({ url, headers: {}, body: '{}' });
   await transport.close();
-  return answer;
+  return result;
 }
 
 const REFUSED = { kind: 'failed', reason: 'name-refused' };
@@ -120,7 +120,7 @@ describe('address literals', () => {
       },
     });
     const answers = await Promise.all(
-      specialUrls(sink.port).map((url) => transport.post({ url, headers: {}, body: '{}' })),
+      specialUrls(sink.port).map((url) => transport.send({ url, headers: {}, body: '{}' })),
     );
     await transport.close();
     expect(answers.length).toBeGreaterThanOrEqual(1_300);
@@ -192,11 +192,11 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       lookup: async () => [current],
     });
     const post = () =>
-      transport.post({ url: `https://${HOST}:${receiver.port}/hook`, headers: {}, body: '{}' });
+      transport.send({ url: `https://${HOST}:${receiver.port}/hook`, headers: {}, body: '{}' });
 
-    expect(await post()).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post()).toMatchObject({ kind: 'responded', status: 200 });
     current = LOOPBACK;
-    expect(await post()).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post()).toMatchObject({ kind: 'responded', status: 200 });
     expect(receiver.connections).toBe(1);
     const [, other] = await Promise.all([post(), post()]);
     expect(other).toMatchObject(REFUSED);
@@ -220,8 +220,8 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       lookup: answering(LOOPBACK),
     });
     const post = (host: string) =>
-      transport.post({ url: `https://${host}:${receiver.port}/`, headers: {}, body: '{}' });
-    expect(await post(HOST)).toMatchObject({ kind: 'answered' });
+      transport.send({ url: `https://${host}:${receiver.port}/`, headers: {}, body: '{}' });
+    expect(await post(HOST)).toMatchObject({ kind: 'responded' });
     expect(await post('other.example.com')).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(receiver.connections).toBe(2);
     expect(receiver.requests).toHaveLength(1);

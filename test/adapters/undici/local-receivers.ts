@@ -4,7 +4,7 @@ import {
   UndiciWebhookTransport,
   type UndiciWebhookTransportOptions,
 } from '../../../src/adapters/undici/undici-webhook-transport.ts';
-import type { WebhookAnswer } from '../../../src/application/ports/webhook-transport.ts';
+import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl } from '../../support/openssl.ts';
 import { type Behaviour, TlsReceiver } from '../../support/tls-receiver.ts';
@@ -65,14 +65,23 @@ export function reaching(port: number): UndiciWebhookTransportOptions {
   };
 }
 
-export const postOf = (port: number, path = '/hook') => ({
+export const requestTo = (port: number, path = '/hook') => ({
   url: `https://${HOST}:${port}${path}`,
   headers: { 'Content-Type': 'application/json', 'X-SVC-Webhook-Secret': 's3cret' },
   body: '{"text":"سڵاو 😀"}',
 });
 
-/** One post to a receiver that behaves like this. */
-export async function answerOf(behave: Behaviour, options: TlsOptions = {}): Promise<WebhookAnswer> {
+/** The result of a request, and the milliseconds it took. */
+export async function timed(
+  sent: Promise<AttemptResult>,
+): Promise<{ readonly result: AttemptResult; readonly durationMs: number }> {
+  const startedAt = performance.now();
+  const result = await sent;
+  return { result, durationMs: performance.now() - startedAt };
+}
+
+/** The result of one request to a receiver that behaves like this. */
+export async function resultOf(behave: Behaviour, options: TlsOptions = {}): Promise<AttemptResult> {
   const receiver = await receive(behave, options);
-  return transportTo(receiver.port).post(postOf(receiver.port));
+  return transportTo(receiver.port).send(requestTo(receiver.port));
 }

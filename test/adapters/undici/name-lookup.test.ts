@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
 import { LOOKUP_MS_MAX, nameLookup } from '../../../src/adapters/undici/name-lookup.ts';
-import { WEBHOOK_TIMEOUT_MS } from '../../../src/application/ports/webhook-transport.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { NameServer, type Zone } from '../../support/name-server.ts';
 
 /** More than the system's own lookup has threads. */
@@ -100,7 +100,7 @@ describe('names by DNS', () => {
   });
 
   it('leave a post time enough for the rest', () => {
-    expect(LOOKUP_MS_MAX).toBeLessThan(WEBHOOK_TIMEOUT_MS);
+    expect(LOOKUP_MS_MAX).toBeLessThan(ATTEMPT_TIMEOUT_MS);
   });
 });
 

@@ -1,148 +1,147 @@
 import { describe, expect, it, test } from 'vitest';
 import type { WebhookKind } from '../../../src/domain/webhooks/attempt-result.ts';
 import {
-  beganToRest,
-  beginProbe,
+  BREAKER_LIFETIME_MS,
   type CircuitBreaker,
-  countsForHealth,
-  decidePost,
+  CLOSED_CIRCUIT,
+  circuitAt,
+  countsForCircuit,
   endpointOf,
-  HEALTH_KEPT_MS,
-  HEALTHY,
+  halfOpened,
   hostOf,
   OPEN_WINDOWS_MS,
-  recordPost,
+  openedUntil,
+  recordAttempt,
 } from '../../../src/domain/webhooks/circuit-breaker.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
-function having(results: string, everyMs = SECOND_MS, health: CircuitBreaker = HEALTHY): CircuitBreaker {
+function having(
+  results: string,
+  everyMs = SECOND_MS,
+  breaker: CircuitBreaker = CLOSED_CIRCUIT,
+): CircuitBreaker {
   return [...results].reduce(
-    (state, sign, at) => recordPost(state, sign === '+', NOW + at * everyMs),
-    health,
+    (state, sign, at) => recordAttempt(state, sign === '+', NOW + at * everyMs),
+    breaker,
   );
 }
 
-describe('opening', () => {
-  test.each<[string, results: string, open: boolean]>([
-    ['nine failures', '---------', false],
-    ['ten failures in a row', '----------', true],
-    ['nine failures on either side of a success', '++++++++---------+', false],
-    ['seven of ten', '+++-------', true],
-    ['six of ten', '++++------', false],
-    ['seven of nine', '++-------', false],
-    ['every second of fifty', '+-'.repeat(25), false],
-  ])('%s', (_, results, open) => {
+describe('a closed circuit', () => {
+  test.each<[does: string, when: string, results: string, open: boolean]>([
+    ['stays closed', 'nine failures in a row', '---------', false],
+    ['opens', 'ten failures in a row', '----------', true],
+    ['stays closed', 'nine failures between successes', '++++++++---------+', false],
+    ['opens', 'seven failures of ten', '+++-------', true],
+    ['stays closed', 'six failures of ten', '++++------', false],
+    ['stays closed', 'seven failures of nine', '++-------', false],
+    ['stays closed', 'every second of fifty attempts failed', '+-'.repeat(25), false],
+  ])('%s after %s', (_does, _when, results, open) => {
     expect(having(results).openUntil !== null).toBe(open);
   });
 
-  it('counts ten in a row over any time, the share over five minutes only', () => {
+  it('opens after ten failures in a row, however far apart they are', () => {
     expect(having('----------', 60 * MINUTE_MS).openUntil).toBe(NOW + 9 * 60 * MINUTE_MS + MINUTE_MS);
+  });
+
+  it('forgets attempts that are more than five minutes old', () => {
     expect(having('+++-------', MINUTE_MS).openUntil).toBeNull();
+  });
+
+  it('counts the attempts of one slice of 30 seconds together', () => {
+    expect(having('+-+').recent).toEqual([{ slice: NOW / 30_000, succeeded: 2, failed: 1 }]);
+    expect(having('+-', 30 * SECOND_MS).recent).toEqual([
+      { slice: NOW / 30_000, succeeded: 1, failed: 0 },
+      { slice: NOW / 30_000 + 1, succeeded: 0, failed: 1 },
+    ]);
   });
 });
 
 describe('the share of failures', () => {
   /** Six failures, then three successes, all at NOW, and one failure at `last`: seven of ten. */
-  const sevenOfTenUntil = (last: number) => recordPost(having('------+++', 0), false, last);
+  const sevenOfTenUntil = (last: number) => recordAttempt(having('------+++', 0), false, last);
 
   it('adds up the attempts of five minutes', () => {
     expect(sevenOfTenUntil(NOW + 5 * MINUTE_MS - 1).openUntil).toBe(NOW + 6 * MINUTE_MS - 1);
     expect(sevenOfTenUntil(NOW + 5 * MINUTE_MS).openUntil).toBeNull();
   });
 
-  it('opens for attempts that are spread over the five minutes', () => {
-    const health = having('------+++-', 30 * SECOND_MS);
-    expect(health.openUntil).toBe(NOW + 9 * 30 * SECOND_MS + MINUTE_MS);
+  it('opens the circuit for attempts that are spread over the five minutes', () => {
+    const breaker = having('------+++-', 30 * SECOND_MS);
+    expect(breaker.openUntil).toBe(NOW + 9 * 30 * SECOND_MS + MINUTE_MS);
   });
 });
 
-describe('while it is open', () => {
+describe('an open circuit', () => {
   const openSince = NOW + 9 * SECOND_MS;
 
-  it('events wait, then one probe goes out and the others wait for it', () => {
+  it('lets one event be attempted after its window, and the others wait for the result', () => {
     const open = having('----------');
-    expect(decidePost(open, openSince)).toEqual({ kind: 'wait', until: openSince + MINUTE_MS });
-    expect(decidePost(open, openSince + MINUTE_MS - 1).kind).toBe('wait');
-    expect(decidePost(open, openSince + MINUTE_MS)).toEqual({ kind: 'probe' });
-    const probing = beginProbe(open, openSince + MINUTE_MS);
-    expect(decidePost(probing, openSince + MINUTE_MS)).toEqual({
-      kind: 'wait',
+    expect(circuitAt(open, openSince)).toEqual({ state: 'open', until: openSince + MINUTE_MS });
+    expect(circuitAt(open, openSince + MINUTE_MS - 1).state).toBe('open');
+    expect(circuitAt(open, openSince + MINUTE_MS)).toEqual({ state: 'half-open' });
+    const halfOpen = halfOpened(open, openSince + MINUTE_MS);
+    expect(circuitAt(halfOpen, openSince + MINUTE_MS)).toEqual({
+      state: 'open',
       until: openSince + MINUTE_MS + 30 * SECOND_MS,
     });
   });
 
-  it('a probe whose result never came is followed by another', () => {
-    const probing = beginProbe(having('----------'), openSince + MINUTE_MS);
-    expect(decidePost(probing, openSince + MINUTE_MS + 30 * SECOND_MS)).toEqual({ kind: 'probe' });
+  it('lets another event be attempted when the result of a half-open attempt never came', () => {
+    const halfOpen = halfOpened(having('----------'), openSince + MINUTE_MS);
+    expect(circuitAt(halfOpen, openSince + MINUTE_MS + 30 * SECOND_MS)).toEqual({ state: 'half-open' });
   });
 
-  it('windows grow: 1, 5, 15, 60 and again 60 minutes', () => {
-    let health = having('----------');
+  it('stays open for 1, 5, 15, 60 and again 60 minutes while half-open attempts fail', () => {
+    let breaker = having('----------');
     let now = openSince;
-    const consecutiveOpens: number[] = [];
+    const windows: number[] = [];
     for (let at = 0; at < 5; at += 1) {
-      const until = health.openUntil ?? now;
-      consecutiveOpens.push((until - now) / MINUTE_MS);
+      const until = breaker.openUntil ?? now;
+      windows.push((until - now) / MINUTE_MS);
       now = until;
-      health = recordPost(beginProbe(health, now), false, now);
+      breaker = recordAttempt(halfOpened(breaker, now), false, now);
     }
-    expect(consecutiveOpens).toEqual([1, 5, 15, 60, 60]);
+    expect(windows).toEqual([1, 5, 15, 60, 60]);
   });
 
-  it('an endpoint begins to rest once for each window, and not by a late failure', () => {
-    const tripped = having('----------');
-    expect(beganToRest(having('---------'), tripped)).toBe(openSince + MINUTE_MS);
-    expect(beganToRest(HEALTHY, having('-'))).toBeNull();
-    expect(beganToRest(tripped, recordPost(tripped, false, openSince + 5))).toBeNull();
-    let health = tripped;
+  it('tells once for each window that it opened, and not for a late failure', () => {
+    const opened = having('----------');
+    expect(openedUntil(having('---------'), opened)).toBe(openSince + MINUTE_MS);
+    expect(openedUntil(CLOSED_CIRCUIT, having('-'))).toBeNull();
+    expect(openedUntil(opened, recordAttempt(opened, false, openSince + 5))).toBeNull();
+    let breaker = opened;
     for (let window = 0; window < 6; window += 1) {
-      const now = health.openUntil ?? 0;
-      const probed = recordPost(beginProbe(health, now), false, now);
-      expect(beganToRest(health, probed)).toBe(probed.openUntil);
-      health = probed;
+      const now = breaker.openUntil ?? 0;
+      const again = recordAttempt(halfOpened(breaker, now), false, now);
+      expect(openedUntil(breaker, again)).toBe(again.openUntil);
+      breaker = again;
     }
-    expect(beganToRest(health, recordPost(health, true, NOW + 86_400_000))).toBeNull();
+    expect(openedUntil(breaker, recordAttempt(breaker, true, NOW + 86_400_000))).toBeNull();
   });
 
-  it('failures of posts that were already on their way do not lengthen the window', () => {
+  it('is not kept open for longer by failures of attempts that were in flight when it opened', () => {
     const open = having('----------');
-    expect(recordPost(open, false, openSince + 5).openUntil).toBe(open.openUntil);
+    expect(recordAttempt(open, false, openSince + 5).openUntil).toBe(open.openUntil);
   });
 
-  it('a success closes it, and the next window is short again', () => {
-    const second = recordPost(
-      beginProbe(having('----------'), openSince + MINUTE_MS),
+  it('is closed by a success, and its next window is short again', () => {
+    const second = recordAttempt(
+      halfOpened(having('----------'), openSince + MINUTE_MS),
       false,
       openSince + MINUTE_MS,
     );
-    const closed = recordPost(beginProbe(second, NOW + 10 * MINUTE_MS), true, NOW + 10 * MINUTE_MS);
-    expect(closed).toEqual(HEALTHY);
-    expect(decidePost(closed, NOW + 10 * MINUTE_MS)).toEqual({ kind: 'post' });
+    const closed = recordAttempt(halfOpened(second, NOW + 10 * MINUTE_MS), true, NOW + 10 * MINUTE_MS);
+    expect(closed).toEqual(CLOSED_CIRCUIT);
+    expect(circuitAt(closed, NOW + 10 * MINUTE_MS)).toEqual({ state: 'closed' });
     const again = having('----------', SECOND_MS, closed);
     expect(again.openUntil).toBe(openSince + MINUTE_MS);
   });
 });
 
-describe('which posts count', () => {
-  const resting = having('----------');
-
-  test.each<[string, CircuitBreaker, WebhookKind, boolean]>([
-    ['of a message that was sent', HEALTHY, 'delivery', true],
-    ['of one that came in', HEALTHY, 'inbound', false],
-    ['of one that came in, as the probe', resting, 'inbound', true],
-  ])('%s', (_, health, kind, counts) => {
-    expect(countsForHealth(health, kind)).toBe(counts);
-  });
-
-  it('of an endpoint are remembered for longer than it may rest', () => {
-    expect(HEALTH_KEPT_MS).toBeGreaterThan(Math.max(...OPEN_WINDOWS_MS));
-  });
-});
-
-describe('the state', () => {
-  it('of an endpoint nobody has posted to is closed and empty', () => {
-    expect(HEALTHY).toEqual({
+describe('a circuit breaker', () => {
+  it('is closed and empty for a destination without attempts', () => {
+    expect(CLOSED_CIRCUIT).toEqual({
       failuresInRow: 0,
       recent: [],
       openUntil: null,
@@ -151,8 +150,16 @@ describe('the state', () => {
     });
   });
 
-  it('forgets the recent attempts when it opens', () => {
-    expect(having('----------').recent).toEqual([]);
+  test.each<[what: string, CircuitBreaker, WebhookKind, boolean]>([
+    ['counts attempts of delivery events', CLOSED_CIRCUIT, 'delivery', true],
+    ['does not count attempts of inbound events while it is closed', CLOSED_CIRCUIT, 'inbound', false],
+    ['counts attempts of inbound events while it is open', having('----------'), 'inbound', true],
+  ])('%s', (_what, breaker, kind, counts) => {
+    expect(countsForCircuit(breaker, kind)).toBe(counts);
+  });
+
+  it('is remembered for longer than it may be open', () => {
+    expect(BREAKER_LIFETIME_MS).toBeGreaterThan(Math.max(...OPEN_WINDOWS_MS));
   });
 
   it('is small and survives JSON', () => {
@@ -166,7 +173,7 @@ describe('the state', () => {
     ['https://example.com/hook?key=1', 'example.com/hook'],
     ['https://example.com:8443/a/b', 'example.com:8443/a/b'],
     ['https://example.com/', 'example.com/'],
-  ])('belongs to a host and path: %s', (url, endpoint) => {
+  ])('belongs to the host, port and path of %s', (url, endpoint) => {
     expect(endpointOf(url)).toBe(endpoint);
     expect(hostOf(endpoint)).toBe(new URL(url).host);
   });

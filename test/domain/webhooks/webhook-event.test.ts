@@ -56,7 +56,7 @@ const at = (instant: number, result: FinishedAttempt['result']): FinishedAttempt
   jitter: 0.5,
 });
 const answered = (status: number, retryAfterMs: number | null = null) =>
-  at(NOW, { kind: 'answered', status, retryAfterMs });
+  at(NOW, { kind: 'responded', status, retryAfterMs });
 const failed = (reason: AttemptFailure) => at(NOW, { kind: 'failed', reason });
 
 describe('a new status event', () => {
@@ -201,18 +201,12 @@ describe('a delivery event after an attempt', () => {
       delivery({ state: 'discarded', attempts, firstAttemptAt: NOW, nextAttemptAt: null, lastError }),
     );
   });
-
-  it('was not tried when nothing was sent', () => {
-    expect(afterAttempt(delivery(), failed('busy'))).toEqual(
-      delivery({ nextAttemptAt: NOW + 7 * SECOND_MS }),
-    );
-  });
 });
 
 describe('an inbound event after an attempt', () => {
-  const OK = { kind: 'answered', status: 204, retryAfterMs: null } as const;
-  const BROKEN = { kind: 'answered', status: 500, retryAfterMs: 900_000 } as const;
-  const GONE = { kind: 'answered', status: 410, retryAfterMs: null } as const;
+  const OK = { kind: 'responded', status: 204, retryAfterMs: null } as const;
+  const BROKEN = { kind: 'responded', status: 500, retryAfterMs: 900_000 } as const;
+  const GONE = { kind: 'responded', status: 410, retryAfterMs: null } as const;
   /** An event whose receiver never answered well. */
   const runOut = () => {
     let event = inbound();
@@ -236,11 +230,6 @@ describe('an inbound event after an attempt', () => {
       state: 'pending',
       nextAttemptAt: NOW + 10 * SECOND_MS,
     });
-  });
-
-  it('was not tried when nothing was sent, and comes again after the end of that', () => {
-    const first = inbound({ attempts: 1, firstAttemptAt: NOW - 10_000, lastError: 'HTTP 500' });
-    expect(afterAttempt(first, failed('busy'))).toEqual({ ...first, nextAttemptAt: NOW + 7 * SECOND_MS });
   });
 
   it('is discarded after fifty attempts in two days', () => {

@@ -1,5 +1,9 @@
 import type { CircuitBreakerStore } from '../../../application/ports/webhook-stores.ts';
-import { type CircuitBreaker, HEALTH_KEPT_MS, HEALTHY } from '../../../domain/webhooks/circuit-breaker.ts';
+import {
+  BREAKER_LIFETIME_MS,
+  type CircuitBreaker,
+  CLOSED_CIRCUIT,
+} from '../../../domain/webhooks/circuit-breaker.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
@@ -44,7 +48,7 @@ export class SqlCircuitBreakerStore implements CircuitBreakerStore {
     if (unknown.length === 0) return known;
     await this.#session.insert(
       INSERT,
-      unknown.map((destination) => ({ destination, state: JSON.stringify(HEALTHY), touched_at: at })),
+      unknown.map((destination) => ({ destination, state: JSON.stringify(CLOSED_CIRCUIT), touched_at: at })),
     );
     const all = byDestination(await this.#session.query(select, [destinationKeys]));
     // Last: whoever holds what was swept must not wait for anybody.
@@ -69,7 +73,7 @@ export class SqlCircuitBreakerStore implements CircuitBreakerStore {
       `DELETE FROM webhook_circuit_breakers WHERE destination IN (
          SELECT destination FROM webhook_circuit_breakers WHERE touched_at < ? AND NOT (destination = ANY(?))
          ORDER BY touched_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
-      [at - HEALTH_KEPT_MS, atHand, limit],
+      [at - BREAKER_LIFETIME_MS, atHand, limit],
     );
   }
 }

@@ -6,17 +6,17 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 
-interface PostPorts {
+interface AttemptPorts {
   readonly webhookTransport: WebhookTransport;
   readonly secretBox: SecretBox;
   readonly hmac: Hmac;
 }
 
-/** Specification 6.1 and 6.2: one attempt to tell a customer's server of an event, signed at that instant. */
-export class PostEvent {
-  readonly #ports: PostPorts;
+/** Specification 6.1 and 6.2: one attempt to deliver an event, signed at that instant. */
+export class AttemptDelivery {
+  readonly #ports: AttemptPorts;
 
-  constructor(ports: PostPorts) {
+  constructor(ports: AttemptPorts) {
     this.#ports = ports;
   }
 
@@ -24,7 +24,7 @@ export class PostEvent {
   execute(event: WebhookEvent, now: number): Promise<AttemptResult> {
     const headers = this.#headers(event, now);
     if (headers === null) return Promise.resolve({ kind: 'failed', reason: 'secret-unreadable' });
-    return this.#ports.webhookTransport.post({ url: event.url, headers, body: event.body });
+    return this.#ports.webhookTransport.send({ url: event.url, headers, body: event.body });
   }
 
   /** Null when the secret cannot be opened. */

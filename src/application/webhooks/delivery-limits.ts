@@ -1,0 +1,37 @@
+/** How much of webhook delivery one process has in hand at a time. */
+export interface DeliveryLimits {
+  /** Attempts in flight to one endpoint (host and path), by all projects together. */
+  readonly attemptsPerEndpoint: number;
+  /** Attempts in flight to one host and port, by all projects together. */
+  readonly attemptsPerHost: number;
+  readonly attemptsPerProject: number;
+  readonly attempts: number;
+  /** Events of one destination that are fetched and have no response yet. */
+  readonly fetchedPerDestination: number;
+  /** Events of one project that are fetched and not recorded yet. */
+  readonly fetchedPerProject: number;
+  readonly fetched: number;
+  readonly destinationsPerProject: number;
+  readonly destinations: number;
+}
+
+/**
+ * 50 attempts are enough for a fast receiver, and are all that a hanging one can hold. A project gets fewer than a
+ * host, so that it cannot keep other projects from a host they share. More events are fetched than are attempted at
+ * once, so that no connection is idle during a fetch. What is in hand of a project whose results cannot be stored is
+ * attempted again after a crash: so that is bounded, too.
+ */
+export const DELIVERY_LIMITS: DeliveryLimits = {
+  attemptsPerEndpoint: 50,
+  attemptsPerHost: 200,
+  attemptsPerProject: 175,
+  attempts: 3_000,
+  fetchedPerDestination: 300,
+  fetchedPerProject: 1_000,
+  fetched: 10_000,
+  destinationsPerProject: 1_000,
+  destinations: 10_000,
+};
+
+/** The deadline of one attempt, from the first lookup to the last byte read (specification 6.1). */
+export const ATTEMPT_TIMEOUT_MS = 10_000;

@@ -1,0 +1,164 @@
+import { concernsReceiver, errorOf, isSuccess } from '../../domain/webhooks/attempt-result.ts';
+import {
+  type CircuitBreaker,
+  CLOSED_CIRCUIT,
+  countsForCircuit,
+  hostOf,
+  openedUntil,
+  recordAttempt,
+} from '../../domain/webhooks/circuit-breaker.ts';
+import {
+  afterAttempt,
+  type FinishedAttempt,
+  promoteNext,
+  type WebhookEvent,
+} from '../../domain/webhooks/webhook-event.ts';
+import { Batcher } from '../batcher.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { LogFields, Logger } from '../ports/logger.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+
+interface RecordPorts {
+  readonly unitOfWork: UnitOfWork;
+  /** Attempts that end during it are recorded together: a transaction for each would cost more than the attempts. */
+  readonly recordBatchWindow: Delay;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** An attempt that ended, begun under a job. Instants are milliseconds since 1970. */
+export interface FinishedDelivery extends Omit<FinishedAttempt, 'jitter'> {
+  readonly job: LeasedJob<WebhookWork>;
+  readonly event: WebhookEvent;
+}
+
+/** What the operator is told once it is committed. */
+interface Notice {
+  readonly event: 'webhook_discarded' | 'webhook_circuit_opened';
+  readonly fields: LogFields;
+}
+
+/**
+ * Stores the results of attempts in batches. A crash before that means that the event is attempted again. A result under
+ * a lease that is not the newest changes nothing, nor does one of an event that changed meanwhile.
+ */
+export class RecordAttempts {
+  readonly #ports: RecordPorts;
+  readonly #batcher: Batcher<FinishedDelivery, boolean>;
+
+  constructor(ports: RecordPorts) {
+    this.#ports = ports;
+    this.#batcher = new Batcher((finished) => this.#recordAll(finished), {
+      clock: ports.clock,
+      pause: ports.recordBatchWindow,
+    });
+  }
+
+  /** Resolves, once the result is committed, with whether the circuit of the destination was opened by its batch. */
+  execute(finished: FinishedDelivery): Promise<boolean> {
+    return this.#batcher.submit(finished);
+  }
+
+  async #recordAll(finished: readonly FinishedDelivery[]): Promise<readonly boolean[]> {
+    const { unitOfWork, logger } = this.#ports;
+    // Undone by a dying machine, a result means that the event is attempted again, as specification 6.1 allows.
+    const { notices, opened } = await unitOfWork.run((stores) => this.#record(stores, finished), 'eventual');
+    for (const { event, fields } of notices) logger.warn(event, fields);
+    return finished.map(({ job }) => opened.has(job));
+  }
+
+  async #record(stores: Stores, finished: readonly FinishedDelivery[]) {
+    const jobs = [...new Set(finished.map(({ job }) => job))];
+    const leased = new Set(await stores.jobs.stillLeased(jobs));
+    const valid = finished.filter(({ job }) => leased.has(job));
+    // Saving locks the events: what others add behind them is there from here on, or finds them changed.
+    const saved = await stores.webhookEvents.save(
+      valid.map(({ event, result, startedAt, endedAt }) =>
+        afterAttempt(event, { result, startedAt, endedAt, jitter: this.#ports.ids.fraction() }),
+      ),
+    );
+    await this.#promote(stores, saved);
+    const savedIds = new Set(saved.map(({ id }) => id));
+    const counted = valid.filter(({ event, result }) => savedIds.has(event.id) && concernsReceiver(result));
+    const openings = await this.#recordForCircuits(stores, counted);
+    const discarded = saved.filter(({ state }) => state === 'discarded');
+    return {
+      notices: [...discarded.map(noticeOfDiscard), ...openings.map(noticeOfOpening)],
+      opened: new Set(openings.map(({ attempt }) => attempt.job)),
+    };
+  }
+
+  /** Schedules what waits behind the attempted events under their ordering keys. */
+  async #promote(stores: Stores, attempted: readonly WebhookEvent[]): Promise<void> {
+    const open = byOrderingKey(
+      await stores.webhookEvents.lockOpen(attempted.map(({ orderingKey }) => orderingKey)),
+    );
+    const now = this.#ports.clock.now();
+    await stores.webhookEvents.save(
+      attempted.flatMap((event) => promoteNext(event, open.get(event.orderingKey) ?? [], now)),
+    );
+  }
+
+  async #recordForCircuits(
+    stores: Stores,
+    attempts: readonly FinishedDelivery[],
+  ): Promise<readonly Opening[]> {
+    if (attempts.length === 0) return [];
+    const keys = new Map(
+      [...new Set(attempts.map(({ job }) => job))].map((job) => [job, destinationKey(job.work)]),
+    );
+    const now = this.#ports.clock.now();
+    const breakers = new Map<string, CircuitBreaker>(
+      await stores.circuitBreakers.lock([...new Set(keys.values())], now),
+    );
+    const openings: Opening[] = [];
+    for (const attempt of attempts) {
+      const key = keys.get(attempt.job) as string;
+      const before = breakers.get(key) ?? CLOSED_CIRCUIT;
+      if (!countsForCircuit(before, attempt.event.kind)) continue;
+      const after = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt);
+      breakers.set(key, after);
+      const until = openedUntil(before, after);
+      if (until !== null) openings.push({ attempt, until });
+    }
+    await stores.circuitBreakers.save(breakers, now);
+    return openings;
+  }
+}
+
+/** The failed attempt that opened a circuit until that instant. */
+interface Opening {
+  readonly attempt: FinishedDelivery;
+  readonly until: number;
+}
+
+function noticeOfDiscard({ id, projectId, endpoint, attempts, lastError }: WebhookEvent): Notice {
+  const fields = { eventId: id, projectId, host: hostOf(endpoint), attempts, lastError };
+  return { event: 'webhook_discarded', fields };
+}
+
+function noticeOfOpening({ attempt: { event, result }, until }: Opening): Notice {
+  const fields = {
+    projectId: event.projectId,
+    host: hostOf(event.endpoint),
+    lastError: errorOf(result),
+    until: new Date(until).toISOString(),
+  };
+  return { event: 'webhook_circuit_opened', fields };
+}
+
+function byOrderingKey(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {
+  const byKey = new Map<string, WebhookEvent[]>();
+  for (const event of events) {
+    const known = byKey.get(event.orderingKey);
+    if (known === undefined) byKey.set(event.orderingKey, [event]);
+    else known.push(event);
+  }
+  return byKey;
+}

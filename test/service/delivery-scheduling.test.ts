@@ -1,0 +1,241 @@
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { ContainerModule } from 'inversify';
+import { describe, expect, it } from 'vitest';
+import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
+import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
+import type { Harness } from '../../src/bootstrap/harness.ts';
+import { ports } from '../../src/bootstrap/tokens.ts';
+import { aWebhookEvent } from '../support/builders.ts';
+import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith, verification } from '../support/seeds.ts';
+
+const SECOND = 1_000;
+const START = Date.UTC(2030, 0, 1);
+/** Attempts in flight to one endpoint. */
+const AT_ONCE = DELIVERY_LIMITS.attemptsPerEndpoint;
+
+const withReceiver = hasOpenssl ? describe : describe.skip;
+const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
+
+/** A service with a clock of its own, whose destinations are polled again and again, or never. */
+async function start({ polls = true } = {}) {
+  let isPolling = polls;
+  const clock = { at: START, now: () => clock.at };
+  const intervals = new EventEmitter();
+  const byHand = new ContainerModule(({ rebind }) => {
+    rebind(ports.clock).toConstantValue(clock);
+    rebind(ports.fetchInterval).toConstantValue((over) => {
+      intervals.emit('begun');
+      if (isPolling) setImmediate(over);
+    });
+  });
+  const receiver = await HttpsReceiver.open();
+  const service = await startService({
+    egress: receiver.egress,
+    now: START,
+    seed: seedWith({ credit: 100_000, rateLimit: null }),
+    overrides: [byHand],
+  });
+  const held: ServerResponse[] = [];
+  receiver.answer((_, response) => held.push(response));
+  const send = async (number: number, path = '/hook') => {
+    await service.request('/sms', {
+      // Fails at once, so that its only event is due at once.
+      body: verification(`999${String(number).padStart(6, '0')}0006`, {
+        provider: 'sms',
+        deliveryReport: { webhookUrl: receiver.url(path), deliveryReportType: 'final' },
+      }),
+    });
+  };
+  /** Resolves when destinations were polled so often from now on. */
+  const polled = async (times: number) => {
+    for (let time = 0; time < times; time += 1) await once(intervals, 'begun');
+  };
+  /** Resolves when every destination was polled for the last time. */
+  const endPolling = async () => {
+    isPolling = false;
+    await polled(1);
+  };
+  const respond = (status: number) => {
+    for (const response of held.splice(0)) response.writeHead(status).end();
+  };
+  const idle = () => service.service.roots.background.idle();
+  const events = () => service.service.roots.database.knex('webhook_events');
+  return { clock, receiver, service, held, send, polled, endPolling, respond, idle, events };
+}
+
+async function jobsOf(service: Harness) {
+  const rows = await service.service.roots.database
+    .knex('jobs')
+    .select('id', 'work', 'due_at', 'is_leased', 'fencing_token');
+  return rows.map(({ id, work, due_at, is_leased, fencing_token }) => ({
+    job: { id, work: JSON.parse(work), fencingToken: Number(fencing_token) } as LeasedJob<WebhookWork>,
+    dueAt: Number(due_at),
+    isLeased: Number(is_leased) === 1,
+  }));
+}
+
+/** Leases the job of the one destination to another process, once its lease is over; resolves with the new lease. */
+async function leaseElsewhere(service: Harness): Promise<LeasedJob> {
+  const leased = await service.service.roots.unitOfWork.run(({ jobs }) =>
+    jobs.lease({ now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1_000 }),
+  );
+  const job = leased.find(({ work }) => work.kind === 'deliver-webhooks');
+  if (job === undefined) throw new Error('The job is due');
+  return job;
+}
+
+withReceiver(named('a destination in hand'), () => {
+  it('delivers more events than are attempted at once, without a poll, and gives its job up', async () => {
+    const { receiver, service, send, idle, events } = await start({ polls: false });
+    receiver.answer(answerWith(200));
+    const count = AT_ONCE * 3;
+    for (let number = 1; number <= count; number += 1) await send(number);
+    await receiver.arrived(count);
+    await idle();
+    expect(await events().where({ state: 'delivered' })).toHaveLength(count);
+    expect(await jobsOf(service)).toEqual([]);
+  });
+
+  it('does not keep another destination of its project waiting while it hangs', async () => {
+    const { receiver, service, send, respond, idle } = await start({ polls: false });
+    await send(1);
+    await receiver.arrived(1);
+    await send(2, '/other');
+    await receiver.arrived(2);
+    expect(receiver.posts.map(({ path }) => path)).toEqual(['/hook', '/other']);
+    respond(200);
+    await idle();
+    expect(await jobsOf(service)).toEqual([]);
+  });
+
+  it('is attempted again so long after the attempt ended, not after it began', async () => {
+    const { clock, receiver, send, respond, idle, events } = await start({ polls: false });
+    await send(1);
+    await receiver.arrived(1);
+    clock.at = START + 5 * SECOND;
+    respond(500);
+    await idle();
+    const [nextAttemptAt] = await events().pluck('next_attempt_at');
+    // Five seconds, and a fifth of that more or less.
+    expect(Number(nextAttemptAt)).toBeGreaterThanOrEqual(START + 9 * SECOND);
+    expect(Number(nextAttemptAt)).toBeLessThanOrEqual(START + 11 * SECOND);
+  });
+
+  it('keeps its job leased while attempts are in flight, and delivers what comes due meanwhile', async () => {
+    const { clock, receiver, service, send, respond, idle } = await start();
+    await send(1);
+    await receiver.arrived(1);
+    expect(await jobsOf(service)).toMatchObject([{ dueAt: START + LEASE_MS, isLeased: true }]);
+    clock.at = START + 4 * SECOND;
+    await send(2);
+    await receiver.arrived(2);
+    expect(await jobsOf(service)).toMatchObject([{ dueAt: START + 4 * SECOND + LEASE_MS, isLeased: true }]);
+    respond(200);
+    await idle();
+    expect(await jobsOf(service)).toEqual([]);
+  });
+
+  it('has no more attempts in flight than its endpoint may have, and one more for each that ends', async () => {
+    const { receiver, held, send, polled, respond, idle, events } = await start();
+    const count = 2 * AT_ONCE + 10;
+    for (let number = 0; number < count; number += 1) await send(number);
+    await receiver.arrived(AT_ONCE);
+    await polled(3);
+    expect(held).toHaveLength(AT_ONCE);
+    for (const response of held.splice(0, 10)) response.writeHead(200).end();
+    await receiver.arrived(AT_ONCE + 10);
+    await polled(3);
+    expect(receiver.posts).toHaveLength(AT_ONCE + 10);
+    receiver.answer(answerWith(200));
+    respond(200);
+    await idle();
+    expect(await events().where({ state: 'delivered' })).toHaveLength(count);
+  });
+
+  it('attempts nothing more once another process has its job, and leaves the job to that one', async () => {
+    const { clock, receiver, service, send, polled, respond, idle, events } = await start();
+    await send(1);
+    await receiver.arrived(1);
+    const taken = await leaseElsewhere(service);
+    clock.at = START + LEASE_MS;
+    await send(2);
+    while ((await events()).length < 2) await polled(1);
+    await polled(2);
+    expect(receiver.posts).toHaveLength(1);
+    respond(200);
+    await idle();
+    expect(await jobsOf(service)).toMatchObject([{ job: taken, isLeased: true }]);
+    expect(await events().where({ is_open: 1 })).toHaveLength(2);
+  });
+
+  it('begins nothing under a lease that may be over, though its events were fetched before', async () => {
+    const { clock, receiver, service, held, send, polled, endPolling, respond, idle, events } = await start();
+    const count = AT_ONCE + 10;
+    for (let number = 0; number < count; number += 1) await send(number);
+    await receiver.arrived(AT_ONCE);
+    while ((await events()).length < count) await polled(1);
+    await endPolling();
+    // A process that stalls: the lease runs out while fetched events wait for their turn.
+    await leaseElsewhere(service);
+    clock.at = START + LEASE_MS;
+    for (const response of held.splice(0, 20)) response.writeHead(200).end();
+    respond(200);
+    await idle();
+    expect(receiver.posts).toHaveLength(AT_ONCE);
+    expect(await events().where({ is_open: 1 })).toHaveLength(count);
+  });
+
+  it('is given back by a service that stops, once its attempts are recorded', async () => {
+    const { receiver, service, send, respond, idle, events } = await start();
+    const count = 4 * AT_ONCE;
+    for (let number = 0; number < count; number += 1) await send(number);
+    await receiver.arrived(AT_ONCE);
+    service.service.roots.deliverWebhooks.stop();
+    receiver.answer(answerWith(200));
+    respond(200);
+    await idle();
+    expect(receiver.posts).toHaveLength(AT_ONCE);
+    expect(await jobsOf(service)).toMatchObject([{ dueAt: START, isLeased: false }]);
+    expect(await events().where({ is_open: 1 })).toHaveLength(count - AT_ONCE);
+  });
+});
+
+withReceiver(named('a process with as many destinations as it may have'), () => {
+  it('gives the job of one more back, due a little later', async () => {
+    const { clock, receiver, service, send, respond, idle } = await start();
+    await send(1);
+    await receiver.arrived(1);
+    const { roots } = service.service;
+    const [inHand] = await jobsOf(service);
+    if (inHand === undefined) throw new Error('The job is leased');
+    const { projectId } = inHand.job.work;
+    // Of endpoints without events: their jobs are gone when they are fetched for.
+    const others = Array.from({ length: DELIVERY_LIMITS.destinationsPerProject }, (_, index) => {
+      const { id, work } = deliverWebhooksJob({ projectId, endpoint: `other.example/${index}` }, START);
+      return { id, fencingToken: 1, work } as LeasedJob<WebhookWork>;
+    });
+    const last = deliverWebhooksJob({ projectId, endpoint: 'last.example/' }, START);
+    const [job] = await roots.unitOfWork.run(async ({ jobs, webhookEvents }) => {
+      await jobs.add([last]);
+      await webhookEvents.insert([
+        aWebhookEvent({
+          projectId,
+          url: 'https://last.example/',
+          endpoint: 'last.example/',
+          nextAttemptAt: START,
+        }),
+      ]);
+      return jobs.lease({ now: START, until: START + LEASE_MS, limit: 10 });
+    });
+    await roots.deliverWebhooks.execute([...others, job as LeasedJob<WebhookWork>]);
+    const back = (await jobsOf(service)).find(({ job: { id } }) => id === last.id);
+    expect(back).toMatchObject({ dueAt: clock.at + 2 * SECOND, isLeased: false });
+    respond(200);
+    await idle();
+  });
+});
