@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
+import { UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
@@ -14,6 +15,7 @@ import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 
 const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 const START = Date.UTC(2030, 0, 1);
 /** Attempts in flight to one endpoint. */
 const AT_ONCE = DELIVERY_LIMITS.attemptsPerEndpoint;
@@ -28,12 +30,21 @@ async function start({ polls = true } = {}) {
   const intervals = new EventEmitter();
   const byHand = new ContainerModule(({ rebind }) => {
     rebind(ports.clock).toConstantValue(clock);
+    rebind(ports.webhookTransport).toResolvedValue(() => transport);
     rebind(ports.fetchInterval).toConstantValue((over) => {
       intervals.emit('begun');
       if (isPolling) setImmediate(over);
     });
   });
   const receiver = await HttpsReceiver.open();
+  const { allow = [], ports: allowedPorts = [], ca = '' } = receiver.egress;
+  // On a slow machine no attempt that is held open runs into its deadline.
+  const transport = new UndiciWebhookTransport({
+    allowedNetworks: allow,
+    allowedPorts,
+    ca,
+    timeoutMs: MINUTE,
+  });
   const service = await startService({
     egress: receiver.egress,
     now: START,

@@ -15,6 +15,8 @@ const NEIGHBOUR_SENDS = 120;
 const CLIENTS = 10;
 const P99_MS_MAX = 2_000;
 const HANGING_POSTS = 50;
+/** It sends more than a thousand messages. */
+const TEST_MS_MAX = 60_000;
 
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
@@ -68,31 +70,35 @@ async function inTurn(count: number, work: (index: number) => Promise<void>): Pr
 }
 
 withReceiver(named('a receiver that hangs on a thousand events'), () => {
-  it('does not hold up the first attempts of a neighbour, even on the same host, and loses none of its own', async () => {
-    const { receiver, service, send, hanging, arrivals } = await start();
-    await inTurn(QUEUED_EVENTS, async (index) => {
-      await send(index, KEY, '/hanging');
-    });
-    await receiver.arrived(HANGING_POSTS);
+  it(
+    'does not hold up the first attempts of a neighbour, even on the same host, and loses none of its own',
+    async () => {
+      const { receiver, service, send, hanging, arrivals } = await start();
+      await inTurn(QUEUED_EVENTS, async (index) => {
+        await send(index, KEY, '/hanging');
+      });
+      await receiver.arrived(HANGING_POSTS);
 
-    const sentAt = new Map<string, number>();
-    await inTurn(NEIGHBOUR_SENDS, async (index) => {
-      const startedAt = performance.now();
-      sentAt.set(await send(index, NEIGHBOUR_KEY, '/neighbour'), startedAt);
-    });
-    while (arrivals.size < NEIGHBOUR_SENDS) await receiver.arrived(receiver.posts.length + 1);
-    expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_POSTS);
-    const waits = [...sentAt].map(([smsId, at]) => (arrivals.get(smsId) ?? Number.NaN) - at);
-    waits.sort((a, b) => a - b);
-    expect(waits[Math.ceil(0.99 * NEIGHBOUR_SENDS) - 1]).toBeLessThan(P99_MS_MAX);
+      const sentAt = new Map<string, number>();
+      await inTurn(NEIGHBOUR_SENDS, async (index) => {
+        const startedAt = performance.now();
+        sentAt.set(await send(index, NEIGHBOUR_KEY, '/neighbour'), startedAt);
+      });
+      while (arrivals.size < NEIGHBOUR_SENDS) await receiver.arrived(receiver.posts.length + 1);
+      expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_POSTS);
+      const waits = [...sentAt].map(([smsId, at]) => (arrivals.get(smsId) ?? Number.NaN) - at);
+      waits.sort((a, b) => a - b);
+      expect(waits[Math.ceil(0.99 * NEIGHBOUR_SENDS) - 1]).toBeLessThan(P99_MS_MAX);
 
-    receiver.answer(answerWith(200));
-    for (const response of hanging) response.writeHead(200).end();
-    await service.settle();
-    const own = receiver.bodies().filter((_, index) => receiver.posts[index]?.path === '/hanging');
-    expect(new Set(own.map(({ smsId }) => smsId)).size).toBe(QUEUED_EVENTS);
-    await service.assertQuiet();
-  });
+      receiver.answer(answerWith(200));
+      for (const response of hanging) response.writeHead(200).end();
+      await service.settle();
+      const own = receiver.bodies().filter((_, index) => receiver.posts[index]?.path === '/hanging');
+      expect(new Set(own.map(({ smsId }) => smsId)).size).toBe(QUEUED_EVENTS);
+      await service.assertQuiet();
+    },
+    TEST_MS_MAX,
+  );
 });
 
 withReceiver(named('posts whose outcomes wait to be recorded'), () => {
