@@ -1,0 +1,246 @@
+import { ContainerModule } from 'inversify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  attemptDeadlineJobId,
+  startAttemptJob,
+  startAttemptJobId,
+} from '../../../src/application/jobs/attempt-jobs.ts';
+import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+import { SendMessages } from '../../../src/application/messages/send-messages.ts';
+import {
+  CAPACITY_RETRY_MS,
+  SUBMISSIONS_IN_FLIGHT_MAX,
+  SubmissionCapacity,
+} from '../../../src/application/messages/submission-capacity.ts';
+import { ports } from '../../../src/bootstrap/tokens.ts';
+import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
+import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
+import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
+import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
+import {
+  aDeliveryReport,
+  aMessage,
+  anSmsId,
+  aPhoneNumber,
+  aProject,
+  aSenderId,
+  aSendRequest,
+  aText,
+  HOUR_MS,
+  NOW,
+  SECOND_MS,
+} from '../../support/builders.ts';
+
+const project = aProject({ settings: { rateLimit: null } });
+const accepted = (attemptNumber = 0): ChainEvent => ({
+  kind: 'submitted',
+  attemptNumber,
+  result: { kind: 'accepted', providerMessageIds: [`id-${attemptNumber}`] },
+});
+const delivered = (attemptNumber = 0): ChainEvent => ({
+  kind: 'receipt',
+  attemptNumber,
+  receipt: { kind: 'delivered' },
+});
+const failed = (attemptNumber = 0): ChainEvent => ({
+  kind: 'receipt',
+  attemptNumber,
+  receipt: { kind: 'failed', reason: 'Absent' },
+});
+
+describe('the way of a message', () => {
+  let world: ApplicationWorld;
+  let wakes: number;
+
+  beforeEach(async () => {
+    wakes = 0;
+    const counted = new ContainerModule(({ rebind }) => {
+      rebind(ports.wakeSignal).toConstantValue({
+        wake: () => {
+          wakes += 1;
+        },
+      });
+    });
+    world = await openApplication({
+      projects: [aSeedProject({ project, senderIds: [aSenderId()] })],
+      overrides: [counted],
+    });
+  });
+
+  afterEach(() => world.close());
+
+  async function send(given: Partial<SendRequest> = {}): Promise<string> {
+    const request = aSendRequest(given);
+    const { smsId } = await world.container
+      .get(SendMessages)
+      .execute({ project, request, idempotency: null });
+    return smsId;
+  }
+
+  const apply = (smsId: string, ...events: readonly ChainEvent[]) =>
+    world.container.get(ApplyMessageEvents).execute(events.map((event) => ({ smsId, event })));
+
+  async function jobs(): Promise<readonly { readonly id: string; readonly due_at: number }[]> {
+    return world.database.knex('jobs').select('id', 'due_at').orderBy('id');
+  }
+
+  it('hands an attempt to its channel with all that the channel has to know', async () => {
+    const smsId = await send({ provider: 'sms', senderId: 'Barid', content: aText('Hello') });
+    expect(await world.runDueJobs()).toEqual([startAttemptJobId(smsId, 0)]);
+    expect(world.submitted).toEqual([
+      {
+        smsId,
+        attemptNumber: 0,
+        channel: 'sms',
+        projectId: project.id,
+        environment: 'live',
+        phoneNumber: aPhoneNumber(),
+        senderId: 'Barid',
+        whatsappSender: { accountId: null, phoneId: null, templateName: null },
+        content: aText('Hello'),
+        text: 'Hello',
+        attemptTimeoutMs: 300 * SECOND_MS,
+        submittedAt: NOW,
+        result: 'accepted',
+      },
+    ]);
+    expect(await world.message(smsId)).toMatchObject({
+      status: 'sent',
+      attempts: [{ channel: 'sms', state: 'accepted', providerMessageIds: [`simulated-${smsId}-0`] }],
+    });
+    expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 24 * HOUR_MS }]);
+  });
+
+  it('schedules the end of an attempt in the transaction that starts it', async () => {
+    const smsId = await send();
+    await world.runDueJobs();
+    expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 30 * SECOND_MS }]);
+  });
+
+  it('goes on to the next channel when the time of one is over', async () => {
+    const smsId = await send();
+    await world.runDueJobs();
+    world.clock.at += 30 * SECOND_MS;
+    expect(await world.runDueJobs()).toEqual([attemptDeadlineJobId(smsId, 0)]);
+    expect(await jobs()).toEqual([{ id: startAttemptJobId(smsId, 1), due_at: world.clock.at }]);
+    await world.runDueJobs();
+    expect(world.submitted.map(({ channel }) => channel)).toEqual(['whatsapp', 'telegram']);
+  });
+
+  it('captures the cost of a delivered message once, and leaves no job', async () => {
+    const smsId = await send({ provider: 'sms' });
+    await world.runDueJobs();
+    expect(await world.account()).toMatchObject({ held: iqd(80), spent: ZERO });
+    await apply(smsId, delivered());
+    await apply(smsId, delivered(), failed());
+    expect(await world.account()).toMatchObject({ balance: iqd(920), held: ZERO, spent: iqd(80) });
+    expect(await jobs()).toEqual([]);
+    expect(await world.message(smsId)).toMatchObject({ status: 'delivered', isFinal: true });
+  });
+
+  it('releases the cost when every channel has failed', async () => {
+    const smsId = await send({ provider: 'sms' });
+    await world.runDueJobs();
+    await apply(smsId, failed());
+    expect(await world.account()).toMatchObject({ balance: iqd(1_000), held: ZERO, spent: ZERO });
+    expect(await world.message(smsId)).toMatchObject({ status: 'failed', errorReason: 'Absent' });
+  });
+
+  it('captures the price of the channel that delivered when the project settles so', async () => {
+    const smsId = anSmsId(7);
+    await world.unitOfWork.run(async (stores) => {
+      const message = aMessage({ smsId, settlement: 'delivered', attempts: [] });
+      await stores.messages.insert([message]);
+      await stores.jobs.add([startAttemptJob(smsId, 0, NOW)]);
+    });
+    await world.runDueJobs();
+    await apply(smsId, delivered());
+    expect((await world.account()).spent).toBe(iqd(60));
+  });
+
+  it('folds several events of one message in the order they were given', async () => {
+    const smsId = await send();
+    const [first] = await world.lease();
+    if (first === undefined) throw new Error('The first attempt is due');
+    await world.unitOfWork.run(({ jobs: store }) => store.add([startAttemptJob(smsId, 0, NOW)]));
+    await world.runDueJobs();
+    await apply(smsId, accepted(), failed(), delivered());
+    expect(await world.message(smsId)).toMatchObject({
+      status: 'delivered',
+      attempts: [{ channel: 'whatsapp', state: 'delivered', providerMessageIds: ['id-0'] }],
+    });
+    // The start of the next channel was scheduled by the second event, and taken back by the third.
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('ignores events of messages that nobody sent', async () => {
+    const before = wakes;
+    await apply(anSmsId(99), delivered());
+    expect(wakes).toBe(before + 1);
+    expect(await world.database.knex('messages').select()).toEqual([]);
+  });
+
+  it('wakes the loops when events are committed', async () => {
+    const smsId = await send({ provider: 'sms' });
+    const before = wakes;
+    await apply(smsId);
+    expect(wakes).toBe(before);
+    await apply(smsId, delivered());
+    expect(wakes).toBe(before + 1);
+  });
+
+  it('starts an attempt later when its provider is at its limit, and no other', async () => {
+    const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
+    const delayed = await send();
+    const free = await send({ provider: 'sms' });
+    await world.runDueJobs();
+    expect(world.submitted.map(({ smsId }) => smsId)).toEqual([free]);
+    expect((await world.message(delayed)).attempts).toEqual([]);
+    expect((await jobs()).filter(({ id }) => id.startsWith(delayed))).toEqual([
+      { id: startAttemptJobId(delayed, 0), due_at: NOW + CAPACITY_RETRY_MS },
+    ]);
+    end();
+    world.clock.at += CAPACITY_RETRY_MS;
+    await world.runDueJobs();
+    expect(world.submitted.map(({ smsId }) => smsId)).toEqual([free, delayed]);
+  });
+
+  it('does not submit a start whose message ended meanwhile', async () => {
+    const smsId = await send({ provider: 'sms' });
+    const leased = await world.lease();
+    await world.unitOfWork.run(async ({ messages }) => {
+      const locked = await messages.lock([smsId]);
+      await messages.save(locked.map((each) => ({ ...each, status: 'failed', isFinal: true, finalAt: NOW })));
+    });
+    expect(leased).toHaveLength(1);
+    world.clock.at += 15 * SECOND_MS;
+    await world.runDueJobs();
+    expect(world.submitted).toEqual([]);
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('queues a webhook event for each status that the subscription wants, in order', async () => {
+    const smsId = await send({
+      provider: 'sms',
+      deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
+    });
+    await world.runDueJobs();
+    await apply(smsId, delivered());
+    const events = await world.unitOfWork.run(({ webhookEvents }) => webhookEvents.lockOpen([smsId]));
+    expect(events.map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([NOW, null]);
+    expect(events.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { smsId, status: 'sent', isFinal: false },
+      { smsId, status: 'delivered', isFinal: true },
+    ]);
+    expect((await jobs()).map(({ id }) => id)).toEqual([`webhooks/${project.id}/customer.example/status`]);
+  });
+
+  it('queues no webhook event for a status that the subscription does not want', async () => {
+    const deliveryReport = aDeliveryReport({ deliveryReportType: 'final' });
+    const smsId = await send({ provider: 'sms', deliveryReport });
+    await world.runDueJobs();
+    expect(await world.database.knex('webhook_events').select()).toEqual([]);
+    await apply(smsId, delivered());
+    expect(await world.database.knex('webhook_events').pluck('state')).toEqual(['pending']);
+  });
+});
