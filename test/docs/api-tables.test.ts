@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { ERROR_CODES } from '../../src/adapters/http/routing/error-codes.ts';
+import * as knownErrors from '../../src/adapters/http/routing/known-errors.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 
@@ -26,7 +27,7 @@ interface Operation {
 }
 
 const page = new Page('docs/api.md');
-const [endpointRows = []] = tables(page.section('## 4. Endpoints'));
+const [endpointRows = [], , replyHeaderRows = []] = tables(page.section('## 4. Endpoints'));
 const documented = endpointRows.map(([endpoint, summary = '', link = '']) => ({
   endpoint: unquoted(endpoint),
   summary,
@@ -34,11 +35,14 @@ const documented = endpointRows.map(([endpoint, summary = '', link = '']) => ({
 }));
 
 let operations: ReadonlyMap<string, Operation>;
+let replyHeaders: readonly string[];
 beforeAll(async () => {
   const harness = await startHarness();
-  const { paths } = (await harness.request('/openapi.json')).body as {
+  const { paths, components } = (await harness.request('/openapi.json')).body as {
     paths: Record<string, Record<string, Operation>>;
+    components: { headers: Record<string, unknown> };
   };
+  replyHeaders = Object.keys(components.headers);
   await harness.close();
   operations = new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
@@ -51,6 +55,12 @@ describe('the endpoints of docs/api.md', () => {
   it('are those that are served, with their summaries', () => {
     const served = [...operations].map(([endpoint, { summary }]) => [endpoint, summary]);
     expect(documented.map(({ endpoint, summary }) => [endpoint, summary]).sort()).toEqual(served.sort());
+  });
+
+  it('have the headers of their replies in a table', () => {
+    // No endpoint replies with a download yet.
+    const own = replyHeaders.filter((name) => name !== 'Content-Disposition');
+    expect(replyHeaderRows.map(([name]) => unquoted(name)).sort()).toEqual([...own].sort());
   });
 
   it('need a key unless they are in section 10', () => {
@@ -79,6 +89,13 @@ describe('the errors of docs/api.md', () => {
 
   it('are those that the interface has, in order', () => {
     expect(rows.map(([code]) => unquoted(code))).toEqual([...ERROR_CODES]);
+  });
+
+  it('have the statuses of the code', () => {
+    const constants = Object.values(knownErrors).filter((value) => typeof value === 'object');
+    expect(constants.length).toBeGreaterThan(8);
+    const statuses = new Map(rows.map(([code, status]) => [unquoted(code), Number(status)]));
+    for (const { code, status } of constants) expect([code, statuses.get(code)]).toEqual([code, status]);
   });
 
   it('are all used by the code', () => {
