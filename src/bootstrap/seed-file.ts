@@ -53,7 +53,9 @@ const project = z
     name: z.string().min(1).max(200),
     slug: z.string().regex(/^[a-z0-9-]{1,60}$/, 'must be 1 to 60 of a-z, 0-9 and -'),
     environment: z.enum(ENVIRONMENTS),
-    apiKeys: z.array(z.string().regex(API_KEY_PATTERN, 'must be sk_live_ or sk_dev_ and 40 hex characters')),
+    apiKeys: z.array(
+      z.string().regex(API_KEY_PATTERN, 'must be sk_live_ or sk_dev_ and 40 lower-case hex characters'),
+    ),
     paymentType: z.enum(PAYMENT_TYPES).default('prepaid'),
     credit: amount.default(0),
     spendingThreshold: amount.nullable().default(null),

@@ -141,7 +141,8 @@ describe('a mistake is told with its path', () => {
   test.each<[path: (string | number)[], value: unknown, at: string, problem: RegExp]>([
     [first('slug'), 'De mo', 'projects[0].slug', /must be 1 to 60 of a-z, 0-9 and -/],
     [first('environment'), 'test', 'projects[0].environment', /expected one of "live"\|"dev"/],
-    [first('apiKeys', 0), 'sk_dev_1', 'projects[0].apiKeys[0]', /sk_live_ or sk_dev_ and 40 hex characters/],
+    [first('apiKeys', 0), 'sk_dev_1', 'projects[0].apiKeys[0]', /sk_live_ or sk_dev_ and 40 lower-case hex/],
+    [first('apiKeys', 0), `sk_dev_${'A'.repeat(40)}`, 'projects[0].apiKeys[0]', /40 lower-case hex/],
     [first('apiKeys', 0), `sk_live_${'a'.repeat(40)}`, 'projects[0].apiKeys[0]', /must begin with sk_dev_/],
     [first('paymentType'), 'monthly', 'projects[0].paymentType', /"prepaid"\|"postpaid"/],
     [first('credit'), -1, 'projects[0].credit', />=0/],

@@ -146,11 +146,28 @@ function requestListener(app: Express, writer: ReplyWriter): Serve {
       writer.write(writer.begin(request, response, null), MALFORMED_REPLY, true);
       return;
     }
-    // What reaches the end matched no route, or could not be decoded and so names nothing either.
+    request.url = decodableUrl(request.url ?? '');
+    // What reaches the end matched no route.
     app(request as Request, response as Response, () => {
       writer.write(writer.begin(request, response, null), NOT_FOUND_REPLY);
     });
   };
+}
+
+/**
+ * The URL with a path that a router can decode. An escape that cannot be decoded stands for itself: the routes see an
+ * id that is simply unknown.
+ */
+function decodableUrl(url: string): string {
+  if (!url.includes('%')) return url;
+  const start = url.indexOf('?');
+  const path = start === -1 ? url : url.slice(0, start);
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length);
+  }
 }
 
 /** HTTP/1.1 with the one host it asks for, or HTTP/1.0 with at most one; the parser lets more than that through. */

@@ -1,6 +1,6 @@
 import type { Environment } from './project.ts';
 
-/** A key is its environment and 160 random bits in hex (specification 5.1). */
+/** A key is its environment and 160 random bits in lower-case hex (specification 5.1); upper case is another text. */
 export const API_KEY_PATTERN = /^sk_(live|dev)_[0-9a-f]{40}$/;
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { apiKeyFromHeader, environmentOfKey } from '../../../src/domain/access/api-key.ts';
+import { apiKeyFromHeader, bearerFromHeader, environmentOfKey } from '../../../src/domain/access/api-key.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef01234567';
 const LIVE = `sk_live_${HEX}`;
@@ -18,14 +18,14 @@ describe('the key in a header', () => {
     ['no space', `Bearer${LIVE}`, null],
     ['39 digits', `Bearer ${LIVE.slice(0, -1)}`, null],
     ['41 digits', `Bearer ${LIVE}0`, null],
-    ['capital hex', `Bearer ${LIVE.toUpperCase()}`, null],
+    ['upper-case hex', `Bearer sk_live_${HEX.toUpperCase()}`, null],
     ['another prefix', `Bearer sk_test_${HEX}`, null],
     ['no prefix', `Bearer ${HEX}`, null],
     ['something before the prefix', `Bearer x${LIVE}`, null],
     ['something after it', `Bearer ${LIVE} x`, null],
     ['something before it', `x Bearer ${LIVE}`, null],
     ['a line feed after it', `Bearer ${LIVE}\n`, null],
-  ])('%s', (_, header, key) => {
+  ])('of %s is found, or null', (_, header, key) => {
     expect(apiKeyFromHeader(header)).toBe(key);
   });
 });
@@ -33,4 +33,15 @@ describe('the key in a header', () => {
 it('tells the environment by the prefix', () => {
   expect(environmentOfKey(LIVE)).toBe('live');
   expect(environmentOfKey(DEV)).toBe('dev');
+});
+
+test.each<[header: string | undefined, token: string | null]>([
+  ['Bearer any.token_1', 'any.token_1'],
+  ['bearer x', 'x'],
+  ['Bearer ', null],
+  ['Basic x', null],
+  ['Bearer a b', null],
+  [undefined, null],
+])('finds the bearer token in %s', (header, token) => {
+  expect(bearerFromHeader(header)).toBe(token);
 });

@@ -18,7 +18,8 @@ import {
 import { nameField, textField } from '../routing/text-fields.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
-const PHONE_ERROR = 'Invalid phone number format';
+const PHONE_ERROR =
+  'Invalid phone number format: use the international format in digits only, for example 9647701234567';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';
 const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object';
 const BUTTONS_ERROR = 'templateParameters.buttons must be an object with the keys 0 to 99';
@@ -52,7 +53,7 @@ export const templateParametersField = z.object(
 const leadingFields = { phoneNumber };
 const commonFields = {
   provider: z.enum(PROVIDERS, { error: 'Invalid provider' }).optional(),
-  senderId: nameField('The sender name', 0, SENDER_ID_CHARACTERS_MAX).optional(),
+  senderId: nameField('The sender ID', 0, SENDER_ID_CHARACTERS_MAX).optional(),
   deliveryReport: deliveryReportField.optional(),
 };
 const optionalWhatsappFields = {
@@ -61,7 +62,7 @@ const optionalWhatsappFields = {
   templateName: templateName.optional(),
 };
 
-/** Specification 4.1: one of three shapes, chosen by `smsType`. Unknown fields are ignored. */
+/** Specification 4.1: one of three shapes, chosen by `smsType`. */
 export const sendBody = z.discriminatedUnion(
   'smsType',
   [

@@ -303,13 +303,19 @@ describe('GET /sms/track/{smsId}', () => {
     });
   });
 
-  test.each([anSmsId(8), 'sms-1', 'SMS-000000000000000000000001', '%00', '__proto__'])(
-    'does not know %s',
-    async (id) => {
-      const reply = await world.call('GET', `/sms/track/${id}`);
-      expect(reply.status).toBe(404);
-      expect(reply.body).toEqual({ message: 'SMS not found' });
-      expect(reply.headers['x-error-code']).toBe('message-not-found');
-    },
-  );
+  test.each([
+    anSmsId(8),
+    'sms-1',
+    'SMS-000000000000000000000001',
+    '%00',
+    '%ff',
+    '%',
+    '%ff?a=%ff',
+    '__proto__',
+  ])('does not know %s', async (id) => {
+    const reply = await world.call('GET', `/sms/track/${id}`);
+    expect(reply.status).toBe(404);
+    expect(reply.body).toEqual({ message: 'SMS not found' });
+    expect(reply.headers['x-error-code']).toBe('message-not-found');
+  });
 });

@@ -10,7 +10,8 @@ const TEMPLATE = {
   whatsappAccountId: '664def456abc789012345601',
   whatsappPhoneId: '664def456abc789012345678',
 };
-const PHONE = 'Invalid phone number format';
+const PHONE =
+  'Invalid phone number format: use the international format in digits only, for example 9647701234567';
 const SMS_TYPE = 'Invalid sms type, use one of verification, custom, whatsapp-template';
 const URL_ERROR = 'deliveryReport.webhookUrl must begin with https:// and hold no control characters';
 const SECRET_ERROR =
@@ -60,10 +61,10 @@ describe('a send that is not well formed', () => {
       'verificationCode must be 1 to 20 characters long',
     ],
     [{ ...VERIFICATION, verificationCode: '12\n34' }, 'verificationCode must not contain control characters'],
-    [{ ...VERIFICATION, senderId: 'TwelveLetter' }, 'The sender name must be at most 11 characters long'],
-    [{ ...VERIFICATION, senderId: '😀'.repeat(6) }, 'The sender name must be at most 11 characters long'],
-    [{ ...VERIFICATION, senderId: 7 }, 'The sender name must be a string'],
-    [{ ...VERIFICATION, senderId: 'A\u0000B' }, 'The sender name must not contain control characters'],
+    [{ ...VERIFICATION, senderId: 'TwelveLetter' }, 'The sender ID must be at most 11 characters long'],
+    [{ ...VERIFICATION, senderId: '😀'.repeat(6) }, 'The sender ID must be at most 11 characters long'],
+    [{ ...VERIFICATION, senderId: 7 }, 'The sender ID must be a string'],
+    [{ ...VERIFICATION, senderId: 'A\u0000B' }, 'The sender ID must not contain control characters'],
     [without(CUSTOM, 'customMessage'), 'customMessage is required'],
     [{ ...CUSTOM, customMessage: '' }, 'customMessage must be 1 to 1000 characters long'],
     [{ ...CUSTOM, customMessage: 'x'.repeat(1001) }, 'customMessage must be 1 to 1000 characters long'],

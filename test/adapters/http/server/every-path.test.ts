@@ -52,8 +52,9 @@ describe('paths and methods', () => {
     '/sms/track/',
     '/sms/track/a/b',
     '/api/api/info',
-    '/sms/track/%ff',
     '/%',
+    '/sms%ff',
+    '/%ff?%ff',
     '//',
     '/.env',
   ])('nothing is at %s', async (path) => {
