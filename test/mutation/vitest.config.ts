@@ -29,7 +29,8 @@ export default defineConfig({
     reporters: [new FailedFiles()],
     // The files of one run share their modules: a mutant is tested in half the time.
     isolate: false,
-    testTimeout: 20_000,
+    // A test that waits for ever fails before Stryker has to restart its worker.
+    testTimeout: 4_000,
     hookTimeout: 20_000,
   },
 });
