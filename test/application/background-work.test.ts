@@ -15,7 +15,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-describe('BackgroundWork', () => {
+describe('background work', () => {
   it('returns at once, counts what it started, and is idle when everything ended', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger() });
     const [first, second] = [new Gate(), new Gate()];

@@ -10,7 +10,7 @@ export interface QueueCapabilities {
 }
 
 export interface QueueProcessOptions {
-  /** Jobs that may wait before there is no more room. */
+  /** Jobs that may wait before the capacity is 0. */
   readonly capacity?: number;
   readonly batchMax?: number;
 }
@@ -64,7 +64,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(byFence).toEqual(jobs);
   });
 
-  it('publishes nothing when there is nothing', async () => {
+  it('hands over nothing for an empty publish', async () => {
     const collector = new JobCollector();
     const { queue } = await start(collector);
     await queue.publish([]);
@@ -72,7 +72,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(collector.batches).toEqual([]);
   });
 
-  it('hands over one batch at a time and fills the next meanwhile, up to its limit', async () => {
+  it('hands over one batch of a kind at a time and fills the next meanwhile, up to its limit', async () => {
     const gate = new Gate();
     const collector = new JobCollector((_, call) => (call === 1 ? gate.opened : undefined));
     const { queue } = await start(collector, { batchMax: 10 });
@@ -106,7 +106,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(collector.ids()).toEqual([leasedJob(1).id, delivery.id, leasedJob(2).id]);
   });
 
-  it('goes on after a batch that was rejected', async () => {
+  it('hands over the next batch after a handler rejected', async () => {
     const collector = new JobCollector((jobs) => {
       if (jobs.some(({ id }) => id === leasedJob(1).id)) throw new Error('planted');
     });
@@ -118,7 +118,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(queue.unavailableReason()).toBeNull();
   });
 
-  it('is idle only when the handler is done with everything', async () => {
+  it('is idle only when the handler has done every job', async () => {
     const gate = new Gate();
     let done = 0;
     const collector = new JobCollector(async (jobs) => {
@@ -134,7 +134,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(await doneWhenIdle).toBe(5);
   });
 
-  it('has room for what it may hold, less what waits', async () => {
+  it('has capacity for its limit less the jobs that wait', async () => {
     const collector = new JobCollector();
     const { queue, ready } = await world.process({ capacity: 3 });
     await ready();
@@ -148,7 +148,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     await expect.poll(() => queue.availableCapacity()).toBe(3);
   });
 
-  it('finishes the batch at hand when it closes, and takes nothing more', async () => {
+  it('finishes the batch in hand when it closes, and takes no further jobs', async () => {
     const gate = new Gate();
     let isDone = false;
     const collector = new JobCollector(async () => {
@@ -176,14 +176,14 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(queue.unavailableReason()).not.toBeNull();
   });
 
-  it('closes twice', async () => {
+  it('may be closed twice', async () => {
     const { queue } = await start(new JobCollector());
     await Promise.all([queue.close(), queue.close()]);
     await queue.close();
     await queue.idle();
   });
 
-  it('has one consumer per process', async () => {
+  it('rejects a second consumer of the process', async () => {
     const { queue } = await start(new JobCollector());
     await expect(queue.consume(new JobCollector().handler)).rejects.toThrow();
   });
@@ -231,7 +231,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(later.ids()).toEqual([leasedJob(2).id]);
   });
 
-  it('keeps what was published when the publisher is lost', async () => {
+  it('keeps published jobs when the publisher is lost', async () => {
     const first = await world.process();
     await first.ready();
     await first.queue.publish(leasedJobs(1, 50));

@@ -5,14 +5,17 @@ import type { JobHandler } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
 import { decodeJob } from './job-envelope.ts';
-import { RabbitLink } from './link.ts';
+import { ReconnectingChannel } from './reconnecting-channel.ts';
 import { declareTopology, type Topology } from './topology.ts';
 
-/** Batches the broker may hand over ahead: one at work and one that fills. */
+/** Batches the broker may hand over ahead: one that is being done and one that fills. */
 export const PREFETCH_BATCHES = 2;
 
-/** Time for an answer about the queue; a broker that gives none has nothing to hand over. */
-export const ANSWER_TIMEOUT_MS = 2_000;
+/** Time for the broker to respond about the queue; a silent broker hands nothing over. */
+export const BROKER_RESPONSE_MS = 2_000;
+
+/** A quorum queue may count a message as handed over shortly before it arrives, so one empty count proves nothing. */
+const EMPTY_COUNTS = 2;
 
 export interface RabbitConsumerOptions {
   readonly url: string;
@@ -32,7 +35,7 @@ interface Delivery {
 /** Takes jobs from the broker's queue and hands them over in batches of one kind. */
 export class RabbitConsumer {
   readonly #options: RabbitConsumerOptions;
-  readonly #link: RabbitLink;
+  readonly #connection: ReconnectingChannel;
   readonly #drain: BatchDrain<Delivery>;
   #channel: ConfirmChannel | null = null;
   #consumerTag: string | null = null;
@@ -46,7 +49,7 @@ export class RabbitConsumer {
       groupOf: ({ job }) => job.work.kind,
       handle: (batch) => this.#handle(batch),
     });
-    this.#link = new RabbitLink({
+    this.#connection = new ReconnectingChannel({
       url,
       name,
       logger,
@@ -57,25 +60,25 @@ export class RabbitConsumer {
 
   /** Begins to connect in the background. */
   start(): void {
-    this.#link.start();
+    this.#connection.start();
   }
 
   /** Resolves once jobs are received; rejects when closed before. */
   ready(): Promise<void> {
-    return this.#link.ready();
+    return this.#connection.ready();
   }
 
   /** Why jobs are not received, or null when they are. */
   unavailableReason(): string | null {
-    return this.#link.unavailableReason();
+    return this.#connection.unavailableReason();
   }
 
-  /** Resolves when nothing is in hand and the broker has nothing more to hand over, or is away. */
+  /** Resolves when no job is in hand and the broker has no more to hand over, or is away. */
   async idle(): Promise<void> {
-    do {
+    for (let emptyCounts = 0; emptyCounts < EMPTY_COUNTS; ) {
       await this.#drain.idle();
-      // Deliveries come before the count on the same channel: none is on its way once the count is here.
-    } while ((await this.#countReady()) > 0 || !this.#drain.isIdle);
+      emptyCounts = (await this.#countReady()) === 0 && this.#drain.isIdle ? emptyCounts + 1 : 0;
+    }
   }
 
   /** Takes no further jobs, finishes those in hand, acknowledges them, lets go of the connection. */
@@ -83,10 +86,10 @@ export class RabbitConsumer {
     this.#isStopping = true;
     if (this.#channel !== null && this.#consumerTag !== null) {
       const cancelled = this.#channel.cancel(this.#consumerTag);
-      await withDeadline(cancelled, ANSWER_TIMEOUT_MS, 'no answer').catch(() => undefined);
+      await withDeadline(cancelled, BROKER_RESPONSE_MS, 'The broker does not respond').catch(() => undefined);
     }
     await this.#drain.idle();
-    await this.#link.close();
+    await this.#connection.close();
   }
 
   async #prepare(channel: ConfirmChannel): Promise<void> {
@@ -113,7 +116,7 @@ export class RabbitConsumer {
     this.#options.logger.warn('queue_cancelled');
     declareTopology(channel, this.#options.topology)
       .then(() => this.#subscribe(channel))
-      .catch((error: Error) => this.#link.restart(error));
+      .catch((error: Error) => this.#connection.restart(error));
   }
 
   #receive(channel: ConfirmChannel, message: ConsumeMessage): void {
@@ -166,7 +169,9 @@ export class RabbitConsumer {
   async #countReady(): Promise<number> {
     if (this.#channel === null) return 0;
     const counting = this.#channel.checkQueue(this.#options.topology.queue);
-    const counted = await withDeadline(counting, ANSWER_TIMEOUT_MS, 'no answer').catch(() => null);
+    const counted = await withDeadline(counting, BROKER_RESPONSE_MS, 'The broker does not respond').catch(
+      () => null,
+    );
     return counted?.messageCount ?? 0;
   }
 }

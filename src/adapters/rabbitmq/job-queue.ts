@@ -23,7 +23,7 @@ export interface RabbitJobQueueOptions {
 
 /**
  * The queue of several processes, at a RabbitMQ broker. It connects in the background, as often as needed:
- * while the broker is away there is no room and `problem()` says why.
+ * while the broker is away, `availableCapacity` is 0 and `unavailableReason` says why.
  */
 export class RabbitJobQueue implements JobQueue {
   readonly #options: RabbitJobQueueOptions;

@@ -4,25 +4,25 @@ import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
 import { encodeJob } from './job-envelope.ts';
-import { RabbitLink } from './link.ts';
+import { CLOSE_TIMEOUT_MS } from './open-channel.ts';
 import { QueueDepth } from './queue-depth.ts';
-import { CLOSE_TIMEOUT_MS } from './session.ts';
+import { ReconnectingChannel } from './reconnecting-channel.ts';
 import { declareTopology, type Topology } from './topology.ts';
 
-/** Time for the broker to confirm what was published. Shorter than a lease, so that the answer is of use. */
+/** Time for the broker to confirm what was published. Shorter than a lease, so that the result is of use. */
 export const CONFIRM_TIMEOUT_MS = 10_000;
 
 export interface RabbitPublisherOptions {
   readonly url: string;
   readonly name: string;
   readonly topology: Topology;
-  /** Jobs that may wait at the broker before there is no more room. */
+  /** Jobs that may wait at the broker before `availableCapacity` is 0. */
   readonly readyMax: number;
   readonly logger: Logger;
 }
 
-/** What is told about each message of a publish. */
-interface Receipts {
+/** The callbacks of each message of a publish. */
+interface Confirms {
   readonly confirmed: () => void;
   readonly failed: (error: Error) => void;
 }
@@ -34,8 +34,8 @@ interface Receipts {
 export class RabbitPublisher {
   readonly #topology: Topology;
   readonly #logger: Logger;
-  readonly #link: RabbitLink;
-  readonly #gauge: QueueDepth;
+  readonly #connection: ReconnectingChannel;
+  readonly #depth: QueueDepth;
   readonly #publishing = new Set<Promise<void>>();
   readonly #returned = new Set<string>();
   #repairing: Promise<void> | null = null;
@@ -45,27 +45,32 @@ export class RabbitPublisher {
     const { url, name, topology, readyMax, logger } = options;
     this.#topology = topology;
     this.#logger = logger;
-    this.#gauge = new QueueDepth(topology.queue, readyMax);
-    this.#link = new RabbitLink({ url, name, logger, prepare: (channel) => this.#prepare(channel) });
+    this.#depth = new QueueDepth(topology.queue, readyMax);
+    this.#connection = new ReconnectingChannel({
+      url,
+      name,
+      logger,
+      prepare: (channel) => this.#prepare(channel),
+    });
   }
 
   /** Begins to connect in the background. */
   start(): void {
-    this.#link.start();
+    this.#connection.start();
   }
 
   /** Resolves once connected; rejects when closed before. */
   ready(): Promise<void> {
-    return this.#link.ready();
+    return this.#connection.ready();
   }
 
   /** Resolves when the broker has confirmed every job; rejects when one is refused, unroutable or uncertain. */
   async publish(jobs: readonly LeasedJob[]): Promise<void> {
-    const channel = this.#link.channel();
+    const channel = this.#connection.channel();
     if (channel === null)
-      throw new Error(`Not published: ${this.#link.unavailableReason() ?? 'no connection'}`);
+      throw new Error(`Not published: ${this.#connection.unavailableReason() ?? 'no connection'}`);
     if (jobs.length === 0) return;
-    this.#gauge.published(jobs.length);
+    this.#depth.published(jobs.length);
     const reason = 'The broker did not confirm in time';
     const publishing = withDeadline(this.#send(channel, jobs), CONFIRM_TIMEOUT_MS, reason);
     this.#publishing.add(publishing);
@@ -78,20 +83,24 @@ export class RabbitPublisher {
 
   /** How many more jobs may wait at the broker, 0 when it is away, blocked or silent. Never rejects. */
   async availableCapacity(): Promise<number> {
-    const channel = this.#link.channel();
-    return channel === null || this.#link.unavailableReason() !== null ? 0 : await this.#gauge.room(channel);
+    const channel = this.#connection.channel();
+    return channel === null || this.#connection.unavailableReason() !== null
+      ? 0
+      : await this.#depth.availableCapacity(channel);
   }
 
   /** Why jobs cannot be published, or null when they can. */
   unavailableReason(): string | null {
-    return this.#link.unavailableReason() ?? (this.#gauge.isSilent() ? 'The broker does not answer' : null);
+    return (
+      this.#connection.unavailableReason() ?? (this.#depth.isSilent() ? 'The broker does not respond' : null)
+    );
   }
 
   /** Waits a moment for what is being published, then lets go of the connection. */
   async close(): Promise<void> {
     const settled = Promise.allSettled(this.#publishing);
-    await withDeadline(settled, CLOSE_TIMEOUT_MS, 'no answer').catch(() => undefined);
-    await this.#link.close();
+    await withDeadline(settled, CLOSE_TIMEOUT_MS, 'The broker does not respond').catch(() => undefined);
+    await this.#connection.close();
   }
 
   async #prepare(channel: ConfirmChannel): Promise<void> {
@@ -101,15 +110,15 @@ export class RabbitPublisher {
   }
 
   async #send(channel: ConfirmChannel, jobs: readonly LeasedJob[]): Promise<void> {
-    const { all, ...receipts } = receiptsOf(jobs.length);
+    const { all, ...confirms } = confirmsOf(jobs.length);
     for (const job of jobs) {
-      const takesMore = this.#sendOne(channel, job, receipts);
+      const takesMore = this.#sendOne(channel, job, confirms);
       if (!takesMore) await Promise.race([once(channel, 'drain'), all]);
     }
     await all;
   }
 
-  #sendOne(channel: ConfirmChannel, job: LeasedJob, { confirmed, failed }: Receipts): boolean {
+  #sendOne(channel: ConfirmChannel, job: LeasedJob, { confirmed, failed }: Confirms): boolean {
     this.#messages += 1;
     const messageId = String(this.#messages);
     const { exchange, routingKey } = this.#topology;
@@ -121,7 +130,7 @@ export class RabbitPublisher {
     });
   }
 
-  /** What no queue wanted comes back just before its confirmation: somebody deleted the queue. */
+  /** A message that has no queue comes back just before its confirmation: the queue was deleted. */
   #takeBack(channel: ConfirmChannel, message: Message): void {
     this.#returned.add(String(message.properties.messageId));
     this.#repairing ??= this.#repair(channel);
@@ -132,14 +141,14 @@ export class RabbitPublisher {
     try {
       await declareTopology(channel, this.#topology);
     } catch {
-      this.#link.restart(new Error('The queue could not be made again'));
+      this.#connection.restart(new Error('The queue could not be made again'));
     }
     this.#repairing = null;
   }
 }
 
 /** `all` resolves after `count` confirmations and rejects at the first failure. */
-function receiptsOf(count: number): Receipts & { readonly all: Promise<void> } {
+function confirmsOf(count: number): Confirms & { readonly all: Promise<void> } {
   let missing = count;
   let resolveAll: () => void = () => {};
   let failed: (error: Error) => void = () => {};

@@ -1,13 +1,13 @@
 import type { Channel } from 'amqplib';
 import { withDeadline } from './deadline.ts';
 
-/** How old the count of waiting jobs may be before it is asked for again. */
-export const ROOM_REFRESH_MS = 200;
+/** How old the count of waiting jobs may be before it is read again. */
+export const DEPTH_REFRESH_MS = 200;
 
-/** Time for the broker to tell that count; without an answer there is no room. */
-export const ROOM_ANSWER_MS = 1_000;
+/** Time for the broker to tell that count; without it the capacity is 0. */
+export const DEPTH_RESPONSE_MS = 1_000;
 
-/** Knows how many jobs wait in a queue: the broker's count, and what was published since it was asked. */
+/** How many jobs wait in a queue: the broker's count, and the jobs published since that count. */
 export class QueueDepth {
   readonly #queue: string;
   readonly #readyMax: number;
@@ -27,16 +27,16 @@ export class QueueDepth {
     this.#publishedSinceRead += jobs;
   }
 
-  /** Whether the broker left the last question unanswered. */
+  /** Whether the broker did not tell the count the last time. */
   isSilent(): boolean {
     return this.#isSilent;
   }
 
-  /** How many more jobs may wait; 0 when the broker does not say. Never rejects. */
-  async room(channel: Channel): Promise<number> {
-    if (performance.now() - this.#readAtMs >= ROOM_REFRESH_MS) {
+  /** How many more jobs may wait; 0 when the broker does not tell. Never rejects. */
+  async availableCapacity(channel: Channel): Promise<number> {
+    if (performance.now() - this.#readAtMs >= DEPTH_REFRESH_MS) {
       try {
-        await withDeadline(this.#read(channel), ROOM_ANSWER_MS, 'The broker does not answer');
+        await withDeadline(this.#read(channel), DEPTH_RESPONSE_MS, 'The broker does not respond');
       } catch {
         this.#isSilent = true;
         return 0;

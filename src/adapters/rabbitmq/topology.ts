@@ -1,12 +1,12 @@
 import type { Channel, Options } from 'amqplib';
 
-/** What the broker hands out this often without an acknowledgement goes to the dead letters. */
+/** A message that the broker delivers this often without an acknowledgement goes to the dead letters. */
 const DELIVERIES_MAX = 5;
 
-/** Set-aside messages that are kept; the oldest make way, because the job's row still tells the whole story. */
+/** Dead-letter messages that the broker keeps; the oldest go first, because the job's row still holds everything. */
 export const DEAD_LETTERS_MAX = 100_000;
 
-/** What the name of the job queue ends in. The broker refuses changed arguments, so a change needs a new number. */
+/** Ends the name of the job queue. The broker refuses changed arguments, so a change needs a new number. */
 const TOPOLOGY_VERSION = 'v1';
 
 /** Where jobs live at the broker. Installations that share one differ in their prefix. */

@@ -8,11 +8,11 @@ import type { AcceptInbound } from '../../application/webhooks/accept-inbound.ts
 import { AdaptivePolling } from './adaptive-polling.ts';
 import type { LocalWakeSignal } from './local-wake-signal.ts';
 
-/** How late work that came due by the clock alone may be noticed. */
+/** How late the loop may notice work that came due by the clock alone. */
 export const POLL_MS = 100;
 
-/** News from a carrier that could not be recorded is tried again after this time. */
-const NEWS_RETRY_MS = 1_000;
+/** A provider event that could not be recorded is tried again after this time. */
+const PROVIDER_EVENT_RETRY_MS = 1_000;
 
 interface WorkLoopOptions {
   readonly localWakeSignal: LocalWakeSignal;
@@ -22,13 +22,13 @@ interface WorkLoopOptions {
   readonly providerEvents: ProviderEventSource;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether the clock moves by itself and is to be watched; a moved clock calls `wake` instead. */
+  /** Whether the clock moves by itself, so that the loop has to poll; a clock moved by hand calls `wake` instead. */
   readonly polls: boolean;
 }
 
 /**
- * Looks for due work: at once when woken, and now and then for what came due by the clock. One look at a time;
- * a wake during a look makes it look again.
+ * Relays due jobs and records the events of providers inside the process: at once when woken, and every `POLL_MS` for
+ * work that came due by the clock. One poll at a time; a wake during a poll causes another.
  */
 export class WorkLoop {
   readonly #options: WorkLoopOptions;
@@ -36,12 +36,12 @@ export class WorkLoop {
   #isStarted = false;
   #isScheduled = false;
   #wakes = 0;
-  #pauseMs = 0;
+  #delayMs = 0;
   #signals = 0;
   #isFailing = false;
-  readonly #pace = new AdaptivePolling();
+  readonly #polling = new AdaptivePolling();
   #scheduled: Promise<void> = Promise.resolve();
-  #looking: Promise<void> = Promise.resolve();
+  #running: Promise<void> = Promise.resolve();
 
   constructor(options: WorkLoopOptions) {
     this.#options = options;
@@ -60,87 +60,87 @@ export class WorkLoop {
     this.#isScheduled = true;
     this.#wakes += 1;
     this.#scheduled = new Promise((resolve) => {
-      const look = () => {
-        this.#lookNext();
+      const poll = () => {
+        this.#pollNext();
         resolve();
       };
-      if (this.#pauseMs > 0) setTimeout(look, this.#pauseMs);
-      else setImmediate(look);
+      if (this.#delayMs > 0) setTimeout(poll, this.#delayMs);
+      else setImmediate(poll);
     });
   }
 
-  /** How many looks were asked for so far. */
+  /** How many polls were requested so far. */
   get wakes(): number {
     return this.#wakes;
   }
 
-  /** Resolves when no look is under way or asked for. */
+  /** Resolves when no poll is running or requested. */
   async idle(): Promise<void> {
     await this.#scheduled;
-    await this.#looking;
+    await this.#running;
     if (this.#isScheduled) await this.idle();
   }
 
-  /** Stops looking; resolves when the last look is over. */
+  /** Stops polling; resolves when the last poll has ended. */
   async stop(): Promise<void> {
     this.#isStarted = false;
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.idle();
   }
 
-  #lookNext(): void {
-    this.#looking = this.#looking.then(() => {
+  #pollNext(): void {
+    this.#running = this.#running.then(() => {
       this.#isScheduled = false;
-      return this.#isStarted ? this.#look() : undefined;
+      return this.#isStarted ? this.#poll() : undefined;
     });
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { relayJobs, logger } = this.#options;
     try {
-      const heard = await this.#applyMessageEvents();
+      const recorded = await this.#recordProviderEvents();
       const relayed = await relayJobs.execute();
-      this.#setPause(relayed + heard > 0, relayed === LEASED_JOBS_MAX);
+      this.#setDelay(relayed + recorded > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
       if (this.#isFailing) logger.info('work_loop_recovered');
       this.#isFailing = false;
     } catch (error) {
-      // Once per outage: it is looked for again many times a second.
+      // Once per outage: the loop polls many times a second.
       if (!this.#isFailing) logger.error('work_loop_failed', error);
       this.#isFailing = true;
     }
   }
 
   /** With a clock that is moved by hand nothing may wait for time to pass. */
-  #setPause(foundWork: boolean, hasMore: boolean): void {
+  #setDelay(foundWork: boolean, hasMore: boolean): void {
     if (!this.#options.polls) return;
-    this.#pauseMs = this.#pace.nextDelay({ foundWork, hasMore, signals: this.#signals });
+    this.#delayMs = this.#polling.nextDelay({ foundWork, hasMore, signals: this.#signals });
     this.#signals = 0;
   }
 
-  /** News that cannot be recorded is put back, and must not keep due work from being done. */
-  async #applyMessageEvents(): Promise<number> {
+  /** Events that cannot be recorded are put back, and must not keep due work from being done. */
+  async #recordProviderEvents(): Promise<number> {
     const { providerEvents, clock, logger } = this.#options;
-    const news = providerEvents.takeDue(clock.now());
-    const outcomes = await Promise.allSettled(news.map((each) => this.#record(each)));
-    const failed = news.filter((_, index) => outcomes[index]?.status === 'rejected');
+    const events = providerEvents.takeDue(clock.now());
+    const outcomes = await Promise.allSettled(events.map((each) => this.#record(each)));
+    const failed = events.filter((_, index) => outcomes[index]?.status === 'rejected');
     if (failed.length > 0) {
-      providerEvents.putBack(failed, clock.now() + NEWS_RETRY_MS);
+      providerEvents.putBack(failed, clock.now() + PROVIDER_EVENT_RETRY_MS);
       const first = outcomes.find((outcome) => outcome.status === 'rejected');
       logger.error('provider_event_failed', first?.reason, { count: failed.length });
     }
-    return news.length - failed.length;
+    return events.length - failed.length;
   }
 
-  #record(news: ProviderEvent): Promise<void> {
+  #record(event: ProviderEvent): Promise<void> {
     const { recordReceipts, acceptInbound } = this.#options;
-    switch (news.kind) {
+    switch (event.kind) {
       case 'receipt':
-        return recordReceipts.execute([news.receipt]);
+        return recordReceipts.execute([event.receipt]);
       case 'inbound':
-        return acceptInbound.execute([news.arrival]);
+        return acceptInbound.execute([event.arrival]);
       default:
-        return news satisfies never;
+        return event satisfies never;
     }
   }
 }

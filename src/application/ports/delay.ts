@@ -1,2 +1,2 @@
-/** Calls `over` once, a short while later, for letting things come together that are cheaper together. */
+/** Calls `over` once, after a short fixed time. It collects work that is cheaper done together; tests replace it. */
 export type Delay = (over: () => void) => void;

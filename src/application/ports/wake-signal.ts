@@ -1,5 +1,5 @@
-/** Says that work was committed, so that nobody has to wait for the next look at the clock. */
+/** Tells the work loop that work was committed, so that it does not wait for its next poll. */
 export interface WakeSignal {
-  /** Returns at once; may be called any number of times. Losing a call costs time, never work. */
+  /** Returns at once; may be called any number of times. A lost call costs time, never work. */
   wake(): void;
 }

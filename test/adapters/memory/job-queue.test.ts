@@ -5,7 +5,7 @@ import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const queueWith = (batchMax: number) => new MemoryJobQueue({ logger: new RecordingLogger(), batchMax });
 
-it('does what waits when it closes, so that nothing stays leased', async () => {
+it('the memory queue does the waiting jobs when it closes, so that none stays leased', async () => {
   const gate = new Gate();
   const collector = new JobCollector(() => gate.opened);
   const queue = queueWith(2);
@@ -18,7 +18,7 @@ it('does what waits when it closes, so that nothing stays leased', async () => {
   expect(collector.ids()).toEqual(leasedJobs(1, 5).map(({ id }) => id));
 });
 
-it('closes without a consumer', async () => {
+it('the memory queue closes without a consumer', async () => {
   const queue = queueWith(2);
   await queue.publish(leasedJobs(1, 5));
   await queue.close();

@@ -18,7 +18,7 @@ describe.skipIf(rabbitUrl === '')(
       await world.dispose();
     });
 
-    it('sets a job aside after five deliveries', async () => {
+    it('dead-letters a message after five deliveries', async () => {
       const collector = new JobCollector(() => {
         throw new Error('planted');
       });
@@ -31,7 +31,7 @@ describe.skipIf(rabbitUrl === '')(
       expect(collector.ids()).toEqual(Array(5).fill(leasedJob(1).id));
     });
 
-    it('sets aside at once what is no job, and goes on', async () => {
+    it('dead-letters a message that is no job at once, and goes on', async () => {
       const collector = new JobCollector();
       const { queue, logger } = await world.process();
       await queue.consume(collector.handler);
@@ -48,7 +48,7 @@ describe.skipIf(rabbitUrl === '')(
       ]);
     });
 
-    it('starts without a broker and says why it carries nothing', async () => {
+    it('starts without a broker and says why it is unavailable', async () => {
       const collector = new JobCollector();
       const { queue, proxy, logger } = await world.process({ severed: true });
       await queue.consume(collector.handler);
@@ -74,7 +74,7 @@ describe.skipIf(rabbitUrl === '')(
       expect(queue.unavailableReason()).toBe('closed');
     });
 
-    it('comes back after its connections were broken', async () => {
+    it('connects again after its connections were broken', async () => {
       const collector = new JobCollector();
       const { queue, proxy, logger } = await world.process();
       await queue.consume(collector.handler);
@@ -88,7 +88,7 @@ describe.skipIf(rabbitUrl === '')(
       expect(queue.unavailableReason()).toBeNull();
     });
 
-    it('finishes a batch whose connection broke, and gets it again', async () => {
+    it('finishes a batch whose connection broke, and receives it again', async () => {
       const gate = new Gate();
       const collector = new JobCollector((_, call) => (call === 1 ? gate.opened : undefined));
       const { queue, proxy, logger } = await world.process();
@@ -109,7 +109,7 @@ describe.skipIf(rabbitUrl === '')(
       expect(logger.count('queue_disconnected')).toBe(2);
     });
 
-    it('rejects what was being published when the connection broke, and publishes it the second time', async () => {
+    it('rejects a publish whose connection broke, and publishes the jobs the second time', async () => {
       const collector = new JobCollector();
       const { queue, proxy, logger } = await world.process();
       await queue.ready();
@@ -137,7 +137,7 @@ describe.skipIf(rabbitUrl === '')(
       await collector.received([leasedJob(1)]);
     });
 
-    it('does not count a job as published that no queue took, and makes the queue again', async () => {
+    it('rejects a publish that no queue took, and declares the queue again', async () => {
       const { queue, logger } = await world.process();
       await queue.ready();
       await world.admin.deleteQueue(world.topology.queue);
@@ -146,7 +146,7 @@ describe.skipIf(rabbitUrl === '')(
       await expect.poll(() => isPublished(queue.publish([leasedJob(4)]))).toBe(true);
     });
 
-    it('comes back after the broker closed its channel', async () => {
+    it('connects again after the broker closed its channel', async () => {
       const { queue, logger } = await world.process();
       await queue.ready();
       await world.admin.deleteQueue(world.topology.queue);
@@ -156,12 +156,12 @@ describe.skipIf(rabbitUrl === '')(
       await queue.publish([leasedJob(1)]);
     });
 
-    it('has no room at a broker that stays silent', async () => {
+    it('has no capacity while the broker stays silent', async () => {
       const { queue, proxy } = await world.process({ readyMax: 7 });
       await queue.ready();
       proxy.pause();
       expect(await queue.availableCapacity()).toBe(0);
-      expect(queue.unavailableReason()).toBe('The broker does not answer');
+      expect(queue.unavailableReason()).toBe('The broker does not respond');
       proxy.resume();
       await expect.poll(() => queue.availableCapacity()).toBe(7);
       expect(queue.unavailableReason()).toBeNull();

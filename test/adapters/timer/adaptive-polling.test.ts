@@ -8,37 +8,37 @@ import {
 const REQUESTS = 500;
 const NO_REQUESTS = 5;
 
-function paceAt(share: number) {
+function pollingAt(share: number) {
   let busy = share;
-  const pace = new AdaptivePolling(() => busy);
-  const pause = (signals: number, hasMore = false, foundWork = true) =>
-    pace.nextDelay({ foundWork, hasMore, signals });
-  return { pause, become: (next: number) => (busy = next) };
+  const polling = new AdaptivePolling(() => busy);
+  const nextDelay = (signals: number, hasMore = false, foundWork = true) =>
+    polling.nextDelay({ foundWork, hasMore, signals });
+  return { nextDelay, become: (next: number) => (busy = next) };
 }
 
-it('looks again at once when there was nothing to do', () => {
-  expect(paceAt(0.2).pause(NO_REQUESTS, false, false)).toBe(0);
+it('adaptive polling does not delay the next poll after one that found no work', () => {
+  expect(pollingAt(0.2).nextDelay(NO_REQUESTS, false, false)).toBe(0);
 });
 
-it('pauses a little after work, and not at all while more is due and there is time', () => {
-  const { pause } = paceAt(0.5);
-  expect(pause(REQUESTS)).toBe(POLLING_DELAY_MS);
-  expect(pause(REQUESTS, true)).toBe(0);
+it('adaptive polling delays the next poll after work, but not while more is due and the process has time', () => {
+  const { nextDelay } = pollingAt(0.5);
+  expect(nextDelay(REQUESTS)).toBe(POLLING_DELAY_MS);
+  expect(nextDelay(REQUESTS, true)).toBe(0);
 });
 
-it('works on without a pause when the process is busy with nothing but its backlog', () => {
-  expect(paceAt(1).pause(NO_REQUESTS, true)).toBe(0);
+it('adaptive polling does not delay while the backlog alone keeps the process busy', () => {
+  expect(pollingAt(1).nextDelay(NO_REQUESTS, true)).toBe(0);
 });
 
-it('gives way further and further while requests leave no time, up to a bound, and comes back at once', () => {
-  const { pause, become } = paceAt(0.95);
+it('adaptive polling doubles its delay up to a bound while requests leave no time, and resets it at once', () => {
+  const { nextDelay, become } = pollingAt(0.95);
   expect([
-    pause(REQUESTS, true),
-    pause(REQUESTS, true),
-    pause(REQUESTS, true),
-    pause(REQUESTS, true),
+    nextDelay(REQUESTS, true),
+    nextDelay(REQUESTS, true),
+    nextDelay(REQUESTS, true),
+    nextDelay(REQUESTS, true),
   ]).toEqual([100, 200, 400, 400]);
   expect(YIELDING_DELAY_MS_MAX).toBe(400);
   become(0.6);
-  expect(pause(REQUESTS)).toBe(50);
+  expect(nextDelay(REQUESTS)).toBe(50);
 });

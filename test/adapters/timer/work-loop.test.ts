@@ -5,7 +5,7 @@ import type { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
 import { NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
-/** A loop whose looks end as given, one after the other, and then find nothing. */
+/** A loop whose polls end as given, one after the other, and then find nothing. */
 function loopWith(outcomes: ('fails' | 'finds')[]) {
   const logger = new RecordingLogger();
   const localWakeSignal = new LocalWakeSignal();
@@ -29,7 +29,7 @@ function loopWith(outcomes: ('fails' | 'finds')[]) {
   return { loop, localWakeSignal, logger, outcomes };
 }
 
-it('says once that it cannot look for work, and once that it can again', async () => {
+it('the work loop logs once that it fails, and once that it has recovered', async () => {
   const { loop, localWakeSignal, logger, outcomes } = loopWith(['fails', 'fails', 'fails', 'finds', 'fails']);
   loop.start();
   while (outcomes.length > 0) {
@@ -48,7 +48,7 @@ it('says once that it cannot look for work, and once that it can again', async (
   ]);
 });
 
-it('looks again as long as it finds work, and for every signal', async () => {
+it('the work loop polls again as long as it finds work, and for every signal', async () => {
   const { loop, localWakeSignal, outcomes } = loopWith(['finds', 'finds', 'finds']);
   loop.start();
   await loop.idle();

@@ -7,52 +7,52 @@ export const HEARTBEAT_SECONDS = 10;
 /** Time for one step of the handshake. */
 export const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Time for the whole way to a usable channel: handshake, declarations, subscription. */
+/** Time until a channel is usable: handshake, declarations, subscription. */
 export const OPEN_TIMEOUT_MS = 5_000;
 
 /** Time for the broker's goodbye. */
 export const CLOSE_TIMEOUT_MS = 2_000;
 
-export interface SessionOptions {
+export interface OpenChannelOptions {
   readonly url: string;
   /** Shown by the broker beside the connection. */
   readonly name: string;
-  /** Prepares the channel; the session is open once this resolved. */
+  /** Prepares the channel; the channel counts as open once this resolved. */
   readonly prepare: (channel: ConfirmChannel) => Promise<void>;
-  /** Ends the session, open or not, without a goodbye. */
+  /** Ends the connection, open or not, without a goodbye. */
   readonly signal: AbortSignal;
 }
 
-/** One life of a connection with one channel. What ends either of them ends both. */
-export interface Session {
+/** An open channel and its connection. The end of either ends both. */
+export interface OpenChannel {
   readonly channel: ConfirmChannel;
-  /** Resolves with the reason when the session is over. Never rejects. */
+  /** Resolves with the reason when the channel is over. Never rejects. */
   readonly ended: Promise<Error>;
   /** Why the broker takes no messages at the moment, or null when it does. */
   blocked(): string | null;
-  /** Ends the session at once. */
+  /** Ends the connection at once. */
   drop(reason: Error): void;
-  /** Ends it when everything written on the channel has been taken, or the broker does not answer. */
+  /** Ends it when everything written on the channel has been taken, or the broker does not respond. */
   close(): Promise<void>;
 }
 
-/** Rejects when the broker refuses, is away or does not answer in time; then nothing stays open. */
-export async function openSession(options: SessionOptions): Promise<Session> {
+/** Rejects when the broker refuses, is away or does not respond in time; then nothing stays open. */
+export async function openChannel(options: OpenChannelOptions): Promise<OpenChannel> {
   const socket = new AbortController();
   try {
-    return await withDeadline(establish(options, socket), OPEN_TIMEOUT_MS, 'The broker does not answer');
+    return await withDeadline(establish(options, socket), OPEN_TIMEOUT_MS, 'The broker does not respond');
   } catch (error) {
     socket.abort();
     throw error;
   }
 }
 
-async function establish(options: SessionOptions, socket: AbortController): Promise<Session> {
+async function establish(options: OpenChannelOptions, socket: AbortController): Promise<OpenChannel> {
   const socketOptions = {
     timeout: CONNECT_TIMEOUT_MS,
     noDelay: true,
     clientProperties: { connection_name: options.name },
-    // Without it a half-open socket would outlive its session by minutes and keep the process alive.
+    // Without it a half-open socket would live minutes longer and keep the process alive.
     signal: AbortSignal.any([socket.signal, options.signal]),
   };
   const model = await connect(withHeartbeat(options.url), socketOptions);
@@ -94,7 +94,7 @@ async function establish(options: SessionOptions, socket: AbortController): Prom
   };
 }
 
-/** The channel's answer follows everything sent on it: after it no acknowledgement can be lost. */
+/** The broker confirms the close of a channel after everything sent on it: no acknowledgement is lost after that. */
 async function sayGoodbye(model: ChannelModel, channel: ConfirmChannel): Promise<void> {
   await channel.close();
   await model.close();

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfirmChannel } from 'amqplib';
 import type { Logger } from '../../application/ports/logger.ts';
-import { openSession, type Session } from './session.ts';
+import { type OpenChannel, openChannel } from './open-channel.ts';
 
 /** The wait before an attempt is drawn from 0 up to a bound that doubles with every failure. */
 export const RECONNECT_FIRST_MS = 100;
 
-/** The largest bound: a broker that comes back is found within this and the time of a handshake. */
+/** The largest bound. */
 export const RECONNECT_MAX_MS = 2_000;
 
-export interface LinkOptions {
+export interface ReconnectingChannelOptions {
   readonly url: string;
   /** Shown by the broker beside the connection. */
   readonly name: string;
@@ -25,17 +25,17 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A connection with one channel that is opened again whenever it is lost, until it is closed. */
-export class RabbitLink {
-  readonly #options: LinkOptions;
+/** A channel on a connection of its own, opened again whenever it is lost, until `close`. */
+export class ReconnectingChannel {
+  readonly #options: ReconnectingChannelOptions;
   readonly #stop = new AbortController();
-  #session: Session | null = null;
-  #problem: string | null = 'not connected yet';
+  #open: OpenChannel | null = null;
+  #reason: string | null = 'not connected yet';
   #waiters: Waiter[] = [];
   #running: Promise<void> | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(options: LinkOptions) {
+  constructor(options: ReconnectingChannelOptions) {
     this.#options = options;
   }
 
@@ -46,28 +46,28 @@ export class RabbitLink {
 
   /** The open channel, or null while there is none. */
   channel(): ConfirmChannel | null {
-    return this.#session?.channel ?? null;
+    return this.#open?.channel ?? null;
   }
 
   /** Why nothing can be sent, or null when it can. */
   unavailableReason(): string | null {
-    const blocked = this.#session?.blocked() ?? null;
-    return blocked === null ? this.#problem : `The broker takes no messages: ${blocked}`;
+    const blocked = this.#open?.blocked() ?? null;
+    return blocked === null ? this.#reason : `The broker takes no messages: ${blocked}`;
   }
 
-  /** Resolves once the link is open; rejects when it is closed before. */
+  /** Resolves once the channel is open; rejects when it is closed before. */
   async ready(): Promise<void> {
-    if (this.#session !== null) return;
+    if (this.#open !== null) return;
     if (this.#closed !== null) throw closedError();
     await new Promise<void>((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
-  /** Gives the connection up and opens another, unless the link is being closed. */
+  /** Drops the connection and opens another, unless `close` was called. */
   restart(reason: Error): void {
-    if (this.#closed === null) this.#session?.drop(reason);
+    if (this.#closed === null) this.#open?.drop(reason);
   }
 
-  /** Ends the link after what was sent has been taken. May be called twice. */
+  /** Closes after the broker has taken what was sent. May be called twice. */
   close(): Promise<void> {
     this.#closed ??= this.#shutDown();
     return this.#closed;
@@ -75,10 +75,10 @@ export class RabbitLink {
 
   async #shutDown(): Promise<void> {
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closedError());
-    await this.#session?.close();
+    await this.#open?.close();
     this.#stop.abort();
     await this.#running;
-    this.#problem = 'closed';
+    this.#reason = 'closed';
   }
 
   async #keepOpen(): Promise<void> {
@@ -86,10 +86,10 @@ export class RabbitLink {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        const session = await openSession({ ...this.#options, signal });
+        const open = await openChannel({ ...this.#options, signal });
         failures = 0;
-        this.#opened(session);
-        this.#lost(await session.ended);
+        this.#setOpen(open);
+        this.#lost(await open.ended);
       } catch (error) {
         failures += 1;
         this.#lost(error);
@@ -99,21 +99,21 @@ export class RabbitLink {
     }
   }
 
-  #opened(session: Session): void {
-    this.#session = session;
-    this.#problem = null;
+  #setOpen(open: OpenChannel): void {
+    this.#open = open;
+    this.#reason = null;
     this.#options.logger.info('queue_connected', { connection: this.#options.name });
     for (const waiter of this.#waiters.splice(0)) waiter.resolve();
   }
 
-  /** A broker that stays away for the same reason is mentioned once. */
+  /** The same reason is logged once, however often an attempt fails with it. */
   #lost(error: unknown): void {
     const reason = reasonOf(error);
-    if (this.#closed === null && this.#problem !== reason) {
+    if (this.#closed === null && this.#reason !== reason) {
       this.#options.logger.warn('queue_disconnected', { connection: this.#options.name, reason });
     }
-    this.#session = null;
-    this.#problem = reason;
+    this.#open = null;
+    this.#reason = reason;
     this.#options.lost?.();
   }
 }
@@ -131,5 +131,5 @@ function reasonOf(error: unknown): string {
 }
 
 function closedError(): Error {
-  return new Error('The link to the broker is closed');
+  return new Error('The connection to the broker is closed');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reconnectDelayMs } from '../../../src/adapters/rabbitmq/link.ts';
+import { reconnectDelayMs } from '../../../src/adapters/rabbitmq/reconnecting-channel.ts';
 
 describe('the wait before connecting again', () => {
   it.each([
