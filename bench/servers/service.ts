@@ -48,10 +48,12 @@ function storedMessage(projectId: string, createdAt: number): Message {
     Math.floor(Math.random() * 2 ** 24)
       .toString(16)
       .padStart(6, '0');
+  const phoneNumber = `9647${100_000_000 + Math.floor(Math.random() * 900_000_000)}` as PhoneNumber;
   return {
     smsId: `sms-${createdAt.toString(16).padStart(12, '0')}${randomHex()}${randomHex()}`,
     projectId,
-    phoneNumber: `9647${100_000_000 + Math.floor(Math.random() * 900_000_000)}` as PhoneNumber,
+    phoneNumber,
+    phoneNumberAsSent: phoneNumber,
     senderId: null,
     whatsappSender: { accountId: null, phoneId: null, templateName: null },
     content: { smsType: 'verification', verificationCode: '******' },

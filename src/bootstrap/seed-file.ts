@@ -12,7 +12,7 @@ import { SENDER_ID_CHARACTERS_MAX, WEBHOOK_URL_CHARACTERS_MAX } from '../domain/
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
 import { LANGUAGES } from '../domain/shared/language.ts';
 import { iqd, isIqdAmount } from '../domain/shared/money.ts';
-import { isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
+import { canonicalPhoneNumber, isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
 import {
   INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
@@ -224,7 +224,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
     account: {
       paymentType: seeded.paymentType,
       spendingThreshold: seeded.spendingThreshold === null ? null : iqd(seeded.spendingThreshold),
-      trialPhoneNumber: seeded.trial?.ownPhoneNumber ?? null,
+      trialPhoneNumber: seeded.trial === null ? null : canonicalPhoneNumber(seeded.trial.ownPhoneNumber),
     },
     credit: iqd(seeded.credit),
     senderIds: seeded.senderIds.map((sender) => ({

@@ -280,6 +280,11 @@ describe('the number of an inbound webhook', () => {
   });
 });
 
+it('brings the own number of a trial to the spelling that sends are compared with', () => {
+  const seed = exampleWith(['projects', 0, 'trial'], { ownPhoneNumber: '07701234567' });
+  expect(readSeed(seed).projects[0]?.account.trialPhoneNumber).toBe('9647701234567');
+});
+
 it('refuses a template of a category that has no price', () => {
   const seed = structuredClone(DEMO_SEED);
   const [template] = seed.projects[0]?.whatsapp?.businesses[0]?.whatsappAccounts?.[0]?.templates ?? [];

@@ -26,6 +26,7 @@ export function storesContract(open: () => Promise<Storage>): void {
 
   describe('messages', () => {
     const rich = aMessage({
+      phoneNumberAsSent: '07712345678',
       smsId: anSmsId(2),
       senderId: 'Barid',
       content: aText('مرحبا بالعالم 👩‍👩‍👧 "quoted" \\ and a\nline feed\tand a tab, ? :name $1'),

@@ -207,6 +207,7 @@ export const NO_WHATSAPP_SENDER: WhatsappSender = { accountId: null, phoneId: nu
 export function aSendRequest(given: Partial<SendRequest> = {}): SendRequest {
   return {
     phoneNumber: aPhoneNumber(),
+    phoneNumberAsSent: given.phoneNumber ?? aPhoneNumber(),
     provider: 'auto',
     senderId: null,
     content: aCode(),
@@ -272,6 +273,7 @@ export function aMessage(given: Partial<Message> = {}): Message {
     smsId: anSmsId(),
     projectId: PROJECT_ID,
     phoneNumber: aPhoneNumber(),
+    phoneNumberAsSent: given.phoneNumber ?? aPhoneNumber(),
     senderId: null,
     whatsappSender: NO_WHATSAPP_SENDER,
     content: aCode(),

@@ -38,7 +38,10 @@ export interface ChannelAttempt {
 export interface Message {
   readonly smsId: string;
   readonly projectId: string;
+  /** Canonical: the same for every spelling of a handset's number. */
   readonly phoneNumber: PhoneNumber;
+  /** The number as the caller wrote it, which is the one that replies show. */
+  readonly phoneNumberAsSent: string;
   readonly senderId: string | null;
   readonly whatsappSender: WhatsappSender;
   readonly content: Content;

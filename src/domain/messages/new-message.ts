@@ -15,6 +15,7 @@ export function newMessage(
     smsId,
     projectId: project.id,
     phoneNumber: request.phoneNumber,
+    phoneNumberAsSent: request.phoneNumberAsSent,
     senderId: request.senderId,
     whatsappSender: request.whatsappSender,
     content: request.content,

@@ -43,7 +43,10 @@ export interface WhatsappSender {
 
 /** A well-formed request to send one message. */
 export interface SendRequest {
+  /** Canonical: the same for every spelling of a handset's number. */
   readonly phoneNumber: PhoneNumber;
+  /** The number as the caller wrote it, which is the one that replies show. */
+  readonly phoneNumberAsSent: string;
   readonly provider: Provider;
   readonly senderId: string | null;
   readonly content: Content;

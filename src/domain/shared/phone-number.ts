@@ -25,6 +25,14 @@ export function isPhoneNumber(text: string): text is PhoneNumber {
   return PHONE_NUMBER_PATTERN.test(text);
 }
 
+/** A mobile number of the home country in another spelling: `00964…`, `9640…`, or `07…` with 11 digits. */
+const OTHER_SPELLING = /^(?:00964|9640|0)(7[0-9]{9})$/;
+
+/** One number for every spelling of a handset's number, so that it has one price and one rate limit. */
+export function canonicalPhoneNumber(phoneNumber: PhoneNumber): PhoneNumber {
+  return phoneNumber.replace(OTHER_SPELLING, `${HOME_COUNTRY_CODE}$1`) as PhoneNumber;
+}
+
 export function isDomestic(phoneNumber: PhoneNumber): boolean {
   return phoneNumber.startsWith(HOME_COUNTRY_CODE);
 }

@@ -24,6 +24,7 @@ const NAMES = [
   '007-webhook-lanes',
   '008-webhook-lane-health',
   '009-field-vocabulary',
+  '011-phone-number-as-sent',
 ];
 
 describe('migrations on SQLite', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  canonicalPhoneNumber,
   isDomestic,
   isPhoneNumber,
   type Operator,
@@ -47,4 +48,28 @@ test.each([
   ['0964771234567', false],
 ])('%s is at home: %s', (digits, expected) => {
   expect(isDomestic(aPhoneNumber(digits))).toBe(expected);
+});
+
+describe('the canonical number of a handset', () => {
+  test.each(['9647701234567', '009647701234567', '96407701234567', '07701234567'])(
+    'is the same for every spelling: %s',
+    (digits) => {
+      expect(canonicalPhoneNumber(aPhoneNumber(digits))).toBe('9647701234567');
+    },
+  );
+
+  test.each([
+    '7701234567',
+    '0770123456',
+    '077012345678',
+    '96477012345678',
+    '964077012345678',
+    '9640612345678',
+    '06012345678',
+    '009055321234567',
+    '905321234567',
+    '9990000000001',
+  ])('is the number itself when it is no other spelling of an Iraqi mobile number: %s', (digits) => {
+    expect(canonicalPhoneNumber(aPhoneNumber(digits))).toBe(digits);
+  });
 });

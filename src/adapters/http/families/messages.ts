@@ -116,7 +116,7 @@ function presentReceipt(accepted: SendResult): z.input<typeof receipt> {
 function presentMessage(message: Message): z.input<typeof trackedMessage> {
   return {
     smsId: message.smsId,
-    phoneNumber: message.phoneNumber,
+    phoneNumber: message.phoneNumberAsSent,
     status: message.status,
     cost: toIqd(message.cost),
     isFinalStatus: message.isFinal,

@@ -8,7 +8,11 @@ import {
   SMS_TYPES,
   VERIFICATION_CODE_CHARACTERS_MAX,
 } from '../../../domain/messages/send-request.ts';
-import { PHONE_NUMBER_PATTERN, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import {
+  canonicalPhoneNumber,
+  PHONE_NUMBER_PATTERN,
+  type PhoneNumber,
+} from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import {
   TEMPLATE_NAME_CHARACTERS_MAX,
@@ -98,7 +102,8 @@ export type SendBody = z.output<typeof sendBody>;
 /** The request as the use case takes it; defaults are filled in here and nowhere else. */
 export function toSendRequest(body: SendBody): SendRequest {
   return {
-    phoneNumber: body.phoneNumber as PhoneNumber,
+    phoneNumber: canonicalPhoneNumber(body.phoneNumber as PhoneNumber),
+    phoneNumberAsSent: body.phoneNumber,
     provider: body.provider ?? 'auto',
     senderId: body.senderId ?? null,
     content: contentOf(body),

@@ -54,6 +54,7 @@ describe('POST /sms', () => {
         idempotency: null,
         request: {
           phoneNumber: '9647701234567',
+          phoneNumberAsSent: '9647701234567',
           provider: 'auto',
           senderId: null,
           content: { smsType: 'verification', verificationCode: '123456' },
@@ -81,6 +82,7 @@ describe('POST /sms', () => {
     });
     expect(world.api.sent[0]?.request).toEqual({
       phoneNumber: '9647701234567',
+      phoneNumberAsSent: '9647701234567',
       provider: 'whatsapp-telegram-sms',
       senderId: 'Barid',
       content: { smsType: 'custom', customMessage: 'سڵاو 👋\n\tline two' },
@@ -110,6 +112,7 @@ describe('POST /sms', () => {
     expect(world.api.sent.map(({ request }) => request)).toEqual([
       {
         phoneNumber: '9647701234567',
+        phoneNumberAsSent: '9647701234567',
         provider: 'auto',
         senderId: null,
         content: { smsType: 'whatsapp-template', templateName: 'parcel', templateParameters: { header: {} } },
@@ -126,6 +129,7 @@ describe('POST /sms', () => {
       },
       {
         phoneNumber: '9647701234567',
+        phoneNumberAsSent: '9647701234567',
         provider: 'auto',
         senderId: null,
         content: { smsType: 'verification', verificationCode: '123456' },
@@ -133,6 +137,14 @@ describe('POST /sms', () => {
         deliveryReport: null,
       },
     ]);
+  });
+
+  it('brings the number of a handset to one spelling and keeps the number as it was sent', async () => {
+    await world.post('/sms', { ...VERIFICATION, phoneNumber: '07701234567' });
+    expect(world.api.sent[0]?.request).toMatchObject({
+      phoneNumber: '9647701234567',
+      phoneNumberAsSent: '07701234567',
+    });
   });
 
   it('reads line ends of every kind in a text and in parameters as line feeds', async () => {
