@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { AuthenticateProject } from '../../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
+import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/project-keys.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
 import { VerifyLedger } from '../../application/billing/verify-ledger.ts';
 import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
@@ -35,7 +36,9 @@ const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, sub
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
-  wire(bind, AuthenticateProject, { unitOfWork, keyHasher, clock });
+  wire(bind, StoredProjectKeys, { unitOfWork });
+  wire(bind, CachedProjectKeys, { source: StoredProjectKeys, clock });
+  wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys, keyHasher });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
   wire(bind, StoredPriceList, { unitOfWork });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });

@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../src/adapters/node/hmac-key-hasher.ts';
+import { AuthenticateProject } from '../../../src/application/access/authenticate-project.ts';
 import {
-  AuthenticateProject,
+  CachedProjectKeys,
+  StoredProjectKeys,
   UNKNOWN_KEY_QUERIES_MAX,
-} from '../../../src/application/access/authenticate-project.ts';
+} from '../../../src/application/access/project-keys.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
 import { Rejected } from '../../../src/application/rejected.ts';
@@ -52,7 +54,9 @@ describe('AuthenticateProject', () => {
       },
       ping: () => unitOfWork.ping(),
     };
-    authenticate = new AuthenticateProject({ unitOfWork: gated, keyHasher, clock: { now: () => now } });
+    const source = new StoredProjectKeys({ unitOfWork: gated });
+    const projectKeys = new CachedProjectKeys({ source, clock: { now: () => now } });
+    authenticate = new AuthenticateProject({ projectKeys, keyHasher });
   });
 
   afterEach(() => database.close());
@@ -63,7 +67,7 @@ describe('AuthenticateProject', () => {
     });
   };
   const unknownKey = (index: number) => `sk_live_${index.toString(16).padStart(40, '0')}`;
-  const manyStrangers = () =>
+  const manyUnknownKeys = () =>
     Array.from({ length: UNKNOWN_KEY_QUERIES_MAX }, (_, index) => refusalOf(unknownKey(index)));
 
   const refusalOf = (apiKey: string | null) =>
@@ -120,37 +124,37 @@ describe('AuthenticateProject', () => {
     expect(reads).toBe(2);
   });
 
-  it('looks up a hundred unknownKeys at a time, and refuses more until one is known', async () => {
+  it('looks up a hundred unknown keys at a time, and refuses more until one is known', async () => {
     expect(UNKNOWN_KEY_QUERIES_MAX).toBe(100);
     closeGate();
-    const unknownKeys = manyStrangers();
+    const unknown = manyUnknownKeys();
     expect(await refusalOf(OTHER_KEY)).toBe('overloaded');
     expect(await refusalOf(LIVE_KEY)).toBe('overloaded');
     const again = refusalOf(unknownKey(0));
     expect(reads).toBe(100);
     openGate();
-    expect(new Set(await Promise.all([...unknownKeys, again]))).toEqual(new Set(['unauthorized']));
+    expect(new Set(await Promise.all([...unknown, again]))).toEqual(new Set(['unauthorized']));
     expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
     expect(await refusalOf(LIVE_KEY)).toBe('accepted');
   });
 
-  it('never lets a key it remembers wait behind unknownKeys, nor refuses it for them', async () => {
+  it('never lets a key it remembers wait behind unknown keys, nor refuses it for them', async () => {
     await authenticate.execute(LIVE_KEY);
     closeGate();
-    const unknownKeys = manyStrangers();
+    const unknown = manyUnknownKeys();
     now = NOW + 4_999;
     expect(await refusalOf(LIVE_KEY)).toBe('accepted');
     now = NOW + 5_000;
     const readAnew = refusalOf(LIVE_KEY);
     openGate();
     expect(await readAnew).toBe('accepted');
-    await Promise.all(unknownKeys);
+    await Promise.all(unknown);
   });
 
   it('forgets a lookup that failed', async () => {
     gate = Promise.reject(new Error('away'));
     for (let time = 0; time < 2; time += 1) {
-      const failures = await Promise.all(manyStrangers());
+      const failures = await Promise.all(manyUnknownKeys());
       expect(failures).toEqual(Array.from({ length: 100 }, () => new Error('away')));
     }
     gate = Promise.resolve();
