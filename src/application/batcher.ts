@@ -3,13 +3,13 @@ import type { Clock } from './ports/clock.ts';
 import type { Delay } from './ports/delay.ts';
 import { StorageUnavailable } from './storage-unavailable.ts';
 
-/** What a batch is told about itself. */
+/** One run of a batch. */
 export interface BatchRun {
   /** True when these items already ran once in a batch that failed, and may or may not have taken effect. */
   readonly repeated: boolean;
   /**
-   * Lets the next batch begin although this one is not over: for work that has nothing left to do but to wait for
-   * its commit. Called again, or in a repeat, it does nothing; without it the next batch begins when this one is over.
+   * Lets the next batch begin before this one ends: for work that only waits for its commit. Called again, or in a
+   * repeat, it does nothing. Without this call the next batch begins when this one ends.
    */
   readonly letNextBegin: () => void;
 }
@@ -22,53 +22,45 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** The most items one batch may hold: long enough to spread a commit, short enough to keep the tail short. */
+/** The most items of a batch: enough to share the cost of a commit, few enough to keep the tail short. */
 export const BATCH_ITEMS_MAX = 256;
 
 /**
- * What failed as a batch is run again item by item only for this long since the batch began: what takes longer
- * is not the fault of an item, and everybody who waits would wait for each of them in turn.
+ * The items of a failed batch are repeated one by one only for this long since the batch began. A failure that takes
+ * longer is not the fault of one item, and each repeat would make all callers wait.
  */
 export const REPEATS_END_MS = 5_000;
 
-/** Batches under way at a time: one that works, beside one that waits for its commit or has to be repeated. */
+/** Batches in flight at a time: one that works, beside one that waits for its commit or is repeated. */
 export const BATCHES_MAX = 2;
 
-const STANDING_CLOCK: Clock = { now: () => 0 };
-
 interface BatcherOptions {
-  readonly itemsMax?: number;
-  /** Without one the repeats of a batch may take any time. */
-  readonly clock?: Clock;
-  /** Once a batch has begun the next one waits until this is over, or until it is full; by default it waits for nobody. */
-  readonly pause?: Delay;
+  /** Measures `REPEATS_END_MS`. */
+  readonly clock: Clock;
+  /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
+  readonly batchWindow?: Delay;
 }
 
 /**
- * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the
- * event-loop turn, or of the pause if there is one. A batch that throws is run again item by item,
- * so that a poisoned item fails alone; without a database it is run again once, as it is. `work` answers in the
+ * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the event-loop
+ * turn, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
+ * fails alone; when the database was unavailable it is run again once, as a whole. `work` returns its results in the
  * order of its items.
  */
 export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
-  readonly #itemsMax: number;
   readonly #clock: Clock;
-  readonly #pause: Delay | null;
+  readonly #batchWindow: Delay | null;
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
-  #underWay = 0;
-  /** The pause since the newest batch began; null when it is over. */
-  #pausing: object | null = null;
+  #inFlight = 0;
+  /** The batch window since the newest batch began; null when it has ended. */
+  #openWindow: object | null = null;
 
-  constructor(
-    work: BatchWork<Item, Result>,
-    { itemsMax = BATCH_ITEMS_MAX, clock = STANDING_CLOCK, pause }: BatcherOptions = {},
-  ) {
+  constructor(work: BatchWork<Item, Result>, { clock, batchWindow }: BatcherOptions) {
     this.#work = work;
-    this.#itemsMax = itemsMax;
     this.#clock = clock;
-    this.#pause = pause ?? null;
+    this.#batchWindow = batchWindow ?? null;
   }
 
   /** Resolves with the item's own result once its batch is done; rejects with its own error. */
@@ -80,16 +72,16 @@ export class Batcher<Item, Result> {
   }
 
   #begin(): void {
-    if (this.#isWorking || this.#underWay === BATCHES_MAX || this.#waiting.length === 0) return;
-    if (this.#pausing !== null && this.#waiting.length < this.#itemsMax) return;
+    if (this.#isWorking || this.#inFlight === BATCHES_MAX || this.#waiting.length === 0) return;
+    if (this.#openWindow !== null && this.#waiting.length < BATCH_ITEMS_MAX) return;
     this.#isWorking = true;
-    this.#underWay += 1;
-    this.#startPause();
+    this.#inFlight += 1;
+    this.#startWindow();
     onNextTurn(() => void this.#runNext());
   }
 
   async #runNext(): Promise<void> {
-    const batch = this.#waiting.splice(0, this.#itemsMax);
+    const batch = this.#waiting.splice(0, BATCH_ITEMS_MAX);
     let holdsNext = true;
     const letNextBegin = (): void => {
       if (!holdsNext) return;
@@ -98,19 +90,19 @@ export class Batcher<Item, Result> {
       this.#begin();
     };
     await this.#run(batch, letNextBegin);
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     letNextBegin();
     this.#begin();
   }
 
-  #startPause(): void {
-    if (this.#pause === null) return;
-    const pausing = {};
-    this.#pausing = pausing;
-    this.#pause(() => {
-      // A full batch began meanwhile, and a pause of its own with it.
-      if (this.#pausing !== pausing) return;
-      this.#pausing = null;
+  #startWindow(): void {
+    if (this.#batchWindow === null) return;
+    const window = {};
+    this.#openWindow = window;
+    this.#batchWindow(() => {
+      // A full batch began meanwhile, and with it a window of its own.
+      if (this.#openWindow !== window) return;
+      this.#openWindow = null;
       this.#begin();
     });
   }
@@ -121,7 +113,7 @@ export class Batcher<Item, Result> {
     try {
       settle(batch, await this.#work(items, { repeated: false, letNextBegin }));
     } catch (failure) {
-      // Without a database no item is to blame: all of them are tried once more, together.
+      // Without a database no item is to blame: all are tried once more, together.
       const groups = failure instanceof StorageUnavailable ? [batch] : batch.map((waiting) => [waiting]);
       await this.#repeat(groups, failure, end);
     }
@@ -148,6 +140,6 @@ export class Batcher<Item, Result> {
 }
 
 function settle<Item, Result>(batch: readonly Waiting<Item, Result>[], results: readonly Result[]): void {
-  if (results.length !== batch.length) throw new Error('A batch must answer each of its items');
+  if (results.length !== batch.length) throw new Error('A batch must have a result for each of its items');
   for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
 }

@@ -34,8 +34,8 @@ export const ports = {
   hmac: port<Hmac>('Hmac'),
   webhookTransport: port<WebhookTransport>('WebhookTransport'),
   wakeSignal: port<WakeSignal>('WakeSignal'),
-  recordBatchWindow: port<Delay>('RecordingPause'),
-  fetchInterval: port<Delay>('LookAgainPause'),
+  recordBatchWindow: port<Delay>('RecordBatchWindow'),
+  fetchInterval: port<Delay>('FetchInterval'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */

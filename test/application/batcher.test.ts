@@ -4,8 +4,10 @@ import {
   BATCHES_MAX,
   Batcher,
   type BatchRun,
+  type BatchWork,
   REPEATS_END_MS,
 } from '../../src/application/batcher.ts';
+import type { Delay } from '../../src/application/ports/delay.ts';
 import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
 
 interface Batch {
@@ -45,10 +47,19 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 const named = (items: readonly number[]) => items.map((item) => `result ${item}`);
 
-describe('Batcher', () => {
-  it('takes what is submitted in one turn as one batch, and answers each with its own result', async () => {
+const STANDING_CLOCK = { now: () => 0 };
+
+function batcherOf(work: BatchWork<number, string>, batchWindow?: Delay): Batcher<number, string> {
+  return new Batcher(work, {
+    clock: STANDING_CLOCK,
+    ...(batchWindow === undefined ? {} : { batchWindow }),
+  });
+}
+
+describe('the batcher', () => {
+  it('takes the items of one turn as one batch, and gives each caller its own result', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const answers = [3, 1, 2].map((item) => batcher.submit(item));
     const batch = await held.next();
     expect(batch.items).toEqual([3, 1, 2]);
@@ -57,9 +68,9 @@ describe('Batcher', () => {
     expect(await Promise.all(answers)).toEqual(['result 3', 'result 1', 'result 2']);
   });
 
-  it('fills the next batch while one runs, and begins it only then', async () => {
+  it('fills the next batch while one runs, and begins it when that one ends', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const first = batcher.submit(1);
     const running = await held.next();
     const later = [batcher.submit(2), batcher.submit(3)];
@@ -74,9 +85,9 @@ describe('Batcher', () => {
     expect(await Promise.all(later)).toEqual(['result 2', 'result 3', 'result 4']);
   });
 
-  it('begins the next batch as soon as one lets it, whichever of them ends first', async () => {
+  it('begins the next batch as soon as the one before lets it, whichever of them ends first', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const answers = [batcher.submit(1)];
     const first = await held.next();
     answers.push(batcher.submit(2));
@@ -91,9 +102,9 @@ describe('Batcher', () => {
     expect(await answers[0]).toBe('result 1');
   });
 
-  it('begins nothing when a batch lets the next begin once more, or in a repeat', async () => {
+  it('begins no further batch when a batch lets the next begin a second time, or in a repeat', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const answers = [batcher.submit(1)];
     const first = await held.next();
     first.run.letNextBegin();
@@ -120,7 +131,7 @@ describe('Batcher', () => {
 
   it('repeats a batch that failed after it let the next begin, beside that one', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const answers = [batcher.submit(1)];
     const first = await held.next();
     first.run.letNextBegin();
@@ -134,9 +145,9 @@ describe('Batcher', () => {
     expect(await Promise.all(answers)).toEqual(named([1, 2]));
   });
 
-  it('has no more batches under way than its maximum, however early they let the next begin', async () => {
+  it('has no more batches in flight than its maximum, however early they let the next begin', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const begun: Batch[] = [];
     const answers: Promise<string>[] = [];
     for (let count = 1; count <= BATCHES_MAX; count += 1) {
@@ -153,11 +164,11 @@ describe('Batcher', () => {
     expect(await Promise.all(answers)).toEqual(['first', 'middle', 'last']);
   });
 
-  describe('with a pause', () => {
-    /** Pauses that are over when the test says so. */
-    class HeldPause {
+  describe('with a batch window', () => {
+    /** Batch windows that end when the test says so. */
+    class HeldWindow {
       readonly #held: (() => void)[] = [];
-      readonly pause = (over: () => void): void => {
+      readonly open = (over: () => void): void => {
         this.#held.push(over);
       };
       end(): void {
@@ -165,10 +176,10 @@ describe('Batcher', () => {
       }
     }
 
-    it('begins at once what comes after a pause, and together what comes soon after that', async () => {
+    it('begins an item after the window at once, and collects the items that come within the next window', async () => {
       const held = new HeldWork();
-      const pauses = new HeldPause();
-      const batcher = new Batcher(held.work, { pause: pauses.pause });
+      const windows = new HeldWindow();
+      const batcher = batcherOf(held.work, windows.open);
       const answers = [batcher.submit(1)];
       const first = await held.next();
       expect(first.items).toEqual([1]);
@@ -179,48 +190,44 @@ describe('Batcher', () => {
       answers.push(batcher.submit(3));
       await turn();
       expect(held.waiting).toBe(0);
-      pauses.end();
+      windows.end();
       const second = await held.next();
       expect(second.items).toEqual([2, 3]);
       second.finish(named([2, 3]));
-      pauses.end();
+      windows.end();
       answers.push(batcher.submit(4));
       (await held.next()).finish(named([4]));
       expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
     });
 
-    it('does not wait when a batch is full; what comes after that waits from then on', async () => {
+    it('does not wait for the window when a batch is full, and opens a new window with it', async () => {
       const sizes: number[] = [];
-      const pauses = new HeldPause();
-      const batcher = new Batcher(
-        async (items: readonly number[]) => {
-          sizes.push(items.length);
-          return named(items);
-        },
-        { itemsMax: 3, pause: pauses.pause },
-      );
+      const windows = new HeldWindow();
+      const batcher = batcherOf(async (items: readonly number[]) => {
+        sizes.push(items.length);
+        return named(items);
+      }, windows.open);
       await batcher.submit(0);
-      const answers = [1, 2, 3].map((item) => batcher.submit(item));
-      await Promise.all(answers);
-      answers.push(batcher.submit(4));
-      pauses.end();
+      await Promise.all(Array.from({ length: BATCH_ITEMS_MAX }, (_, item) => batcher.submit(item)));
+      const late = batcher.submit(0);
+      windows.end();
       await turn();
-      expect(sizes).toEqual([1, 3]);
-      pauses.end();
-      await answers[3];
-      expect(sizes).toEqual([1, 3, 1]);
+      expect(sizes).toEqual([1, 256]);
+      windows.end();
+      await late;
+      expect(sizes).toEqual([1, 256, 1]);
     });
   });
 
-  it('starts again after it was idle', async () => {
-    const batcher = new Batcher(async (items: readonly number[]) => named(items));
+  it('begins a batch again after it was idle', async () => {
+    const batcher = batcherOf(async (items: readonly number[]) => named(items));
     expect(await batcher.submit(1)).toBe('result 1');
     expect(await batcher.submit(2)).toBe('result 2');
   });
 
-  it('never holds more than its maximum, and leaves nobody out', async () => {
+  it('splits many items into batches of its maximum, and leaves none out', async () => {
     const sizes: number[] = [];
-    const batcher = new Batcher(async (items: readonly number[]) => {
+    const batcher = batcherOf(async (items: readonly number[]) => {
       sizes.push(items.length);
       return named(items);
     });
@@ -230,10 +237,10 @@ describe('Batcher', () => {
     expect(answers).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
   });
 
-  it('runs a batch that failed again item by item, says so, and lets the poisoned item fail alone', async () => {
+  it('repeats a failed batch item by item, marked as repeated, and lets the poisoned item fail alone', async () => {
     const runs: { items: readonly number[]; repeated: boolean }[] = [];
     const poisoned = 2;
-    const batcher = new Batcher(async (items: readonly number[], { repeated }) => {
+    const batcher = batcherOf(async (items: readonly number[], { repeated }) => {
       runs.push({ items, repeated });
       if (items.includes(poisoned)) throw new Error(`poison among ${items.length}`);
       return named(items);
@@ -277,9 +284,9 @@ describe('Batcher', () => {
     },
   );
 
-  it('repeats a batch once, as it was, when there was no database', async () => {
+  it('repeats a batch once, as a whole, when the database was unavailable', async () => {
     const runs: unknown[] = [];
-    const batcher = new Batcher(async (items: readonly number[], { repeated }) => {
+    const batcher = batcherOf(async (items: readonly number[], { repeated }) => {
       runs.push({ items, repeated });
       if (!repeated) throw new StorageUnavailable(new Error('lost'));
       return named(items);
@@ -291,9 +298,9 @@ describe('Batcher', () => {
     ]);
   });
 
-  it('gives up on everybody when there is no database, instead of asking for each', async () => {
+  it('rejects all items when the database is unavailable in a repeat, without repeating each of them', async () => {
     let runs = 0;
-    const batcher = new Batcher(async (): Promise<readonly string[]> => {
+    const batcher = batcherOf(async (): Promise<readonly string[]> => {
       runs += 1;
       throw runs === 1 ? new Error('of an item') : new StorageUnavailable(new Error('lost'));
     });
@@ -306,9 +313,9 @@ describe('Batcher', () => {
     expect(runs).toBe(2);
   });
 
-  it('goes on with what was submitted while a batch failed', async () => {
+  it('runs the items that were submitted while a batch failed', async () => {
     const held = new HeldWork();
-    const batcher = new Batcher(held.work);
+    const batcher = batcherOf(held.work);
     const first = batcher.submit(1);
     const refused = expect(first).rejects.toThrow('twice');
     (await held.next()).fail(new Error('once'));
@@ -322,13 +329,13 @@ describe('Batcher', () => {
     expect(await second).toBe('result 2');
   });
 
-  it('takes work that answers too little for work that failed', async () => {
-    const batcher = new Batcher(async (items: readonly number[]) => named(items).slice(1));
-    await expect(batcher.submit(1)).rejects.toThrow('A batch must answer each of its items');
+  it('takes work with too few results for work that failed', async () => {
+    const batcher = batcherOf(async (items: readonly number[]) => named(items).slice(1));
+    await expect(batcher.submit(1)).rejects.toThrow('A batch must have a result for each of its items');
   });
 
   it('takes work that throws before it returns a promise for work that failed', async () => {
-    const batcher = new Batcher((): Promise<readonly string[]> => {
+    const batcher = batcherOf((): Promise<readonly string[]> => {
       throw new Error('at once');
     });
     await expect(batcher.submit(1)).rejects.toThrow('at once');

@@ -56,7 +56,7 @@ export class RecordAttempts {
     this.#ports = ports;
     this.#batcher = new Batcher((finished) => this.#recordAll(finished), {
       clock: ports.clock,
-      pause: ports.recordBatchWindow,
+      batchWindow: ports.recordBatchWindow,
     });
   }
 
