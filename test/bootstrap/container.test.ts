@@ -11,8 +11,8 @@ import { RecordingLogger } from '../support/recording-logger.ts';
 /** Nobody listens there: whatever connects while it is wired fails the test. */
 const NOWHERE = '127.0.0.1:1';
 
-/** What only the loop that looks for due work asks; the service takes it from the container itself. */
-const ASKED_BY_THE_LOOP: ReadonlySet<string> = new Set(['providerEvents']);
+/** A port that no use case needs, only the work loop; the service takes it from the roots. */
+const OF_THE_WORK_LOOP: ReadonlySet<string> = new Set(['providerEvents']);
 
 const DATABASES = ['sqlite::memory:', `postgres://nobody@${NOWHERE}/nothing`];
 const QUEUES = ['', `amqp://nobody@${NOWHERE}`];
@@ -57,7 +57,7 @@ describe.each(profiles)('on %s with the queue %j', (database, queue) => {
     expect(logger.entries).toEqual([]);
   });
 
-  it('gives everybody the same one', () => {
+  it('gives every caller the same instance', () => {
     const { container } = containerOf(database, queue);
     for (const token of [...Object.values(ports), AuthenticateProject]) {
       expect(container.get(token as never)).toBe(container.get(token as never));
@@ -84,7 +84,7 @@ describe('a forgotten binding', () => {
           return [String(error)];
         }
       });
-      expect(reports.length > 0).toBe(!ASKED_BY_THE_LOOP.has(name));
+      expect(reports.length > 0).toBe(!OF_THE_WORK_LOOP.has(name));
       for (const text of reports) {
         expect(text).toContain(token.toString());
         expect(wanting).toContain(/resolve bindings for "([^"]+)"/.exec(text)?.[1]);

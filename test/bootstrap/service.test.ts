@@ -129,7 +129,7 @@ describe('Service', () => {
     await service.stop();
   });
 
-  it('stops in order: interface, queue, database; and says meanwhile that it is not ready', async () => {
+  it('stops in order: interface, queue, database; and is not ready meanwhile', async () => {
     const { queue, module } = toldQueue();
     const service = serviceWith({ overrides: [module] });
     await service.start();

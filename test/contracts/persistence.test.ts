@@ -84,7 +84,7 @@ if (POSTGRES_URL === undefined) {
 function allContracts(open: () => Promise<Storage>): void {
   describe('unit of work', () => unitOfWorkContract(open));
   describe('catalog stores', () => catalogStoresContract(open));
-  describe('message, job and answer stores', () => storesContract(open));
+  describe('message, job and idempotency stores', () => storesContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));

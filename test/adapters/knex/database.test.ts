@@ -27,7 +27,7 @@ describe('a SQLite file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('names the values of a row rightly when another process has added a column meanwhile', async () => {
+  it('names the values of a row correctly after another process has added a column', async () => {
     const filename = join(folder, 'growing.db');
     const [older, newer] = [filename, filename].map((name) =>
       openDatabase({ kind: 'sqlite', filename: name }),
@@ -77,7 +77,7 @@ describe('a SQLite file', () => {
     }
   });
 
-  it('syncs every commit that is to be durable, also after one that was not', async () => {
+  it('syncs every commit of full durability, also after one of eventual durability', async () => {
     const database = openDatabase({ kind: 'sqlite', filename });
     const synchronousIn = (durability: Durability) =>
       database.withConnection(async (connection) => {
@@ -94,7 +94,7 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
-  it('keeps what was committed, and leaves no log behind when it is closed', async () => {
+  it('keeps committed rows, and leaves no log behind when it is closed', async () => {
     const first = openDatabase({ kind: 'sqlite', filename });
     await first.migrate();
     await new SqlUnitOfWork(first).run(({ projects }) => projects.insert([aProject()]));
@@ -117,7 +117,7 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
-  it('knows the recent sends of others on the same file, and those from before it was opened', async () => {
+  it('finds recent sends of other connections to the file, and of the time before it was opened', async () => {
     const open = () => {
       const database = openDatabase({ kind: 'sqlite', filename });
       return { database, unitOfWork: new SqlUnitOfWork(database) };
@@ -172,7 +172,7 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
-  it('lets nobody but its own user read the file and its log', async () => {
+  it('creates the file and its log readable by its own user only', async () => {
     const database = openDatabase({ kind: 'sqlite', filename });
     await database.migrate();
     const modes = [filename, `${filename}-wal`, join(folder, 'not')].map(
@@ -182,7 +182,7 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
-  it('refuses a file that is not a database', async () => {
+  it('rejects a file that is not a database', async () => {
     const database = openDatabase({ kind: 'sqlite', filename: process.execPath });
     await expect(database.migrate()).rejects.toThrow(/not a database|readonly|unable to open/);
     await database.close();
@@ -242,7 +242,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    it('syncs every commit that is to be durable, also after one that was not', async () => {
+    it('syncs every commit of full durability, also after one of eventual durability', async () => {
       const only = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
       const synchronousIn = (durability: Durability) =>
         only.withConnection(async (connection) => {
@@ -259,14 +259,14 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await only.close();
     });
 
-    it('gives 64-bit integers as numbers, and refuses those that a number cannot hold', async () => {
+    it('returns 64-bit integers as numbers, and rejects those that a number cannot hold', async () => {
       const select = (value: string) =>
         database.withConnection((connection) => connection.query(`SELECT ${value}::bigint AS value`, []));
       expect(await select('9007199254740991')).toEqual([{ value: 9_007_199_254_740_991 }]);
       await expect(select('9007199254740992')).rejects.toThrow('a stored number is a safe integer');
     });
 
-    it('fails a unit whose connection is lost, and serves the next on a new one', async () => {
+    it('rejects a unit of work whose connection is lost, and runs the next on a new one', async () => {
       const unitOfWork = new SqlUnitOfWork(database);
       const lost = database.withConnection(async (connection) => {
         await connection.begin('full');
@@ -278,7 +278,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       for (let turn = 0; turn < 4; turn += 1) await unitOfWork.ping();
     });
 
-    it('says that the storage is unavailable when the connection is lost in a unit of work', async () => {
+    it('rejects with StorageUnavailable when the connection is lost in a unit of work', async () => {
       const only = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
       const [row] = await only.withConnection((connection) =>
         connection.query('SELECT pg_backend_pid()::bigint AS pid', []),
@@ -315,7 +315,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(await usable).toBe(false);
     });
 
-    it('replaces a connection that was lost while nobody used it', async () => {
+    it('replaces a connection that was lost while it was idle', async () => {
       const unitOfWork = new SqlUnitOfWork(database);
       const raw = await database.withConnection(async (connection) => {
         const [row] = await connection.query('SELECT pg_backend_pid()::bigint AS pid', []);
@@ -330,7 +330,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await expect(unitOfWork.ping()).resolves.toBeUndefined();
     });
 
-    it('comes back by itself when the database does', async () => {
+    it('serves again by itself once the database is back', async () => {
       const { network, remote } = await behindProxy(2);
       const unitOfWork = new SqlUnitOfWork(remote);
       await Promise.all([unitOfWork.ping(), unitOfWork.ping()]);
@@ -343,7 +343,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await network.close();
     });
 
-    it('rejects a commit with what failed before it', async () => {
+    it('rejects a commit with the failure before it', async () => {
       const commit = database.withConnection(async (connection) => {
         await connection.begin('full');
         await connection.query('SELECT 1 / 0', []).catch(() => {});
@@ -352,7 +352,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await expect(commit).rejects.toThrow('division by zero');
     });
 
-    it('does not hold an old failure against what comes after the transaction', async () => {
+    it('does not fail statements after a transaction for a failure within it', async () => {
       await database.withConnection(async (connection) => {
         for (const end of ['commit', 'rollback'] as const) {
           await connection.begin('full');
@@ -363,7 +363,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       });
     });
 
-    it('waits for no answer it has no use for before the commit', async () => {
+    it('does not wait for the results of BEGIN and bulk changes before the commit', async () => {
       const { network, remote } = await behindProxy(1);
       const unitOfWork = new SqlUnitOfWork(remote);
       await unitOfWork.ping();
@@ -383,7 +383,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await network.close();
     });
 
-    it('stores nothing when the transaction could not begin', async () => {
+    it('stores nothing when BEGIN failed', async () => {
       const client = await clientWithProbe();
       const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
       Object.assign(client, {
@@ -431,7 +431,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.query('DROP TABLE database_test_unsent');
     });
 
-    it('tries again when somebody holds a lock for longer than it waits at a time', async () => {
+    it('tries again when a lock is held for longer than the lock timeout', async () => {
       const schema = 'database_test_locks';
       await operator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       const patient = openDatabase({ kind: 'postgres', url, schema, poolSize: 1, statementTimeoutMs: 5_000 });
@@ -453,7 +453,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.query(`DROP SCHEMA ${schema} CASCADE`);
     });
 
-    it('makes no change whose transaction was undone before it had begun, and keeps what is asked in order', async () => {
+    it('makes no change of a transaction that was rolled back before BEGIN returned, and keeps the order of statements', async () => {
       const client = await clientWithProbe();
       const connection = new PostgresConnection(client);
       const insert = () => connection.execute("INSERT INTO probe VALUES ('x')", []);
@@ -470,7 +470,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await client.end();
     });
 
-    it('stops a statement that takes too long, and keeps the connection', async () => {
+    it('stops a statement at the statement timeout, and keeps the connection', async () => {
       const slow = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 50 });
       const pidOf = () =>
         slow.withConnection(async (connection) => (await connection.query('SELECT pg_backend_pid()', []))[0]);

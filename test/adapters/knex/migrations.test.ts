@@ -28,15 +28,15 @@ const NAMES = [
 ];
 
 describe('migrations on SQLite', () => {
-  it('run once when they are asked for twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
+  it('run once when they are called twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
 
   it('give every endpoint with open events its job', () =>
     giveEndpointsTheirJobs({ kind: 'sqlite', filename: ':memory:' }));
 
-  it('keep the events that are there, and make an inbound one unique', () =>
+  it('keep the existing events, and make an inbound event unique', () =>
     keepEvents({ kind: 'sqlite', filename: ':memory:' }));
 
-  it('convert what was stored under earlier names', () =>
+  it('convert rows that were stored under earlier names', () =>
     convertStoredWords({ kind: 'sqlite', filename: ':memory:' }));
 
   it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, async () => {
@@ -49,13 +49,13 @@ describe('migrations on SQLite', () => {
 describe.skipIf(POSTGRES_URL === undefined)(
   `migrations on PostgreSQL${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   () => {
-    it('run once when they are asked for twice', () => inOwnSchema(migrateTwice));
+    it('run once when they are called twice', () => inOwnSchema(migrateTwice));
 
     it('give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
 
-    it('keep the events that are there, and make an inbound one unique', () => inOwnSchema(keepEvents));
+    it('keep the existing events, and make an inbound event unique', () => inOwnSchema(keepEvents));
 
-    it('convert what was stored under earlier names', () => inOwnSchema(convertStoredWords));
+    it('convert rows that were stored under earlier names', () => inOwnSchema(convertStoredWords));
 
     it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, () =>
       inOwnSchema(migrateInThreeProcesses),

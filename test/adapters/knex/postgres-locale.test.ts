@@ -32,7 +32,7 @@ async function asOperator<T>(work: (operator: pg.Client) => Promise<T>): Promise
 describe.skipIf(missing !== null)(
   `PostgreSQL with a locale of its own${missing === null ? '' : ` (skipped: ${missing})`}`,
   () => {
-    it('is given rows in the order of their bytes', async () => {
+    it('returns rows in the order of their bytes', async () => {
       const name = `barid_locale_${process.pid}`;
       await asOperator((operator) =>
         operator.query(

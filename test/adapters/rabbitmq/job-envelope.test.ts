@@ -8,13 +8,13 @@ const JOB = {
 } as const;
 
 describe('job envelope', () => {
-  it('is versioned JSON', () => {
+  it('encodes a job as versioned JSON', () => {
     expect(encodeJob(JOB).toString()).toBe(
       '{"v":1,"id":"sms-1/start/0","fencingToken":3,"work":{"kind":"start-attempt","smsId":"sms-1","attemptNumber":0}}',
     );
   });
 
-  it('comes back as the job that went in', () => {
+  it('decodes to the job that was encoded', () => {
     expect(decodeJob(encodeJob(JOB))).toEqual(JOB);
   });
 

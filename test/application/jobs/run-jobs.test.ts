@@ -93,7 +93,7 @@ describe('RunJobs', () => {
     expect(dueNow).toEqual([]);
   });
 
-  it('sets a job aside once it failed five times by itself, and does it when it is redriven', async () => {
+  it('dead-letters a job once it failed five times by itself, and does it when it is redriven', async () => {
     expect(JOB_FAILURES_MAX).toBe(5);
     const poisoned = async () =>
       (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
@@ -129,7 +129,7 @@ describe('RunJobs', () => {
     expect([await here.stepsOf(SOUND), await here.countDeadLettered()]).toEqual([1, 0]);
   });
 
-  it('does nothing for a job that somebody else was given meanwhile', async () => {
+  it('does nothing for a job that was leased again meanwhile', async () => {
     const late = await here.lease();
     here.clock.at += LEASE_MS;
     const fresh = await here.lease();
@@ -139,7 +139,7 @@ describe('RunJobs', () => {
     expect(await here.stepsOf(SOUND)).toBe(1);
   });
 
-  it('does a job that is handed over twice once', async () => {
+  it('does a job that is handed over twice only once', async () => {
     const [sound] = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(SOUND));
     if (sound === undefined) throw new Error('The job is due');
     await here.runJobs.execute([sound]);
