@@ -4,6 +4,7 @@ import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
+import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
@@ -202,7 +203,8 @@ export class Harness {
    */
   async assertQuiet(): Promise<void> {
     await this.settle();
-    const problems = await this.#service.roots.checkInvariants.execute({ quiet: true });
+    const audit = await this.#service.roots.auditLedger.execute();
+    const problems = [...problemsOf(audit), ...unfinishedIn(audit)];
     if (problems.length > 0)
       throw new Error(`The service is not quiet at ${this.now().toISOString()}:\n${problems.join('\n')}`);
   }

@@ -2,10 +2,9 @@ import type { Container, ServiceIdentifier } from 'inversify';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../application/background-work.ts';
-import { VerifyLedger } from '../application/billing/verify-ledger.ts';
+import { AuditLedger } from '../application/billing/audit-ledger.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
-import { CheckInvariants } from '../application/check-invariants.ts';
 import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
@@ -39,10 +38,10 @@ export const resolveRoots = (container: Container) =>
     webhookTransport: ports.webhookTransport,
     acceptInbound: AcceptInbound,
     applySeed: ApplySeed,
+    auditLedger: AuditLedger,
     authenticateProject: AuthenticateProject,
     background: BackgroundWork,
     checkHealth: CheckHealth,
-    checkInvariants: CheckInvariants,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
     inboundLog: InboundLog,
@@ -53,7 +52,6 @@ export const resolveRoots = (container: Container) =>
     runJobs: RunJobs,
     sendMessages: SendMessages,
     trackMessage: TrackMessage,
-    verifyLedger: VerifyLedger,
   });
 
 function resolve<Found extends object>(

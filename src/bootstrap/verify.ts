@@ -8,16 +8,16 @@ const output = consoleOutput();
  * Recomputes every balance from the ledger entries, and looks for dead-letter jobs, which may hold money:
  * exit code 0 when all is well, 1 when it is not.
  */
-async function verify({ verifyLedger }: Roots): Promise<number> {
-  const { projects, differences, deadJobs, latestDead } = await verifyLedger.execute();
+async function verify({ auditLedger }: Roots): Promise<number> {
+  const { projects, differences, deadLetterJobs } = await auditLedger.execute();
   for (const difference of differences) output.print(describeDifference(difference));
-  for (const { id, reason, deadLetteredAt } of latestDead) {
+  for (const { id, reason, deadLetteredAt } of deadLetterJobs.latest) {
     output.print(`job ${id} was dead-lettered at ${new Date(deadLetteredAt).toISOString()}: ${reason}`);
   }
   output.print(
-    `verify: ${projects} projects, ${differences.length} differences, ${deadJobs} dead-letter jobs`,
+    `verify: ${projects} projects, ${differences.length} differences, ${deadLetterJobs.count} dead-letter jobs`,
   );
-  return differences.length === 0 && deadJobs === 0 ? 0 : 1;
+  return differences.length === 0 && deadLetterJobs.count === 0 ? 0 : 1;
 }
 
 process.exitCode = await runOperatorCommand(process.env, output, verify);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
+import { problemsOf, unfinishedIn } from '../../src/application/billing/audit-ledger.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
@@ -106,9 +107,10 @@ export class ServiceGroup {
     this.clock.at = target;
   }
 
-  /** What is wrong with the books and the work, or left to do. */
+  /** What is wrong with the ledger and the jobs, or not over yet. */
   async problems(): Promise<readonly string[]> {
-    return this.#first().service.roots.checkInvariants.execute({ quiet: true });
+    const audit = await this.#first().service.roots.auditLedger.execute();
+    return [...problemsOf(audit), ...unfinishedIn(audit)];
   }
 
   /** Runs a query in the group's schema. */

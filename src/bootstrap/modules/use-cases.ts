@@ -3,11 +3,10 @@ import { AuthenticateProject } from '../../application/access/authenticate-proje
 import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
 import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/project-keys.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
-import { VerifyLedger } from '../../application/billing/verify-ledger.ts';
+import { AuditLedger } from '../../application/billing/audit-ledger.ts';
 import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
-import { CheckInvariants } from '../../application/check-invariants.ts';
 import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
@@ -104,8 +103,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger });
   wire(bind, RedriveJobs, { unitOfWork, clock });
-  wire(bind, VerifyLedger, { unitOfWork });
+  wire(bind, AuditLedger, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
-  wire(bind, CheckInvariants, { unitOfWork });
   wire(bind, CheckHealth, { unitOfWork, jobQueue, clock });
 });

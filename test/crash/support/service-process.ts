@@ -1,4 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
+import { problemsOf, unfinishedIn } from '../../../src/application/billing/audit-ledger.ts';
 import { serve } from '../../support/child-process.ts';
 import { loadSeed } from '../../support/load-seed.ts';
 import { startLoadService } from '../../support/load-service.ts';
@@ -18,11 +19,13 @@ const { service, port, putClockAhead } = await startLoadService({
     if (submissions !== null) writeSync(submissions, `${smsId} ${attemptNumber}\n`);
   },
 });
-const audit = service.roots.checkInvariants;
 
 const handlers = {
   /** What the service's own audit finds wrong, in sentences. */
-  audit: (quiet: boolean): Promise<readonly string[]> => audit.execute({ quiet }),
+  audit: async (quiet: boolean): Promise<readonly string[]> => {
+    const audit = await service.roots.auditLedger.execute();
+    return quiet ? [...problemsOf(audit), ...unfinishedIn(audit)] : problemsOf(audit);
+  },
   putClockAhead,
 };
 export type CrashServiceHandlers = typeof handlers;

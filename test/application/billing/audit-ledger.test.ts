@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { VerifyLedger } from '../../../src/application/billing/verify-ledger.ts';
-import { CheckInvariants } from '../../../src/application/check-invariants.ts';
+import { AuditLedger, problemsOf, unfinishedIn } from '../../../src/application/billing/audit-ledger.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { RedriveJobs } from '../../../src/application/jobs/redrive-jobs.ts';
 import { holdEntry } from '../../../src/domain/billing/ledger.ts';
@@ -12,8 +11,7 @@ const JOB = startAttemptJob(anSmsId(), 0, NOW);
 
 describe('the audit of the ledger', () => {
   let world: ApplicationWorld;
-  const verify = () => world.container.get(VerifyLedger).execute();
-  const check = (quiet: boolean) => world.container.get(CheckInvariants).execute({ quiet });
+  const audit = () => world.container.get(AuditLedger).execute();
 
   beforeEach(async () => {
     world = await openApplication();
@@ -29,38 +27,56 @@ describe('the audit of the ledger', () => {
   }
 
   it('finds nothing wrong after a deposit', async () => {
-    expect(await verify()).toEqual({ projects: 1, differences: [], deadJobs: 0, latestDead: [] });
-    expect(await check(true)).toEqual([]);
+    const found = await audit();
+    expect(found).toEqual({
+      projects: 1,
+      differences: [],
+      deadLetterJobs: { count: 0, latest: [] },
+      openHolds: [],
+      nextJob: null,
+    });
+    expect([problemsOf(found), unfinishedIn(found)]).toEqual([[], []]);
   });
 
   it('finds a column of an account that is not the sum of its entries', async () => {
     await world.database.knex('accounts').update({ spent: 5_000 });
-    const difference = { projectId: PROJECT_ID, column: 'spent', account: iqd(5), entries: ZERO };
-    expect((await verify()).differences).toEqual([difference]);
-    expect(await check(false)).toEqual([`project ${PROJECT_ID}: spent is 5 IQD, its entries say 0 IQD`]);
+    const found = await audit();
+    expect(found.differences).toEqual([
+      { projectId: PROJECT_ID, column: 'spent', account: iqd(5), entries: ZERO },
+    ]);
+    expect(problemsOf(found)).toEqual([`project ${PROJECT_ID}: spent is 5 IQD, its entries say 0 IQD`]);
   });
 
   it('finds dead-letter jobs until they are made due again', async () => {
     await deadLetterAJob();
-    expect(await verify()).toMatchObject({
-      deadJobs: 1,
-      latestDead: [{ id: JOB.id, reason: 'broken', deadLetteredAt: NOW }],
+    const found = await audit();
+    expect(found.deadLetterJobs).toMatchObject({
+      count: 1,
+      latest: [{ id: JOB.id, reason: 'broken', deadLetteredAt: NOW }],
     });
-    expect(await check(false)).toEqual(['1 jobs are dead-lettered']);
+    expect(problemsOf(found)).toEqual(['1 job is dead-lettered']);
     expect(await world.container.get(RedriveJobs).execute()).toBe(1);
-    expect(await check(false)).toEqual([]);
+    expect(problemsOf(await audit())).toEqual([]);
     expect((await world.lease()).map(({ id }) => id)).toEqual([JOB.id]);
   });
 
-  it('finds holds and jobs that are left only where everything has to be over', async () => {
+  it('tells holds and jobs that are left apart from what is wrong', async () => {
     await world.unitOfWork.run(async ({ jobs, ledger }) => {
       await jobs.add([JOB]);
       await ledger.post([holdEntry({ projectId: PROJECT_ID, reference: anSmsId(), at: NOW }, iqd(80))]);
     });
-    expect(await check(false)).toEqual([]);
-    expect(await check(true)).toEqual([
+    const found = await audit();
+    expect(problemsOf(found)).toEqual([]);
+    expect(unfinishedIn(found)).toEqual([
       `project ${PROJECT_ID}: 80 IQD are still held`,
       `a job is due at 2026-01-15T12:00:00.000Z: ${JOB.id}`,
     ]);
   });
+});
+
+it('counts several dead-letter jobs in one sentence', () => {
+  const found = { projects: 0, differences: [], openHolds: [], nextJob: null };
+  expect(problemsOf({ ...found, deadLetterJobs: { count: 2, latest: [] } })).toEqual([
+    '2 jobs are dead-lettered',
+  ]);
 });

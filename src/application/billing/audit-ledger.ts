@@ -1,0 +1,66 @@
+import { describeDifference, differencesOf, type LedgerDifference } from '../../domain/billing/ledger.ts';
+import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
+import type { Job } from '../jobs/job.ts';
+import type { DeadLetterJob } from '../ports/job-store.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+
+/** The accounts beside their ledger entries, and the work that is left to do. */
+export interface LedgerAudit {
+  readonly projects: number;
+  /** Every column of an account that is not the sum of its entries. */
+  readonly differences: readonly LedgerDifference[];
+  /** What these jobs would have ended, such as a hold, stays open. */
+  readonly deadLetterJobs: { readonly count: number; readonly latest: readonly DeadLetterJob[] };
+  /** The accounts with money on hold. */
+  readonly openHolds: readonly { readonly projectId: string; readonly held: Money }[];
+  /** The job that is due next; null when none is left. */
+  readonly nextJob: Pick<Job, 'id' | 'dueAt'> | null;
+}
+
+const LATEST_DEAD_LETTER_JOBS_MAX = 20;
+
+/** Recomputes every account from its ledger entries, and reads the work that is left. Changes nothing. */
+export class AuditLedger {
+  readonly #ports: { readonly unitOfWork: UnitOfWork };
+
+  constructor(ports: { readonly unitOfWork: UnitOfWork }) {
+    this.#ports = ports;
+  }
+
+  /** One consistent reading of the database. */
+  async execute(): Promise<LedgerAudit> {
+    return this.#ports.unitOfWork.run(async ({ ledger, jobs }) => {
+      const rows = await ledger.audit();
+      return {
+        projects: rows.length,
+        differences: rows.flatMap(({ account, entries }) => differencesOf(account, entries)),
+        deadLetterJobs: {
+          count: await jobs.countDeadLettered(),
+          latest: await jobs.deadLettered(LATEST_DEAD_LETTER_JOBS_MAX),
+        },
+        openHolds: rows
+          .filter(({ account }) => account.held !== ZERO)
+          .map(({ account: { projectId, held } }) => ({ projectId, held })),
+        nextJob: await jobs.nextDue(),
+      };
+    });
+  }
+}
+
+/** What is wrong at any time, one sentence each; empty when all is well. */
+export function problemsOf({ differences, deadLetterJobs }: LedgerAudit): readonly string[] {
+  const sentences = differences.map(describeDifference);
+  const { count } = deadLetterJobs;
+  return count === 0
+    ? sentences
+    : [...sentences, `${count} ${count === 1 ? 'job is' : 'jobs are'} dead-lettered`];
+}
+
+/** What is not over yet, one sentence each: open holds and waiting jobs. Normal while messages are on their way. */
+export function unfinishedIn({ openHolds, nextJob }: LedgerAudit): readonly string[] {
+  const holds = openHolds.map(
+    ({ projectId, held }) => `project ${projectId}: ${toIqd(held)} IQD are still held`,
+  );
+  if (nextJob === null) return holds;
+  return [...holds, `a job is due at ${new Date(nextJob.dueAt).toISOString()}: ${nextJob.id}`];
+}
