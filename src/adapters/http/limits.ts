@@ -21,7 +21,7 @@ export const PRICING_LIMIT_DEFAULT = 100;
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
 
-/** How much of a refused body is still read, and how long, so that the caller gets to see the answer. */
+/** How much of a rejected body is still read, and how long, so that the client sees the reply. */
 export const LINGER_BYTES_MAX = 1024 * 1024;
 export const LINGER_MS_MAX = 1_000;
 
@@ -35,7 +35,7 @@ export interface ServerLimits {
   readonly connectionsMax: number;
   /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
   readonly connectionRequestsMax: number;
-  /** Requests of the whole process that are served at a time; more are refused. */
+  /** Requests of the whole process that are served at a time; more get 503. */
   readonly requestsMax: number;
   /** How often an event stream gets a comment, so that proxies see that it lives. */
   readonly eventHeartbeatMs: number;

@@ -11,7 +11,8 @@ import type { SendRequest } from './send-request.ts';
 
 export type WhatsappRejection =
   | { readonly kind: 'whatsapp-account-not-found' }
-  | { readonly kind: 'whatsapp-phone-not-found' }
+  /** `within` is where the number had to be: in the account of the request, or anywhere in the project. */
+  | { readonly kind: 'whatsapp-phone-not-found'; readonly within: 'account' | 'project' }
   | { readonly kind: 'template-not-found' }
   | { readonly kind: 'template-not-approved' }
   | ParameterRejection;
@@ -34,7 +35,7 @@ export function decideWhatsappSender(
   const account = accountId === null ? null : findAccount(businesses, accountId);
   if (accountId !== null && account === null) return { kind: 'whatsapp-account-not-found' };
   if (phoneId !== null && !hasPhone(account, businesses, phoneId)) {
-    return { kind: 'whatsapp-phone-not-found' };
+    return { kind: 'whatsapp-phone-not-found', within: account === null ? 'project' : 'account' };
   }
   const isTemplate = content.smsType === 'whatsapp-template';
   const name = isTemplate ? content.templateName : whatsappSender.templateName;

@@ -57,6 +57,13 @@ describe('a code or a text', () => {
     expect(decideWhatsappSender(aSendRequest({ whatsappSender }), TREE).kind).toBe(kind);
   });
 
+  it('says where a number that is not found had to be', () => {
+    const rejectionOf = (accountId: string | null, phoneId: string) =>
+      decideWhatsappSender(aSendRequest({ whatsappSender: sender(accountId, phoneId) }), TREE);
+    expect(rejectionOf(null, 'p9')).toEqual({ kind: 'whatsapp-phone-not-found', within: 'project' });
+    expect(rejectionOf('a1', 'p2')).toEqual({ kind: 'whatsapp-phone-not-found', within: 'account' });
+  });
+
   it('has no category of its own', () => {
     expect(decideWhatsappSender(aSendRequest(), [])).toEqual({ kind: 'usable', category: null });
   });

@@ -128,7 +128,7 @@ function presentSenderId({ id, senderId, status, pricePerSms }: SenderId): z.inp
   };
 }
 
-/** The sort key `mccMnc` is no field of the answer (specification 2.6). */
+/** The sort key `mccMnc` is no field of the reply (specification 2.6). */
 function presentPrice({ mccMnc: _, price: amount, ...row }: InternationalPrice): z.input<typeof priceRow> {
   return { ...row, price: toIqd(amount) };
 }

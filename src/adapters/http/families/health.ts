@@ -27,7 +27,7 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     summary: 'Whether the process answers',
     admission: anyone,
     ok: { description: 'It does', schema: alive },
-    // Who watches would start a process again that is merely busy.
+    // An orchestrator would restart a process that is merely busy.
     bypassesLoadShedding: true,
     handle: async () => ok({ status: 'ok' as const }),
   });
@@ -41,7 +41,7 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     ok: { description: 'They are', schema: ready },
     rejections: {
       503: {
-        description: 'At least one is not, or too many requests are being answered',
+        description: 'At least one is not, or too many requests are in flight',
         schema: z.union([ready, overloaded]),
         headers: ['Retry-After'],
       },

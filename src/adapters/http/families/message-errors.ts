@@ -23,7 +23,7 @@ const rateLimited = z.object({
 });
 
 export const SEND_REJECTED: DocumentedError = {
-  description: 'Not well formed, or refused for sender ID, trial mode, spending threshold or credit',
+  description: 'Not well formed, or rejected for sender ID, trial mode, spending threshold or credit',
   schema: z.union([insufficientCredit, spendingThreshold, z.object({ error: z.string() })]),
 };
 

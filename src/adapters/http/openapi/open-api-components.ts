@@ -44,7 +44,7 @@ const HEADERS: Readonly<Record<string, DocumentedHeader>> = {
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'Idempotency-Replayed': {
-    description: 'Present when this is the answer of an earlier request with the same Idempotency-Key',
+    description: 'Present when this is the reply to an earlier request with the same Idempotency-Key',
     required: false,
     schema: { type: 'string', const: 'true' },
   },
@@ -71,7 +71,7 @@ export function headerComponents() {
   return HEADERS;
 }
 
-/** References to the headers of an answer; X-Request-Id comes with each. */
+/** References to the headers of a reply; X-Request-Id comes with each. */
 export function headerReferences(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -90,7 +90,7 @@ const SHARED_ERRORS: Readonly<Record<string, SharedError>> = {
   BodyTooLarge: { description: 'The body is too large', error: BODY_TOO_LARGE },
   UnsupportedMediaType: { description: 'The body is not JSON in UTF-8', error: UNSUPPORTED_MEDIA_TYPE },
   InternalError: { description: 'A fault of the service', error: INTERNAL_ERROR },
-  Overloaded: { description: 'Too many requests are being answered', error: OVERLOADED },
+  Overloaded: { description: 'Too many requests are in flight', error: OVERLOADED },
   NotFound: { description: 'No such path', error: NOT_FOUND },
   MethodNotAllowed: {
     description: 'The path does not have this method',

@@ -30,7 +30,7 @@ export interface Operation {
   readonly [more: string]: unknown;
 }
 
-/** An OpenAPI 3.1 document, as far as this program looks into it. */
+/** An OpenAPI 3.1 document, as far as this program reads it. */
 export interface OpenApi {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

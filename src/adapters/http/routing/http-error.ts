@@ -29,7 +29,7 @@ export class RequestRejected extends Error {
   }
 }
 
-/** Thrown when there is nobody left to reply to. */
+/** Thrown when the client is gone and there is nothing to reply to. */
 export class ClientDisconnected extends Error {}
 
 /** The 400 of a request that is not well formed: the text says what to change. */

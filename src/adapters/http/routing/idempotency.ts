@@ -11,7 +11,7 @@ const KEY_PATTERN = new RegExp(`^[!-~]{1,${IDEMPOTENCY_KEY_CHARACTERS_MAX}}$`);
 export const IDEMPOTENCY_KEY_HEADER: DocumentedHeader = {
   name: 'Idempotency-Key',
   description:
-    'An equal request with the same key gets the answer of the first one, and nothing happens twice.',
+    'An equal request with the same key gets the reply of the first one, and nothing happens twice.',
   pattern: KEY_PATTERN.source,
 };
 

@@ -5,7 +5,7 @@ const MAPPED_PREFIX_BITS = 96;
 
 const compiledRules = new WeakMap<readonly string[], BlockList>();
 
-/** Whether an address is one of the entries or inside one of the ranges; an unreadable entry allows nobody. */
+/** Whether an address is one of the entries or inside one of the ranges; an unreadable entry allows no address. */
 export function isListed(entries: readonly string[], address: string): boolean {
   const caller = unmapped(address);
   const family = familyOf(caller);

@@ -111,44 +111,49 @@ export function rejectionError(rejection: Rejection): HttpError {
         text: 'This Idempotency-Key was already used with another request',
       };
     case 'sender-id-not-found':
-      return refused(rejection.kind, 'SenderID not found');
+      return badRequest(rejection.kind, 'SenderID not found');
     case 'sender-id-not-accepted':
-      return refused(rejection.kind, 'SenderID not yet accepted');
+      return badRequest(rejection.kind, 'SenderID not yet accepted');
     case 'trial-mode':
-      return refused(
+      return badRequest(
         rejection.kind,
         'The account is in trial mode: until funds are added, only its own number may receive messages',
       );
     case 'webhook-url-refused':
-      return refused(
+      return badRequest(
         rejection.kind,
         'deliveryReport.webhookUrl is an address that webhooks are not posted to',
       );
     case 'unsupported-content':
-      return refused(
+      return badRequest(
         rejection.kind,
         `The provider cannot carry this message: ${rejection.channels.map((channel) => CARRIES[channel]).join(', ')}`,
       );
     case 'channel-not-available':
-      return refused(rejection.kind, `The channel ${rejection.channel} is not available to this project`);
+      return badRequest(rejection.kind, `The channel ${rejection.channel} is not available to this project`);
     case 'unsupported-destination':
-      return refused(rejection.kind, 'Messages to this country are not supported');
+      return badRequest(rejection.kind, 'Messages to this country are not supported');
     case 'test-number':
-      return refused(rejection.kind, 'Test numbers work with sk_dev keys only');
+      return badRequest(rejection.kind, 'Test numbers work with sk_dev keys only');
     case 'whatsapp-account-not-found':
-      return refused(rejection.kind, 'whatsappAccountId is not one of the project');
+      return badRequest(rejection.kind, 'whatsappAccountId is not one of the project');
     case 'whatsapp-phone-not-found':
-      return refused(rejection.kind, 'whatsappPhoneId is not one of the project');
+      return badRequest(
+        rejection.kind,
+        rejection.within === 'project'
+          ? 'whatsappPhoneId is not one of the project'
+          : 'whatsappPhoneId is not a number of whatsappAccountId',
+      );
     case 'template-not-found':
-      return refused(rejection.kind, 'Template not found');
+      return badRequest(rejection.kind, 'Template not found');
     case 'template-not-approved':
-      return refused(rejection.kind, 'Template not yet approved');
+      return badRequest(rejection.kind, 'Template not yet approved');
     case 'template-parameter-missing':
-      return refused(rejection.kind, `${rejection.path} is required by the template`);
+      return badRequest(rejection.kind, `${rejection.path} is required by the template`);
     case 'template-parameter-unknown':
-      return refused(rejection.kind, `${rejection.path} is not a parameter of the template`);
+      return badRequest(rejection.kind, `${rejection.path} is not a parameter of the template`);
     case 'template-parameter-no-url':
-      return refused(rejection.kind, `${rejection.path} must be an http or https URL`);
+      return badRequest(rejection.kind, `${rejection.path} must be an http or https URL`);
     case 'rate-limited': {
       const { waitMinutes, maxRequests, timeWindowMinutes } = rejection;
       return {
@@ -161,14 +166,14 @@ export function rejectionError(rejection: Rejection): HttpError {
     }
     case 'spending-threshold': {
       const spendingThreshold = toIqd(rejection.spendingThreshold);
-      return refused(
+      return badRequest(
         rejection.kind,
         `Project spending threshold of ${spendingThreshold} IQD would be exceeded`,
         { currentSpending: toIqd(rejection.currentSpending), spendingThreshold, cost: toIqd(rejection.cost) },
       );
     }
     case 'insufficient-credit':
-      return refused(rejection.kind, 'Insufficient credit, please add more credit', {
+      return badRequest(rejection.kind, 'Insufficient credit, please add more credit', {
         yourCredit: toIqd(rejection.yourCredit),
         requiredCredit: toIqd(rejection.requiredCredit),
         canCover: false,
@@ -178,6 +183,6 @@ export function rejectionError(rejection: Rejection): HttpError {
   }
 }
 
-function refused(code: ErrorCode, text: string, details?: HttpError['details']): HttpError {
+function badRequest(code: ErrorCode, text: string, details?: HttpError['details']): HttpError {
   return details === undefined ? { status: 400, code, text } : { status: 400, code, text, details };
 }

@@ -204,7 +204,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ou
   throw invalid(result.error.issues[0]?.message ?? 'The request is not valid');
 }
 
-/** The declared query parameters as given; a name that comes twice is nobody's single value. */
+/** The declared query parameters as given; a name that comes twice has no single value. */
 function queryValues(request: IncomingMessage, schema: z.ZodObject): PathParams {
   const url = request.url ?? '';
   const start = url.indexOf('?');

@@ -26,7 +26,7 @@ export interface ClosingTimes {
 }
 
 /**
- * Stops accepting and waits for the requests in flight; their answers must say `Connection: close`. Resolves
+ * Stops accepting and waits for the requests in flight; their replies must say `Connection: close`. Resolves
  * with true when every connection ended by itself, with false when the rest was cut after `timeoutMs`.
  */
 export function closeGracefully(

@@ -15,7 +15,7 @@ export class LoadShedder {
     this.#count += 1;
   }
 
-  /** When the work on a request is over; its answer may still be on its way to a slow caller. */
+  /** Call it when the work on a request is over; its reply may still be on its way to a slow client. */
   end(): void {
     this.#count -= 1;
   }

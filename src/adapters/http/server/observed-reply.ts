@@ -1,4 +1,4 @@
-/** One answer as it went out, for whoever checks answers against the document. */
+/** One reply as it went out, for checks against the document. The body of a file or an event stream is empty. */
 export interface ObservedReply {
   readonly method: string;
   /** The declared path, or null when the request matched none. */

@@ -74,7 +74,11 @@ const REFUSALS: readonly Row[] = [
   text({ kind: 'unsupported-destination' }, 'Messages to this country are not supported'),
   text({ kind: 'test-number' }, 'Test numbers work with sk_dev keys only'),
   text({ kind: 'whatsapp-account-not-found' }, 'whatsappAccountId is not one of the project'),
-  text({ kind: 'whatsapp-phone-not-found' }, 'whatsappPhoneId is not one of the project'),
+  text({ kind: 'whatsapp-phone-not-found', within: 'project' }, 'whatsappPhoneId is not one of the project'),
+  text(
+    { kind: 'whatsapp-phone-not-found', within: 'account' },
+    'whatsappPhoneId is not a number of whatsappAccountId',
+  ),
   text({ kind: 'template-not-found' }, 'Template not found'),
   text({ kind: 'template-not-approved' }, 'Template not yet approved'),
   text(
