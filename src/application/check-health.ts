@@ -2,13 +2,13 @@ import type { Clock } from './ports/clock.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
 
-/** How long a database that answered is taken to be well without asking again, in milliseconds. */
+/** How long a database that responded is taken to be well without another query, in milliseconds. */
 export const HEALTH_FRESH_MS = 1_000;
 
 export interface DependencyHealth {
   readonly name: string;
   readonly ok: boolean;
-  /** Without a critical dependency no request can be answered. */
+  /** Without a critical dependency no request can be served. */
   readonly critical: boolean;
   readonly detail: string;
 }
@@ -22,7 +22,7 @@ export interface Readiness {
 export class CheckHealth {
   readonly #ports: { readonly unitOfWork: UnitOfWork; readonly jobQueue: JobQueue; readonly clock: Clock };
   #isStopping = false;
-  /** The check under way: however many ask at once, it takes one connection. */
+  /** The check in flight: however many ask at once, it takes one connection. */
   #databaseCheck: Promise<DependencyHealth> | null = null;
   #lastGoodCheck: { readonly health: DependencyHealth; readonly at: number } | null = null;
 
@@ -40,8 +40,8 @@ export class CheckHealth {
   }
 
   /**
-   * Who asks while the database is asked shares its answer, and a good one holds for a second; a bad one does
-   * not, so that the end of an outage is told at once. The queue and the stop are known without asking.
+   * Callers share one query of the database. A good result holds for a second, a bad one does not: the end of an
+   * outage is told at once. The queue and the stop need no query.
    */
   async readiness(): Promise<Readiness> {
     const dependencies = [await this.#database(), this.#queue()];

@@ -1,10 +1,10 @@
 import type { SendRejection } from '../domain/messages/send-policy.ts';
-import type { TestNumberRefused } from '../domain/sandbox/sandbox-send.ts';
+import type { TestNumberRejected } from '../domain/sandbox/sandbox-send.ts';
 
 /** Everything the service says no to, apart from a request that is not well formed. */
 export type Rejection =
   | SendRejection
-  | TestNumberRefused
+  | TestNumberRejected
   | { readonly kind: 'unauthorized' }
   | { readonly kind: 'ip-not-allowed' }
   | { readonly kind: 'message-not-found' }

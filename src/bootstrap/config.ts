@@ -24,7 +24,7 @@ export type QueueConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'rabbitmq'; readonly url: string; readonly prefix: string };
 
-/** Where webhooks may go beyond public addresses, and to which ports. */
+/** Addresses that webhooks may reach beside the public ones, and the ports. */
 export interface EgressConfig {
   readonly allow: readonly string[];
   readonly ports: readonly number[];
@@ -73,7 +73,7 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
-/** Held to the rules of the guard itself, which also refuses a range so wide that it would switch it off. */
+/** Checked by the rules of the egress guard, which rejects a range so wide that it would switch the guard off. */
 const cidrRange = z.string().superRefine((range, context) => {
   try {
     egressRules([range]);
@@ -133,7 +133,7 @@ const ENTRIES = {
   },
   SECRET_KEY: {
     fallback: '',
-    description: `${SECRET_KEY_FORM} that API keys are hashed and webhook secrets encrypted with; made and kept in \`./data\` (beside the SQLite file) when empty`,
+    description: `${SECRET_KEY_FORM} that API keys are hashed and webhook secrets encrypted with; made and stored in \`./data\` (beside the SQLite file) when empty`,
     schema: z
       .string()
       .refine((text) => text === '' || SECRET_KEY_PATTERN.test(text), `must be ${SECRET_KEY_FORM}`),
@@ -201,8 +201,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const config = assemble(parsed as Parsed);
-  const impossible = impossibleMixes(config);
-  if (impossible.length > 0) throw new ConfigError(impossible);
+  const contradicting = contradictions(config);
+  if (contradicting.length > 0) throw new ConfigError(contradicting);
   return Object.freeze(config);
 }
 
@@ -241,7 +241,7 @@ function assemble(parsed: Parsed): Config {
   };
 }
 
-function impossibleMixes({ role, database }: Config): readonly ConfigMistake[] {
+function contradictions({ role, database }: Config): readonly ConfigMistake[] {
   const mistakes: ConfigMistake[] = [];
   if (role !== 'all' && database.kind === 'sqlite') {
     mistakes.push({

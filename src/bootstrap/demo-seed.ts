@@ -2,7 +2,7 @@ import { DEFAULT_SEED_SETTINGS, type SeedFile } from './seed-file.ts';
 
 export const DEMO_API_KEY = 'sk_dev_0123456789abcdef0123456789abcdef01234567';
 
-/** What an empty database is filled with when no seed file is named; every default is written out. */
+/** The seed of an empty database when no seed file is named; every default is written out. */
 export const DEMO_SEED: SeedFile = {
   projects: [
     {

@@ -37,7 +37,7 @@ export class Inbox {
   }
 
   /**
-   * The first message that matches and was not given out yet, at once or when it arrives. Rejects after `timeoutMs`
+   * The first message that matches and was not returned before, at once or when it arrives. Rejects after `timeoutMs`
    * of real time, one second when it is left out; the error lists what the inbox holds.
    */
   next({ timeoutMs = NEXT_TIMEOUT_MS, ...filter }: InboxFilter & { readonly timeoutMs?: number } = {}) {
@@ -58,7 +58,7 @@ export class Inbox {
     this.#unread = [];
   }
 
-  /** Called by the simulator; what it rejected never reached a handset. */
+  /** Called by the simulator. A rejected message never reached a handset. */
   receive(submission: SimulatedMessage): void {
     if (submission.result === 'rejected') return;
     const { content } = submission;
@@ -82,7 +82,7 @@ export class Inbox {
     const unread = new Set(this.#unread);
     const lines = this.#messages
       .slice(-LISTED_MAX)
-      .map((message) => `  ${describe(message)}${unread.has(message) ? '' : ' (given out)'}`);
+      .map((message) => `  ${describe(message)}${unread.has(message) ? '' : ' (returned before)'}`);
     return `The inbox holds ${this.#messages.length}, the newest last:\n${lines.join('\n')}`;
   }
 }

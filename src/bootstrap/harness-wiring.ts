@@ -13,7 +13,7 @@ export interface HarnessWiring {
 const STATEMENT_TIMEOUT_MS = 20_000;
 const POOL_SIZE = 4;
 
-/** In memory, or on the servers the environment names, under a name nobody else uses. */
+/** In memory, or on the servers that the environment names, under a name of its own. */
 export function wiringOf(environment: Readonly<Record<string, string | undefined>>): HarnessWiring {
   const name = `harness_${randomBytes(6).toString('hex')}`;
   const { database, queue } = readConfig({
@@ -26,7 +26,7 @@ export function wiringOf(environment: Readonly<Record<string, string | undefined
   return { database: database.kind === 'postgres' ? { ...database, schema: name } : database, queue };
 }
 
-/** Leaves nothing of a harness on the servers; the service on it has to be stopped. */
+/** Removes the schema and the queues of a harness from the servers. Its service has to be stopped first. */
 export async function removeWiring({ database, queue }: HarnessWiring): Promise<void> {
   if (database.kind === 'postgres' && database.schema !== undefined) {
     const opened = openDatabase(database);

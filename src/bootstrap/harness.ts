@@ -25,7 +25,7 @@ export interface HarnessOptions {
   readonly seed?: SeedFile;
   /** The first instant, anything `Date` understands; 2030-01-01T00:00:00Z without one. */
   readonly now?: string | number;
-  /** Called with every answer of the HTTP interface; throw to report one that should not be. */
+  /** Called with every reply of the HTTP interface; throw to report one that is wrong. */
   readonly observeReply?: (seen: ObservedReply) => void;
   /**
    * Lets webhooks reach a receiver on this machine: the ranges and ports they may go to (public addresses and
@@ -75,7 +75,7 @@ class MovableClock implements Clock {
 
 /**
  * The whole service inside the calling process, for other programs' tests: a database of its own, a clock that
- * moves only by `advance`, carriers that follow a script, an inbox of what handsets would have shown.
+ * moves only by `advance`, a simulator that follows a script, an inbox with the messages that reached handsets.
  * `HARNESS_DATABASE_URL` and `HARNESS_QUEUE_URL` put the same tests on PostgreSQL and RabbitMQ.
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
@@ -103,7 +103,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
 }
 
 export class Harness {
-  /** What was "sent": every message a channel took. */
+  /** Every message that the simulator accepted. */
   readonly inbox: Inbox;
   /** The first API key of the seed. */
   readonly apiKey: string;
@@ -139,7 +139,7 @@ export class Harness {
   /** One request to the HTTP interface, with the seed's first key unless told otherwise. */
   async request(path: string, request: HarnessRequest = {}): Promise<HarnessReply> {
     const apiKey = request.apiKey === undefined ? this.apiKey : request.apiKey;
-    const answer = await fetch(`${await this.url}${path}`, {
+    const response = await fetch(`${await this.url}${path}`, {
       method: request.method ?? (request.body === undefined ? 'GET' : 'POST'),
       headers: {
         ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
@@ -148,8 +148,12 @@ export class Harness {
       },
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
     });
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? null : JSON.parse(text),
+    };
   }
 
   now(): Date {
@@ -157,8 +161,8 @@ export class Harness {
   }
 
   /**
-   * Moves the clock by milliseconds, stopping at every instant at which something is due: all of it is done
-   * before the promise resolves.
+   * Moves the clock by milliseconds and stops at every instant at which work is due. All due work is done before
+   * the promise resolves.
    */
   async advance(ms: number): Promise<void> {
     const target = this.#clock.now() + ms;
@@ -175,7 +179,7 @@ export class Harness {
     await this.settle();
   }
 
-  /** Does everything that is due at the present instant. */
+  /** Does all work that is due at the present instant. */
   async settle(): Promise<void> {
     const { roots } = this.#service;
     do {
@@ -190,16 +194,16 @@ export class Harness {
   }
 
   /**
-   * Takes a channel away from a handset, so that later sends to it have to fall back. Every call takes one more away,
-   * and none of them is given back by a script.
+   * Makes a channel reject later submissions to a number, so that its messages fall back. Every call adds one channel;
+   * a script does not restore it.
    */
   without(phoneNumber: string, channel: Channel): void {
     this.#unreachable.add(`${phoneNumber} ${channel}`);
   }
 
   /**
-   * Throws unless nothing waits to be done, every hold is resolved and every account equals its ledger; the
-   * text names what is left.
+   * Throws unless no work is left, every hold is resolved and every account equals its ledger. The error names the
+   * work, the holds and the accounts.
    */
   async assertQuiet(): Promise<void> {
     await this.settle();
@@ -227,7 +231,7 @@ export class Harness {
     return this.#service;
   }
 
-  /** Ends everything and leaves nothing behind on a server. May be called twice. */
+  /** Stops the service and removes its schema and queues from the servers. May be called twice. */
   close(): Promise<void> {
     this.#closed ??= this.#service.stop().then(() => removeWiring(this.#wiring));
     return this.#closed;

@@ -17,7 +17,7 @@ import { unknownVariables } from './unknown-variables.ts';
 /** A number in the demo project's country; every number of a dev project is simulated. */
 const DEMO_PHONE_NUMBER = '9647701234567';
 
-/** Whoever signals once more after this time is in a hurry; sooner it is the same signal, come by way of npm too. */
+/** A second signal after this time ends the process at once; a sooner one is the same signal, which npm repeats. */
 const SAME_SIGNAL_MS = 200;
 
 const WRONG_SECRET_KEY: ConfigMistake = {
@@ -55,7 +55,7 @@ async function run(config: Config): Promise<void> {
   });
   await startOrEnd(service);
   const port = config.role === 'worker' ? null : await listen(service, config);
-  // Whoever reads that it is up may stop it at once.
+  // A reader of this line may stop the process at once.
   stopOnSignal(service);
   if (port === null) {
     logger.info('worker_started', { database: config.database.kind, queue: config.queue.kind });
@@ -64,7 +64,7 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-/** A service that cannot start holds on to nothing. */
+/** A service that cannot start is stopped, so that its connections are closed. */
 async function startOrEnd(service: Service): Promise<void> {
   try {
     await service.start();
@@ -82,7 +82,7 @@ function seedText(file: string): string {
   }
 }
 
-/** An address that cannot be had is a mistake of the configuration, and ends everything that was started. */
+/** Stops the service and throws `ConfigError` when the address is taken or not of this machine. */
 async function listen(service: Service, { port, host }: Config): Promise<number> {
   try {
     return await service.listen(port, host);

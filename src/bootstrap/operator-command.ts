@@ -74,7 +74,7 @@ export async function runOperatorCommand(
   }
 }
 
-/** Opening a file that is not there would make one, and a secret key beside it. */
+/** SQLite creates a missing file when it is opened, and a secret key would be made beside it. */
 function mayExist(database: Config['database']): boolean {
   return database.kind !== 'sqlite' || existsSync(database.filename);
 }

@@ -163,7 +163,7 @@ export function readSeed(document: unknown): Seed {
   const result = seedFile.safeParse(document);
   if (!result.success) throw new SeedError(z.prettifyError(result.error));
   const { projects, prices } = result.data;
-  refuseRepeated(projects);
+  rejectRepeated(projects);
   return {
     projects: projects.map(seedProject),
     prices: {
@@ -175,8 +175,8 @@ export function readSeed(document: unknown): Seed {
   };
 }
 
-/** What the database would refuse with less to say. */
-function refuseRepeated(projects: z.output<typeof seedFile>['projects']): void {
+/** Throws `SeedError` for values that must be unique; the database would reject them without naming them. */
+function rejectRepeated(projects: z.output<typeof seedFile>['projects']): void {
   const slug = repeated(projects.map((each) => each.slug));
   if (slug !== undefined) throw new SeedError(`two projects have the slug ${slug}`);
   const id = repeated(projects.flatMap((each) => each.id ?? []));

@@ -23,10 +23,10 @@ export const VERIFY_TOLERANCE_MS = 300_000;
 const HEADER_CHARACTERS_MAX = 1_024;
 
 /**
- * Whether this request was sent by the service that shares `secret`, and lately. Takes the signature of an
- * inbound event (specification 6.2) or the Standard Webhooks headers of a status webhook. `rawBody` must be
- * the body as it came, before any parsing. Never throws: whatever is not a genuine request is false, and is
- * to be answered with 401 or 403.
+ * Whether the service that shares `secret` sent this request within the tolerance. Checks the signature of an
+ * inbound event (specification 6.2) or the Standard Webhooks headers of a delivery event. `rawBody` must be the
+ * body as it came, before any parsing. Never throws. False means that the request is not genuine: reply with 401
+ * or 403.
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,

@@ -5,7 +5,7 @@ import type { Roots } from './roots.ts';
 const output = consoleOutput();
 
 /**
- * Recomputes every balance from the ledger entries, and looks for dead-letter jobs, which may hold money:
+ * Recomputes every balance from the ledger entries, and counts dead-letter jobs, which may hold money:
  * exit code 0 when all is well, 1 when it is not.
  */
 async function verify({ auditLedger }: Roots): Promise<number> {

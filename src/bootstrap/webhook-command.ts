@@ -13,7 +13,7 @@ Both ids are 24 hex digits; that of a number is its "id" under "whatsapp" in the
 
 /**
  * The operator's side of specification 6.2: the log of inbound events, and the retry by hand, after which the
- * service does the posting. Resolves with the exit code: 0, `EXIT_NOT_FOUND` when there is nothing to show or to
+ * service delivers the event. Resolves with the exit code: 0, `EXIT_NOT_FOUND` when there is nothing to show or to
  * retry, `EXIT_USAGE`, or one of `runOperatorCommand`.
  */
 export async function runWebhookCommand(

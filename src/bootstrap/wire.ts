@@ -5,7 +5,7 @@ type Wiring<Ports> = { readonly [Name in keyof Ports]: ServiceIdentifier<Ports[N
 
 /**
  * Binds a plain class whose constructor takes one object of ports. A missing, extra or wrong port does not
- * compile, and inversify sees the edges: a port nobody bound is reported with the class that wanted it.
+ * compile, and inversify sees the edges: a port without a binding is reported with the class that needs it.
  */
 export function wire<T, Ports extends object>(
   bind: Bind,

@@ -145,7 +145,7 @@ describe('a message that does not come', () => {
     expect(await textOf(harness.inbox.next({ to: OTHER_NUMBER, timeoutMs: 1 }))).toBe(
       [
         `No message to ${OTHER_NUMBER} arrived within 1 ms. The inbox holds 2, the newest last:`,
-        `  verification to ${NUMBER} on whatsapp, code 1111 (given out)`,
+        `  verification to ${NUMBER} on whatsapp, code 1111 (returned before)`,
         `  verification to ${NUMBER} on sms, code 2222`,
       ].join('\n'),
     );

@@ -24,8 +24,8 @@ export interface LeasedJob<Kind extends Work = Work> {
 export const LEASE_MS = 15_000;
 
 /**
- * How often the leases of long work are renewed, such as posts to slow receivers. The jobs of a process that dies are
- * due again within `LEASE_MS` all the same.
+ * How often the leases of long work are renewed, such as delivery attempts to slow receivers. The jobs of a process
+ * that dies are due again within `LEASE_MS` all the same.
  */
 export const RENEW_EVERY_MS = 4_000;
 

@@ -3,7 +3,7 @@ import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.t
 import type { Message } from '../../domain/messages/message.ts';
 import { newMessage } from '../../domain/messages/new-message.ts';
 import type { SendRejection } from '../../domain/messages/send-policy.ts';
-import { decideSandboxSend, type TestNumberRefused } from '../../domain/sandbox/sandbox-send.ts';
+import { decideSandboxSend, type TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
 import { IdempotencyRecords } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import type { Job } from '../jobs/job.ts';
@@ -16,7 +16,7 @@ export type SendOutcome =
   | { readonly kind: 'accepted'; readonly result: SendResult }
   | {
       readonly kind: 'rejected';
-      readonly rejection: SendRejection | TestNumberRefused | IdempotencyConflict;
+      readonly rejection: SendRejection | TestNumberRejected | IdempotencyConflict;
     };
 
 /** One batch in one unit of work: decides its sends one after the other, and writes them all at once. */

@@ -21,7 +21,7 @@ interface SendPorts {
   readonly wakeSignal: WakeSignal;
 }
 
-/** Specification 4.1: accepts or refuses sends. The result is given after the commit that made it true. */
+/** Specification 4.1: accepts or rejects sends. The result is given after the commit that made it true. */
 export class SendMessages {
   readonly #ports: SendPorts;
   readonly #batcher: Batcher<PendingSend, SendOutcome>;
@@ -31,7 +31,7 @@ export class SendMessages {
     this.#batcher = new Batcher((sends, run) => this.#accept(sends, run), { clock: ports.clock });
   }
 
-  /** Throws `Rejected`; a refused send stores nothing, costs nothing and does not count for the rate limit. */
+  /** Throws `Rejected`; a rejected send stores nothing, costs nothing and does not count for the rate limit. */
   async execute({ project, request, idempotency }: SendCommand): Promise<SendResult> {
     const { clock, ids, sealDeliveryReport, wakeSignal } = this.#ports;
     const deliveryReport = sealDeliveryReport.execute(request.deliveryReport);

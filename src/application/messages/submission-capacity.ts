@@ -32,7 +32,7 @@ export class SubmissionCapacity {
   retryAt(channel: Channel, environment: Environment, now: number): number | null {
     const load = this.#loadOf(channel, environment);
     if (load.inFlight < this.#inFlightMax) return null;
-    // No submission is in flight for longer than the submit timeout: this pace always finds capacity.
+    // No submission is in flight for longer than the submit timeout: this interval always finds capacity.
     const spacingMs = SUBMIT_TIMEOUT_MS / this.#inFlightMax;
     load.lastRetryAt = Math.max(now + CAPACITY_RETRY_MS, load.lastRetryAt + spacingMs);
     return Math.ceil(load.lastRetryAt);

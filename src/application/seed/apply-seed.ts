@@ -98,19 +98,19 @@ export class ApplySeed {
   /** As they are stored: the address in its parsed form, the secret sealed. */
   #acceptedWebhooks(projects: readonly SeedProject[]): readonly InboundWebhook[] {
     const { webhookTransport, secretBox } = this.#ports;
-    const refused: string[] = [];
+    const rejected: string[] = [];
     const accepted = projects.flatMap(({ project, inboundWebhooks }, at) =>
       inboundWebhooks.flatMap(({ phoneNumberId, url, secret }, index) => {
         const parsed = webhookTransport.acceptUrl(url);
-        if (parsed === null) refused.push(`projects[${at}].inboundWebhooks[${index}].url`);
+        if (parsed === null) rejected.push(`projects[${at}].inboundWebhooks[${index}].url`);
         return parsed === null
           ? []
           : [{ projectId: project.id, phoneNumberId, url: parsed, secret: secretBox.seal(secret) }];
       }),
     );
-    if (refused.length === 0) return accepted;
+    if (rejected.length === 0) return accepted;
     throw new SeedError(
-      refused
+      rejected
         .map((path) => `✖ must be a public https address, on an allowed port\n  → at ${path}`)
         .join('\n'),
     );

@@ -17,7 +17,7 @@ import { sandboxRejection } from './sandbox-rejection.ts';
 import { isTestNumber, TEST_COUNTRY_CODE } from './test-number.ts';
 
 /** A live project sent to a test number. */
-export interface TestNumberRefused {
+export interface TestNumberRejected {
   readonly kind: 'test-number';
 }
 
@@ -29,7 +29,7 @@ export function decideSandboxSend(
   state: SendState,
   request: SendRequest,
   now: number,
-): SendAccepted | SendRejection | TestNumberRefused {
+): SendAccepted | SendRejection | TestNumberRejected {
   if (!isTestNumber(request.phoneNumber)) return decideSend(state, request, now);
   const outcome = sandboxOutcome(state.project, request.phoneNumber);
   if (outcome === null) return { kind: 'test-number' };
