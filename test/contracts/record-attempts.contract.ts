@@ -5,6 +5,7 @@ import { destinationKey, type WebhookWork } from '../../src/application/jobs/web
 import type { Stores } from '../../src/application/ports/stores.ts';
 import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
 import { RecordAttempts } from '../../src/application/webhooks/record-attempts.ts';
+import { ReleaseJobs } from '../../src/application/webhooks/release-jobs.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
@@ -22,7 +23,7 @@ const sent = {
 } as const;
 const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
 
-/** What recording the outcomes of posts promises beside others who write the same events. */
+/** What recording results and releasing jobs promise beside other processes that have the same events. */
 export function recordAttemptsContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
 
@@ -31,7 +32,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   const statusChange = (stores: Stores, change: typeof sent | typeof delivered) =>
     queueWebhooks.statusChanges(stores, [{ message, change }]);
 
-  async function postedEvent() {
+  async function attemptedEvent() {
     await storage.unitOfWork.run((stores) => statusChange(stores, sent));
     const [job] = await storage.unitOfWork.run((stores) =>
       stores.jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 10 }),
@@ -41,7 +42,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     return { job: job as LeasedJob<WebhookWork>, event, startedAt: NOW, endedAt: NOW };
   }
 
-  /** Records through stores that say when the outcome was on its way to the database. */
+  /** Records through stores that say when the result is sent to the database. */
   function recorder(onSave: () => void = () => {}): RecordAttempts {
     return new RecordAttempts({
       clock,
@@ -76,8 +77,11 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     });
   }
 
-  it('lets an event follow that is put behind the posted one while its outcome is recorded', async () => {
-    const posted = await postedEvent();
+  const releaseJobs = () =>
+    new ReleaseJobs({ unitOfWork: storage.unitOfWork, clock, wakeSignal: { wake: () => {} } });
+
+  it('schedules an event that was added behind an attempted one while its result is recorded', async () => {
+    const attempted = await attemptedEvent();
     const [hasLocked, isRecording] = [new Gate(), new Gate()];
     const adding = storage.unitOfWork.run(async (stores) => {
       await eventsOf(stores);
@@ -87,7 +91,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     });
     await hasLocked.opened;
     const recording = recorder(() => isRecording.open()).execute({
-      ...posted,
+      ...attempted,
       result: { kind: 'responded', status: 200, retryAfterMs: null },
     });
     await Promise.all([adding, recording]);
@@ -96,43 +100,72 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
       ['delivered', NOW],
     ]);
-    // Whoever holds the job of the endpoint finds it there.
-    const { projectId, endpoint } = posted.event;
+    // The process that has the job of the destination fetches it.
+    const { projectId, endpoint } = attempted.event;
     expect(
       await storage.unitOfWork.read((stores) => stores.webhookEvents.nextDueAt([{ projectId, endpoint }])),
     ).toEqual([NOW]);
     expect(
-      await storage.unitOfWork.read((stores) => stores.jobs.stillLeased([posted.job], NOW + LEASE_MS)),
-    ).toEqual([posted.job]);
+      await storage.unitOfWork.read((stores) => stores.jobs.stillLeased([attempted.job], NOW + LEASE_MS)),
+    ).toEqual([attempted.job]);
   });
 
-  it('changes nothing for a lease that is not the newest', async () => {
-    const posted = await postedEvent();
+  it('stores no result under a lease that is not the newest', async () => {
+    const attempted = await attemptedEvent();
     await storage.unitOfWork.run((stores) =>
       stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
     );
     await recorder().execute({
-      ...posted,
+      ...attempted,
       result: { kind: 'responded', status: 410, retryAfterMs: null },
     });
-    expect(await storage.unitOfWork.run(eventsOf)).toEqual([posted.event]);
-    const lane = destinationKey(posted.event);
-    const health = await storage.unitOfWork.read((stores) => stores.circuitBreakers.read([lane]));
-    expect(health).toEqual(new Map());
+    expect(await storage.unitOfWork.run(eventsOf)).toEqual([attempted.event]);
+    const destination = destinationKey(attempted.event);
+    const breakers = await storage.unitOfWork.read((stores) => stores.circuitBreakers.read([destination]));
+    expect(breakers).toEqual(new Map());
   });
 
-  it('changes nothing of an event that changed since it was posted', async () => {
-    const posted = await postedEvent();
+  it('stores no result of an event that changed since it was attempted', async () => {
+    const attempted = await attemptedEvent();
     const [changed] = await storage.unitOfWork.run((stores) =>
-      stores.webhookEvents.save([{ ...posted.event, attempts: 1, lastError: 'HTTP 500' }]),
+      stores.webhookEvents.save([{ ...attempted.event, attempts: 1, lastError: 'HTTP 500' }]),
     );
     await recorder().execute({
-      ...posted,
+      ...attempted,
       result: { kind: 'responded', status: 410, retryAfterMs: null },
     });
     expect(await storage.unitOfWork.run(eventsOf)).toEqual([changed]);
-    const lane = destinationKey(posted.event);
-    const health = await storage.unitOfWork.read((stores) => stores.circuitBreakers.read([lane]));
-    expect(health).toEqual(new Map());
+    const destination = destinationKey(attempted.event);
+    const breakers = await storage.unitOfWork.read((stores) => stores.circuitBreakers.read([destination]));
+    expect(breakers).toEqual(new Map());
+  });
+
+  it('gives a job back, due when its next event is, or when its circuit lets one through', async () => {
+    const { job, event } = await attemptedEvent();
+    await releaseJobs().execute({ job, notBefore: 0 });
+    expect(await storage.unitOfWork.read((stores) => stores.jobs.nextDue())).toMatchObject({
+      id: job.id,
+      dueAt: event.nextAttemptAt,
+    });
+    const [again] = await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 10 }),
+    );
+    await releaseJobs().execute({ job: again as LeasedJob<WebhookWork>, notBefore: NOW + 60_000 });
+    expect(await storage.unitOfWork.read((stores) => stores.jobs.nextDue())).toMatchObject({
+      id: job.id,
+      dueAt: NOW + 60_000,
+    });
+  });
+
+  it('leaves a job as it is that another process has leased meanwhile', async () => {
+    const { job } = await attemptedEvent();
+    const [newer] = await storage.unitOfWork.run((stores) =>
+      stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
+    );
+    if (newer === undefined) throw new Error('The lease is over');
+    await releaseJobs().execute({ job, notBefore: 0 });
+    expect(
+      await storage.unitOfWork.read((stores) => stores.jobs.stillLeased([newer], NOW + 2 * LEASE_MS)),
+    ).toEqual([newer]);
   });
 }

@@ -1,153 +1,147 @@
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import { type Job, LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
+import { LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
-import { onNextTurn } from '../next-turn.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AttemptDelivery } from './attempt-delivery.ts';
-import { DeliveryScheduler, type Destination, type Fetch } from './delivery-scheduler.ts';
-import type { DueEvents, FetchDueEvents } from './fetch-due-events.ts';
+import { AttemptLimiter } from './attempt-limiter.ts';
+import { DELIVERY_LIMITS } from './delivery-limits.ts';
+import { Destination, type InHand } from './destination.ts';
+import type { FetchDueEvents } from './fetch-due-events.ts';
 import type { RecordAttempts } from './record-attempts.ts';
+import type { ReleaseJobs } from './release-jobs.ts';
 
 interface DeliverPorts {
   readonly unitOfWork: UnitOfWork;
   readonly fetchDueEvents: FetchDueEvents;
   readonly attemptDelivery: AttemptDelivery;
   readonly recordAttempts: RecordAttempts;
+  readonly releaseJobs: ReleaseJobs;
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly wakeSignal: WakeSignal;
-  /** While attempts are in flight, their destinations are polled for more events this often. */
+  /** While this process has destinations, some of them are polled for more events this often. */
   readonly fetchInterval: Delay;
-}
-
-/** A job to give back. It is due again when its next event is, but not before this instant. */
-interface Release {
-  readonly job: LeasedJob<WebhookWork>;
-  readonly notBefore: number;
 }
 
 /** A job whose destination is one too many for this process is due again after this time. */
 const REFUSED_JOB_DELAY_MS = 2_000;
 
+/** So many are polled at a time: one query, however many destinations hang. */
+const POLLED_DESTINATIONS_MAX = 250;
+
 /**
  * Specification 6.1 and 6.2: delivers events to customers. While this process has the job of a destination, it fetches
- * the due events, attempts them, and records the results, until nothing more is due; then it releases the job. The
- * lease is renewed meanwhile. What cannot be recorded or released stays leased, and comes again when the lease runs out.
+ * the due events, attempts each of them, and records the results, until nothing more is due; then it releases the job.
+ * What cannot be recorded or released stays leased, and comes again when the lease runs out: so it does after a crash.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
-  readonly #scheduler: DeliveryScheduler;
-  #isRunning = false;
+  readonly #limiter = new AttemptLimiter(DELIVERY_LIMITS);
+  /** By job id. The destination that was polled longest ago comes first. */
+  readonly #destinations = new Map<string, Destination>();
+  readonly #projects = new Map<string, InHand>();
+  readonly #all: InHand = { destinations: 0, fetched: 0 };
   #isStopping = false;
   #isIntervalRunning = false;
   #isFetchFailing = false;
   #renewAt = 0;
-  /** While there is nothing to fetch: lets the loop go on. */
-  #goOn: (() => void) | null = null;
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
-    this.#scheduler = new DeliveryScheduler({
-      clock: ports.clock,
-      attempt: (destination, event) => void this.#attempt(destination, event),
-      wake: () => this.#wake(),
-    });
   }
 
   /** Resolves when every job is in hand or released; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
-    const { background, clock } = this.#ports;
-    const refused = jobs.filter((job) => this.#isStopping || !this.#scheduler.add(job));
-    if (!this.#scheduler.isEmpty && !this.#isRunning) {
-      this.#isRunning = true;
-      this.#renewAt = clock.now() + RENEW_EVERY_MS;
-      background.start(() => this.#run());
-    }
-    const notBefore = this.#isStopping ? 0 : clock.now() + REFUSED_JOB_DELAY_MS;
-    await this.#release(refused.map((job) => ({ job, notBefore })));
+    const refused = jobs.filter((job) => !this.#add(job));
+    const notBefore = this.#isStopping ? 0 : this.#ports.clock.now() + REFUSED_JOB_DELAY_MS;
+    await Promise.all(refused.map((job) => this.#release(job, notBefore)));
   }
 
   /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
   stop(): void {
     this.#isStopping = true;
-    for (const destination of this.#scheduler.leased()) {
-      this.#scheduler.drop(destination);
-      this.#scheduler.requestFetch(destination);
+    for (const destination of this.#destinations.values()) {
+      destination.drop();
+      destination.wantFetch();
     }
   }
 
-  async #run(): Promise<void> {
+  /** Begins with the destination of a job, or gives a known one the newer lease; false when there are too many. */
+  #add(job: LeasedJob<WebhookWork>): boolean {
+    if (this.#isStopping) return false;
+    const known = this.#destinations.get(job.id);
+    if (known === undefined) return this.#addNew(job);
+    if (job.fencingToken <= known.job.fencingToken) return true;
+    // Another process may have attempted what was fetched under the older lease.
+    known.drop();
+    known.job = job;
+    known.leasedUntil = 0;
+    known.isLost = false;
+    known.wantFetch();
+    return true;
+  }
+
+  #addNew(job: LeasedJob<WebhookWork>): boolean {
+    const { background, clock } = this.#ports;
+    const { projectId } = job.work;
+    const project = this.#projects.get(projectId) ?? { destinations: 0, fetched: 0 };
+    if (project.destinations >= DELIVERY_LIMITS.destinationsPerProject) return false;
+    if (this.#all.destinations >= DELIVERY_LIMITS.destinations) return false;
+    const inHand = [project, this.#all];
+    for (const each of inHand) each.destinations += 1;
+    if (this.#destinations.size === 0) this.#renewAt = clock.now() + RENEW_EVERY_MS;
+    const attempt = (to: Destination, event: WebhookEvent) => void this.#attempt(to, event);
+    const destination = new Destination(job, inHand, this.#limiter, clock, attempt);
+    this.#projects.set(projectId, project);
+    this.#destinations.set(job.id, destination);
+    destination.wantFetch();
+    background.start(() => this.#deliver(destination, project));
+    this.#startInterval();
+    return true;
+  }
+
+  async #deliver(destination: Destination, project: InHand): Promise<void> {
+    let nothingBefore: number | null;
+    do {
+      await destination.fetchWanted();
+      nothingBefore = await this.#fetchAndAttempt(destination, project);
+    } while (nothingBefore === null);
+    this.#remove(destination, project);
+    if (!destination.isLost) await this.#release(destination.job, nothingBefore);
+  }
+
+  /** Resolves with null while there is more to do, else with the instant before which nothing may be attempted. */
+  async #fetchAndAttempt(destination: Destination, project: InHand): Promise<number | null> {
+    const { job } = destination;
+    if (destination.isLost || this.#isStopping) return destination.isIdle ? 0 : null;
+    const room = this.#roomOf(destination, project);
+    if (room <= 0) return null;
+    // What is recorded during the fetch may still be read as due.
+    const known = new Set(destination.fetched);
+    const limit = room + known.size;
     try {
-      while (!this.#scheduler.isEmpty) {
-        // What ends in this turn of the event loop makes room for one fetch.
-        await new Promise<void>((resolve) => onNextTurn(resolve));
-        await this.#renewInTime();
-        const fetches = this.#scheduler.nextFetches();
-        if (fetches.length > 0) await this.#fetch(fetches);
-        else if (!this.#scheduler.isEmpty) await this.#somethingToFetch();
-      }
-    } finally {
-      this.#isRunning = false;
-    }
-  }
-
-  #somethingToFetch(): Promise<void> {
-    if (!this.#isIntervalRunning) {
-      this.#isIntervalRunning = true;
-      this.#ports.fetchInterval(() => {
-        this.#isIntervalRunning = false;
-        this.#scheduler.poll();
-        this.#wake();
-      });
-    }
-    return new Promise((resolve) => {
-      this.#goOn = resolve;
-    });
-  }
-
-  #wake(): void {
-    const goOn = this.#goOn;
-    this.#goOn = null;
-    goOn?.();
-  }
-
-  async #fetch(fetches: readonly Fetch[]): Promise<void> {
-    const releases: Release[] = [];
-    const expiring: Destination[] = [];
-    try {
-      for (const { fetch, leasedUntil, events, notBefore } of await this.#dueEvents(fetches)) {
-        const { destination } = fetch;
-        if (leasedUntil === null) {
-          expiring.push(destination);
-          continue;
-        }
-        this.#scheduler.fetched(fetch, this.#isStopping ? [] : events, leasedUntil);
-        if (!this.#scheduler.isIdle(destination)) continue;
-        this.#scheduler.remove(destination);
-        releases.push({ job: destination.job, notBefore });
-      }
-      await this.#release(releases);
-      await this.#renew(expiring);
-      for (const destination of expiring) this.#scheduler.requestFetch(destination);
+      const due = await this.#ports.fetchDueEvents.execute({ job, limit });
       this.#isFetchFailing = false;
+      if (due.leasedUntil === null) await this.#renew([destination]);
+      if (due.leasedUntil === null || this.#isStopping || destination.job !== job) {
+        destination.wantFetch();
+        return null;
+      }
+      destination.hasMore = due.events.length === limit;
+      destination.take(due.events.filter(({ id }) => !known.has(id)).slice(0, room), due.leasedUntil);
+      this.#fetchAhead(destination);
+      return due.events.length === 0 && destination.isIdle ? due.notBefore : null;
     } catch (error) {
       // Once per outage: a fetch is tried many times a second.
       if (!this.#isFetchFailing) this.#ports.logger.error('webhook_fetch_failed', error);
       this.#isFetchFailing = true;
+      return null;
     }
-  }
-
-  /** A service that stops needs no database to release what is idle. */
-  #dueEvents(fetches: readonly Fetch[]): Promise<readonly DueEvents[]> {
-    if (!this.#isStopping) return this.#ports.fetchDueEvents.execute(fetches);
-    return Promise.resolve(fetches.map((fetch) => ({ fetch, leasedUntil: 0, events: [], notBefore: 0 })));
   }
 
   async #attempt(destination: Destination, event: WebhookEvent): Promise<void> {
@@ -160,18 +154,56 @@ export class DeliverWebhooks {
         result = await attemptDelivery.execute(event, startedAt);
       } finally {
         endedAt = clock.now();
-        this.#scheduler.responded(destination);
+        destination.queue.ended();
+        this.#fetchAhead(destination);
       }
       const { job } = destination;
       const isOpened = await recordAttempts.execute({ job, event, result, startedAt, endedAt });
-      if (isOpened) this.#scheduler.drop(destination);
+      if (isOpened) destination.drop();
     } catch (error) {
       // Once for each destination: a whole batch fails alike.
       if (!destination.isLost) logger.error('webhook_record_failed', error, { eventId: event.id });
       // Attempted again at once, the event might be attempted for ever.
-      this.#scheduler.lose(destination);
+      destination.lose();
     }
-    this.#scheduler.recorded(destination, event.id);
+    destination.forget([event.id]);
+  }
+
+  /** Fetches the next events before the last ones are attempted, so that no connection is idle meanwhile. */
+  #fetchAhead(destination: Destination): void {
+    const { hasMore, queue } = destination;
+    if (hasMore && queue.size <= DELIVERY_LIMITS.fetchedPerDestination / 2) destination.wantFetch();
+  }
+
+  #roomOf({ queue }: Destination, project: InHand): number {
+    const { fetched, fetchedPerProject, fetchedPerDestination, fetchedMin } = DELIVERY_LIMITS;
+    const left = Math.min(fetched - this.#all.fetched, fetchedPerProject - project.fetched);
+    return Math.min(fetchedPerDestination, Math.max(fetchedMin, left)) - queue.size;
+  }
+
+  #remove(destination: Destination, project: InHand): void {
+    const { id, work } = destination.job;
+    this.#destinations.delete(id);
+    this.#limiter.close(destination.queue);
+    for (const each of [project, this.#all]) each.destinations -= 1;
+    if (project.destinations === 0) this.#projects.delete(work.projectId);
+  }
+
+  /** Now and then leases are renewed, and the destinations that were polled longest ago are fetched for. */
+  #startInterval(): void {
+    if (this.#isIntervalRunning) return;
+    this.#isIntervalRunning = true;
+    this.#ports.fetchInterval(() => {
+      this.#isIntervalRunning = false;
+      if (this.#destinations.size === 0) return;
+      void this.#renewInTime();
+      for (const [id, destination] of [...this.#destinations].slice(0, POLLED_DESTINATIONS_MAX)) {
+        this.#destinations.delete(id);
+        this.#destinations.set(id, destination);
+        destination.poll();
+      }
+      this.#startInterval();
+    });
   }
 
   async #renewInTime(): Promise<void> {
@@ -181,7 +213,7 @@ export class DeliverWebhooks {
     if (now < this.#renewAt && now >= this.#renewAt - RENEW_EVERY_MS) return;
     this.#renewAt = now + RENEW_EVERY_MS;
     try {
-      await this.#renew(this.#scheduler.leased());
+      await this.#renew([...this.#destinations.values()].filter(({ isLost }) => !isLost));
     } catch (error) {
       logger.error('webhook_renewal_failed', error);
     }
@@ -189,7 +221,6 @@ export class DeliverWebhooks {
 
   /** Extends the leases of the destinations; one whose job another process has by now is lost. */
   async #renew(destinations: readonly Destination[]): Promise<void> {
-    if (destinations.length === 0) return;
     const { unitOfWork, clock } = this.#ports;
     const jobs = destinations.map(({ job }) => job);
     const until = clock.now() + LEASE_MS;
@@ -198,31 +229,16 @@ export class DeliverWebhooks {
       const { job } = destination;
       // A newer lease may have come meanwhile.
       if (job !== jobs[index]) continue;
-      if (renewed.has(job)) this.#scheduler.renewed(destination, until);
-      else this.#scheduler.lose(destination);
+      if (renewed.has(job)) destination.renewed(until);
+      else destination.lose();
     }
   }
 
-  /** Never rejects. Those who add events lock the job, too: what is not found here brings it forward after this. */
-  async #release(releases: readonly Release[]): Promise<void> {
-    if (releases.length === 0) return;
-    const { unitOfWork, clock, logger, wakeSignal } = this.#ports;
-    const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
+  async #release(job: LeasedJob<WebhookWork>, notBefore: number): Promise<void> {
     try {
-      const again = await unitOfWork.run(async (stores) => {
-        const leased = await stores.jobs.lockLeased(releases.map(({ job }) => job));
-        const next = await stores.webhookEvents.nextDueAt(leased.map(({ work }) => work));
-        const due = leased.flatMap(({ id, work }, index): Job[] => {
-          const dueAt = next[index] ?? null;
-          return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
-        });
-        await stores.jobs.complete(leased.filter((_, index) => (next[index] ?? null) === null));
-        await stores.jobs.add(due);
-        return due;
-      }, 'eventual');
-      if (again.some(({ dueAt }) => dueAt <= clock.now())) wakeSignal.wake();
+      await this.#ports.releaseJobs.execute({ job, notBefore });
     } catch (error) {
-      logger.error('webhook_release_failed', error);
+      this.#ports.logger.error('webhook_release_failed', error);
     }
   }
 }

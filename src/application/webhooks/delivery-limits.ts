@@ -6,11 +6,13 @@ export interface DeliveryLimits {
   readonly attemptsPerHost: number;
   readonly attemptsPerProject: number;
   readonly attempts: number;
-  /** Events of one destination that are fetched and have no response yet. */
+  /** Events of one destination that wait to be attempted, or are in flight. */
   readonly fetchedPerDestination: number;
   /** Events of one project that are fetched and not recorded yet. */
   readonly fetchedPerProject: number;
   readonly fetched: number;
+  /** A destination may have so many even when its project, or the process, has too many. */
+  readonly fetchedMin: number;
   readonly destinationsPerProject: number;
   readonly destinations: number;
 }
@@ -29,6 +31,7 @@ export const DELIVERY_LIMITS: DeliveryLimits = {
   fetchedPerDestination: 300,
   fetchedPerProject: 1_000,
   fetched: 10_000,
+  fetchedMin: 10,
   destinationsPerProject: 1_000,
   destinations: 10_000,
 };

@@ -1,15 +1,20 @@
 import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { LEASE_LEFT_MS } from '../jobs/job.ts';
-import { destinationKey } from '../jobs/webhook-jobs.ts';
+import { Batcher } from '../batcher.ts';
+import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';
+import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { Fetch } from './delivery-scheduler.ts';
+
+/** At most `limit` due events of the destination whose job is leased. */
+export interface Fetch {
+  readonly job: LeasedJob<WebhookWork>;
+  readonly limit: number;
+}
 
 /** What is due at one destination, and may be attempted. */
 export interface DueEvents {
-  readonly fetch: Fetch;
   /** The lease lasts at least until this instant; null when it is over or nearly so. */
   readonly leasedUntil: number | null;
   /** The longest due first: none while the circuit is open, one when it is half-open. */
@@ -18,16 +23,21 @@ export interface DueEvents {
   readonly notBefore: number;
 }
 
-/** Reads what is due at many destinations at once, as far as their circuits allow (specification 6.1). */
+/** Reads what is due, as far as the circuits allow (specification 6.1): one query for many destinations. */
 export class FetchDueEvents {
   readonly #ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock };
+  readonly #batcher: Batcher<Fetch, DueEvents>;
 
   constructor(ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock }) {
     this.#ports = ports;
+    this.#batcher = new Batcher((fetches) => this.#fetchAll(fetches), { clock: ports.clock });
   }
 
-  /** In the order of the fetches. */
-  async execute(fetches: readonly Fetch[]): Promise<readonly DueEvents[]> {
+  execute(fetch: Fetch): Promise<DueEvents> {
+    return this.#batcher.submit(fetch);
+  }
+
+  async #fetchAll(fetches: readonly Fetch[]): Promise<readonly DueEvents[]> {
     const halfOpen: string[] = [];
     const found = await this.#ports.unitOfWork.read((stores) => this.#read(stores, fetches, halfOpen));
     await this.#storeHalfOpen(halfOpen);
@@ -36,32 +46,31 @@ export class FetchDueEvents {
 
   async #read(stores: Stores, fetches: readonly Fetch[], halfOpen: string[]): Promise<readonly DueEvents[]> {
     const now = this.#ports.clock.now();
-    const jobs = fetches.map(({ destination }) => destination.job);
+    const jobs = fetches.map(({ job }) => job);
     const leased = new Set(await stores.jobs.stillLeased(jobs, now + LEASE_LEFT_MS));
     const breakers = await stores.circuitBreakers.read(jobs.map(({ work }) => destinationKey(work)));
     const due = await stores.webhookEvents.due(
-      fetches.map(({ destination, limit }) => ({ ...destination.job.work, now, limit })),
+      fetches.map(({ job, limit }) => ({ ...job.work, now, limit })),
     );
-    return fetches.map((fetch, index): DueEvents => {
-      const { job } = fetch.destination;
+    return jobs.map((job, index): DueEvents => {
       const events = due[index] ?? [];
       const leasedUntil = leased.has(job) ? now + LEASE_LEFT_MS : null;
       const circuit = circuitAt(breakers.get(destinationKey(job.work)) ?? CLOSED_CIRCUIT, now);
       switch (circuit.state) {
         case 'closed':
-          return { fetch, leasedUntil, events, notBefore: 0 };
+          return { leasedUntil, events, notBefore: 0 };
         case 'open':
-          return { fetch, leasedUntil, events: [], notBefore: circuit.until };
+          return { leasedUntil, events: [], notBefore: circuit.until };
         case 'half-open':
           if (leasedUntil !== null && events.length > 0) halfOpen.push(destinationKey(job.work));
-          return { fetch, leasedUntil, events: events.slice(0, 1), notBefore: 0 };
+          return { leasedUntil, events: events.slice(0, 1), notBefore: 0 };
         default:
           return circuit satisfies never;
       }
     });
   }
 
-  /** Stored before the one event is attempted. Their jobs are leased, so that no other process attempts any. */
+  /** Stored before the one event is attempted. The jobs are leased, so that no other process attempts any. */
   async #storeHalfOpen(destinationKeys: readonly string[]): Promise<void> {
     if (destinationKeys.length === 0) return;
     await this.#ports.unitOfWork.run(async (stores) => {

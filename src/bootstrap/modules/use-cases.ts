@@ -27,6 +27,7 @@ import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { QueueWebhooks } from '../../application/webhooks/queue-webhooks.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
+import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
@@ -74,15 +75,16 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, RecordAttempts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
   wire(bind, FetchDueEvents, { unitOfWork, clock });
   wire(bind, AttemptDelivery, { webhookTransport, secretBox, hmac });
+  wire(bind, ReleaseJobs, { unitOfWork, clock, wakeSignal });
   wire(bind, DeliverWebhooks, {
     unitOfWork,
     fetchDueEvents: FetchDueEvents,
     attemptDelivery: AttemptDelivery,
     recordAttempts: RecordAttempts,
+    releaseJobs: ReleaseJobs,
     background: BackgroundWork,
     clock,
     logger,
-    wakeSignal,
     fetchInterval,
   });
   wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, wakeSignal });

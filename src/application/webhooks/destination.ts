@@ -1,0 +1,103 @@
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { AttemptLimiter, AttemptQueue } from './attempt-limiter.ts';
+
+/** What this process has in hand of one project, or of all: shared by the destinations that it counts. */
+export interface InHand {
+  destinations: number;
+  /** Events that are fetched and not recorded yet. */
+  fetched: number;
+}
+
+/** The events of one project to one endpoint, while this process has their job. In memory only. */
+export class Destination {
+  job: LeasedJob<WebhookWork>;
+  /** The lease lasts at least until this instant: nothing is attempted then or later. */
+  leasedUntil = 0;
+  /** Another process has the job, or will have it: nothing more is attempted. */
+  isLost = false;
+  /** Whether the last fetch may have left due events behind. */
+  hasMore = false;
+  /** The ids of the events that are fetched and not recorded yet. */
+  readonly fetched = new Set<string>();
+  readonly queue: AttemptQueue;
+  readonly #inHand: readonly InHand[];
+  #isFetchWanted = false;
+  #goOn: (() => void) | null = null;
+
+  constructor(
+    job: LeasedJob<WebhookWork>,
+    inHand: readonly InHand[],
+    limiter: AttemptLimiter,
+    clock: Clock,
+    attempt: (destination: Destination, event: WebhookEvent) => void,
+  ) {
+    this.job = job;
+    this.#inHand = inHand;
+    this.queue = limiter.open(
+      job.work,
+      () => !this.isLost && clock.now() < this.leasedUntil,
+      (event) => attempt(this, event),
+    );
+  }
+
+  /** Nothing is fetched, and no fetch is wanted. */
+  get isIdle(): boolean {
+    return this.fetched.size === 0 && !this.#isFetchWanted;
+  }
+
+  /** Attempts events under a lease that lasts until `leasedUntil`. */
+  take(events: readonly WebhookEvent[], leasedUntil: number): void {
+    for (const { id } of events) this.fetched.add(id);
+    for (const each of this.#inHand) each.fetched += events.length;
+    this.leasedUntil = leasedUntil;
+    this.queue.add(events);
+  }
+
+  /** The results of these events are recorded, or they are to be fetched again. After the last one, a fetch is wanted. */
+  forget(eventIds: readonly string[]): void {
+    if (eventIds.length === 0) return;
+    for (const id of eventIds) this.fetched.delete(id);
+    for (const each of this.#inHand) each.fetched -= eventIds.length;
+    if (this.fetched.size === 0) this.wantFetch();
+  }
+
+  /** Forgets the events that are not attempted yet: they stay due. */
+  drop(): void {
+    this.forget(this.queue.drop().map(({ id }) => id));
+  }
+
+  renewed(leasedUntil: number): void {
+    this.leasedUntil = leasedUntil;
+    this.queue.resume();
+  }
+
+  lose(): void {
+    this.isLost = true;
+    this.drop();
+    this.wantFetch();
+  }
+
+  /** `fetchWanted` resolves, now or the next time it is called. */
+  wantFetch(): void {
+    this.#isFetchWanted = true;
+    this.#goOn?.();
+  }
+
+  /** Wants a fetch while nothing else happens: events may have come due. */
+  poll(): void {
+    if (this.#goOn !== null) this.wantFetch();
+  }
+
+  async fetchWanted(): Promise<void> {
+    if (!this.#isFetchWanted) {
+      await new Promise<void>((resolve) => {
+        this.#goOn = resolve;
+      });
+    }
+    this.#goOn = null;
+    this.#isFetchWanted = false;
+  }
+}

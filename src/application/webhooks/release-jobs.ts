@@ -1,0 +1,58 @@
+import { Batcher } from '../batcher.ts';
+import type { Job, LeasedJob } from '../jobs/job.ts';
+import type { WebhookWork } from '../jobs/webhook-jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
+
+/** A job to give back. It is due again when its next event is, but not before this instant. */
+interface Release {
+  readonly job: LeasedJob<WebhookWork>;
+  readonly notBefore: number;
+}
+
+/** Gives the jobs of destinations back, many in one transaction. A job without events is done. */
+export class ReleaseJobs {
+  readonly #ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly clock: Clock;
+    readonly wakeSignal: WakeSignal;
+  };
+  readonly #batcher: Batcher<Release, null>;
+
+  constructor(ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly clock: Clock;
+    readonly wakeSignal: WakeSignal;
+  }) {
+    this.#ports = ports;
+    this.#batcher = new Batcher((releases) => this.#releaseAll(releases), { clock: ports.clock });
+  }
+
+  /** Resolves when it is committed. A job that another process has by now stays as it is. */
+  execute(release: Release): Promise<unknown> {
+    return this.#batcher.submit(release);
+  }
+
+  async #releaseAll(releases: readonly Release[]): Promise<readonly null[]> {
+    const { unitOfWork, clock, wakeSignal } = this.#ports;
+    const due = await unitOfWork.run((stores) => this.#release(stores, releases), 'eventual');
+    if (due.some(({ dueAt }) => dueAt <= clock.now())) wakeSignal.wake();
+    return releases.map(() => null);
+  }
+
+  /** Those who add events lock the job, too: what is not found here brings it forward after this. */
+  async #release(stores: Stores, releases: readonly Release[]): Promise<readonly Job<WebhookWork>[]> {
+    const notBefore = new Map(releases.map((release) => [release.job.id, release.notBefore]));
+    const leased = await stores.jobs.lockLeased(releases.map(({ job }) => job));
+    const next = await stores.webhookEvents.nextDueAt(leased.map(({ work }) => work));
+    const due = leased.flatMap(({ id, work }, index): Job<WebhookWork>[] => {
+      const dueAt = next[index] ?? null;
+      return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
+    });
+    await stores.jobs.complete(leased.filter((_, index) => (next[index] ?? null) === null));
+    await stores.jobs.add(due);
+    return due;
+  }
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
+import { LEASE_LEFT_MS, LEASE_MS, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
+import { AttemptLimiter, type AttemptQueue } from '../../../src/application/webhooks/attempt-limiter.ts';
+import { DELIVERY_LIMITS, type DeliveryLimits } from '../../../src/application/webhooks/delivery-limits.ts';
+import { aWebhookEvent } from '../../support/builders.ts';
+
+/** No limit is reached unless a test sets it. */
+const WIDE = {
+  attemptsPerEndpoint: 1_000,
+  attemptsPerHost: 1_000,
+  attemptsPerProject: 1_000,
+  attempts: 1_000,
+};
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** Queues whose events are named after them, and attempts that end when a test says so. */
+class World {
+  readonly limiter: AttemptLimiter;
+  readonly inFlight: AttemptQueue[] = [];
+  readonly begun: string[] = [];
+  mayBegin = true;
+
+  constructor(limits: Partial<DeliveryLimits> = {}) {
+    this.limiter = new AttemptLimiter({ ...WIDE, ...limits });
+  }
+
+  /** A queue of a project for an endpoint, with so many events in it. */
+  open(projectId: string, endpoint: string, count: number): AttemptQueue {
+    const queue = this.limiter.open(
+      { projectId, endpoint },
+      () => this.mayBegin,
+      ({ id }) => {
+        this.inFlight.push(queue);
+        this.begun.push(id);
+      },
+    );
+    queue.add(upTo(count).map((number) => aWebhookEvent({ id: `${projectId} ${endpoint} ${number}` })));
+    return queue;
+  }
+
+  /** The attempts that have been in flight for longest end, one after the other. */
+  end(count: number): void {
+    for (const _ of upTo(count)) this.inFlight.shift()?.ended();
+  }
+
+  begunOf(prefix: string): number {
+    return this.begun.filter((id) => id.startsWith(prefix)).length;
+  }
+}
+
+describe('the attempt limiter', () => {
+  it('begins every event of a queue once and in order, as many at a time as its endpoint may have', () => {
+    const world = new World({ attemptsPerEndpoint: 7 });
+    const queue = world.open('a', 'one.example/', 20);
+    for (const ended of upTo(20)) {
+      expect([world.inFlight.length, queue.size]).toEqual([Math.min(7, 20 - ended), 20 - ended]);
+      world.end(1);
+    }
+    expect(world.begun).toEqual(upTo(20).map((number) => `a one.example/ ${number}`));
+  });
+
+  it('lets no endpoint wait for another that has reached its limit, on the same host and of the same project', () => {
+    const world = new World({ attemptsPerEndpoint: 50 });
+    world.open('a', 'shared.example/hangs', 200);
+    world.open('a', 'shared.example/works', 1);
+    expect([world.begunOf('a shared.example/hangs'), world.begunOf('a shared.example/works')]).toEqual([
+      50, 1,
+    ]);
+  });
+
+  it('counts an endpoint over all projects, and gives each of them its turn', () => {
+    const world = new World({ attemptsPerEndpoint: 10 });
+    world.open('big', 'shared.example/', 500);
+    world.open('small', 'shared.example/', 10);
+    expect(world.begunOf('small')).toBe(0);
+    world.end(20);
+    expect(world.inFlight).toHaveLength(10);
+    expect(world.begunOf('small')).toBe(10);
+  });
+
+  it('bounds a host over its endpoints and projects, and another host does not wait for it', () => {
+    const world = new World({ attemptsPerHost: 5 });
+    world.open('a', 'shared.example/1', 4);
+    world.open('b', 'shared.example/2', 4);
+    world.open('b', 'other.example/', 4);
+    expect([world.begunOf('a shared'), world.begunOf('b shared'), world.begunOf('b other')]).toEqual([
+      4, 1, 4,
+    ]);
+    world.end(12);
+    expect(world.begun).toHaveLength(12);
+  });
+
+  it('bounds a project over its endpoints, and another project does not wait for it', () => {
+    const world = new World({ attemptsPerProject: 15 });
+    for (const number of upTo(9)) world.open('a', `many.example/${number}`, 10);
+    world.open('b', 'other.example/', 1);
+    expect([world.begunOf('a'), world.begunOf('b')]).toEqual([15, 1]);
+    world.end(91);
+    expect(world.begun).toHaveLength(91);
+  });
+
+  it('bounds the process, and gives what becomes free to each queue in turn', () => {
+    const world = new World({ attempts: 2 });
+    world.open('a', 'one.example/', 9);
+    world.open('a', 'two.example/', 9);
+    world.open('b', 'one.example/', 1);
+    world.end(3);
+    expect(world.inFlight).toHaveLength(2);
+    expect([world.begunOf('a one'), world.begunOf('a two'), world.begunOf('b one')]).toEqual([3, 1, 1]);
+  });
+
+  it('begins nothing while a queue may not, and goes on when it is resumed', () => {
+    const world = new World({ attemptsPerEndpoint: 1 });
+    const queue = world.open('a', 'one.example/', 3);
+    world.mayBegin = false;
+    world.end(1);
+    expect(world.begun).toHaveLength(1);
+    world.mayBegin = true;
+    queue.resume();
+    expect(world.begun).toHaveLength(2);
+  });
+
+  it('forgets the events that a queue drops', () => {
+    const world = new World({ attemptsPerEndpoint: 1 });
+    const queue = world.open('a', 'one.example/', 3);
+    expect(queue.drop().map(({ id }) => id)).toEqual(['a one.example/ 1', 'a one.example/ 2']);
+    world.end(1);
+    expect([world.begun.length, queue.size]).toEqual([1, 0]);
+  });
+
+  it('keeps the count of an endpoint while one of its queues is open, and forgets it with the last', () => {
+    const world = new World({ attemptsPerEndpoint: 1 });
+    const closed = world.open('a', 'one.example/', 0);
+    world.open('b', 'one.example/', 1);
+    world.limiter.close(closed);
+    world.open('c', 'one.example/', 1);
+    expect(world.begunOf('c')).toBe(0);
+    world.end(1);
+    expect(world.begunOf('c')).toBe(1);
+  });
+});
+
+describe('the limits of delivery', () => {
+  it('let a project have more events in hand than one batch records', () => {
+    expect(DELIVERY_LIMITS.fetchedPerProject).toBeGreaterThan(BATCH_ITEMS_MAX);
+  });
+
+  it('keep one project from all the attempts at one host, and from most of all attempts', () => {
+    expect(DELIVERY_LIMITS.attemptsPerProject).toBeLessThan(DELIVERY_LIMITS.attemptsPerHost);
+    expect(DELIVERY_LIMITS.attemptsPerProject * 10).toBeLessThan(DELIVERY_LIMITS.attempts);
+  });
+
+  it('let a lease be renewed long before it is too short to attempt anything', () => {
+    expect(RENEW_EVERY_MS).toBeLessThan(LEASE_LEFT_MS);
+    expect(LEASE_LEFT_MS).toBeLessThan(LEASE_MS - RENEW_EVERY_MS);
+  });
+});
