@@ -64,6 +64,7 @@ function storedMessage(projectId: string, createdAt: number): Message {
         state: 'delivered',
         reason: null,
         providerMessageIds: ['stored'],
+        deliveredIds: ['stored'],
         startedAt: createdAt,
         endedAt: createdAt,
       },

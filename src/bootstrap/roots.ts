@@ -8,7 +8,7 @@ import { CheckHealth } from '../application/check-health.ts';
 import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
-import { RecordReceipts } from '../application/messages/record-receipts.ts';
+import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
 import { ApplySeed } from '../application/seed/apply-seed.ts';
@@ -29,6 +29,7 @@ export const resolveRoots = (container: Container) =>
     database: adapters.database,
     simulator: adapters.simulator,
     wakeSignal: adapters.localWakeSignal,
+    channelProviders: ports.channelProviders,
     idSource: ports.idSource,
     jobQueue: ports.jobQueue,
     keyHasher: ports.keyHasher,
@@ -46,7 +47,7 @@ export const resolveRoots = (container: Container) =>
     deliverWebhooks: DeliverWebhooks,
     inboundLog: InboundLog,
     readCatalog: ReadCatalog,
-    recordReceipts: RecordReceipts,
+    recordProviderEvents: RecordProviderEvents,
     redriveJobs: RedriveJobs,
     relayJobs: RelayJobs,
     runJobs: RunJobs,

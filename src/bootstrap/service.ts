@@ -1,6 +1,7 @@
 import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
 import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
+import type { ProviderEventSink } from '../application/ports/provider-events.ts';
 import type { Seed } from '../application/seed/apply-seed.ts';
 import type { Role } from './config.ts';
 import { buildContainer, type ContainerParts } from './container.ts';
@@ -38,10 +39,7 @@ export class Service {
     this.#loop = new WorkLoop({
       localWakeSignal: roots.wakeSignal,
       relayJobs: roots.relayJobs,
-      recordReceipts: roots.recordReceipts,
-      acceptInbound: roots.acceptInbound,
       providerEvents: roots.providerEvents,
-      clock: parts.clock,
       logger: parts.logger,
       polls: parts.watchesClock,
     });
@@ -63,6 +61,8 @@ export class Service {
     await roots.checkSecretKey.execute();
     if (this.#parts.seed !== null) await roots.applySeed.execute(this.#parts.seed);
     if (!this.#listensForWork) return;
+    const record: ProviderEventSink = (events) => roots.recordProviderEvents.execute(events);
+    await Promise.all(roots.channelProviders.all().map((provider) => provider.start(record)));
     await roots.jobQueue.consume((jobs) => roots.runJobs.execute(jobs));
     this.#loop.start();
   }
@@ -109,6 +109,7 @@ export class Service {
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
     await roots.background.idle();
+    await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));
     await roots.webhookTransport.close();
     await roots.database.close();
   }

@@ -74,7 +74,7 @@ describe('a forgotten binding', () => {
       const { tokens } = useCaseTokens();
       const wanting = [
         ...tokens.map((useCase) => (useCase as { name: string }).name),
-        ...Object.values(ports).map((port) => port.toString()),
+        ...[...Object.values(ports), ...Object.values(adapters)].map((port) => port.toString()),
       ];
       const reports = tokens.flatMap((useCase) => {
         try {

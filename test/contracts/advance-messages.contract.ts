@@ -34,7 +34,7 @@ const message = aMessage({
 const { smsId } = message;
 const receiptEvent = (receipt: DeliveryReceipt): MessageEvent => ({
   smsId,
-  event: { kind: 'receipt', attemptNumber: 0, receipt },
+  event: { kind: 'receipt', attemptNumber: 0, providerMessageId: 'provider-1', receipt },
 });
 const DELIVERED = receiptEvent({ kind: 'delivered' });
 const FAILED = receiptEvent({ kind: 'failed', reason: 'Absent' });

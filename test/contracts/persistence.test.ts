@@ -7,10 +7,12 @@ import { type Database, openDatabase } from '../../src/adapters/knex/database.ts
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { advanceMessagesContract } from './advance-messages.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
+import { deliveryReceiptsContract } from './delivery-receipts.contract.ts';
 import { recordAttemptsContract } from './record-attempts.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
+import { submissionStoreContract } from './submission-store.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
 import { webhookStoresContract } from './webhook-stores.contract.ts';
 
@@ -39,6 +41,8 @@ const TABLES = [
   'price_lists',
   'international_prices',
   'messages',
+  'submissions',
+  'workers',
   'jobs',
   'dead_letter_jobs',
   'idempotency_records',
@@ -85,9 +89,11 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('unit of work', () => unitOfWorkContract(open));
   describe('catalog stores', () => catalogStoresContract(open));
   describe('message, job and idempotency stores', () => storesContract(open));
+  describe('submission store', () => submissionStoreContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
+  describe('delivery receipts', () => deliveryReceiptsContract(open));
   describe('sends', () => sendMessagesContract(open));
 }
 

@@ -114,9 +114,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     async function takeReceipts({ service: { roots } }: Member): Promise<void> {
-      const news = roots.simulator.takeDue(group.clock.at);
-      const receipts = news.flatMap((each) => (each.kind === 'receipt' ? [each.receipt] : []));
-      await roots.recordReceipts.execute(receipts);
+      await roots.simulator.start((events) => roots.recordProviderEvents.execute(events));
+      await roots.simulator.deliverDue();
     }
   },
 );

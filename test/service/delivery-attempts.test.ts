@@ -263,8 +263,9 @@ withReceiver(named('a message whose first event failed'), () => {
     receiver.answer((_, response) => held.push(response));
     const advancing = service.advance(5 * SECOND);
     await receiver.arrived(2);
-    const receipt: SubmissionReceipt = { smsId, attemptNumber: 0, receipt: { kind: 'delivered' } };
-    await roots.recordReceipts.execute([receipt]);
+    const providerMessageId = (await service.message(smsId))?.attempts[0]?.providerMessageIds[0] ?? '';
+    const receipt: SubmissionReceipt = { channel: 'sms', providerMessageId, receipt: { kind: 'delivered' } };
+    await roots.recordProviderEvents.execute([{ kind: 'receipt', receipt }]);
     const open = await roots.unitOfWork.run((stores) => stores.webhookEvents.lockOpen([smsId]));
     expect(open.map(({ body, nextAttemptAt }) => [JSON.parse(body).status, nextAttemptAt])).toEqual([
       ['sent', service.now().getTime()],

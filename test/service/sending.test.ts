@@ -59,7 +59,7 @@ describe('POST /sms', () => {
       isFinalStatus: false,
       lastChannel: 'whatsapp',
       channelFlow: [
-        { channel: 'whatsapp', tried: true, success: false },
+        { channel: 'whatsapp', tried: false },
         { channel: 'telegram', tried: false },
         { channel: 'sms', tried: false },
       ],

@@ -39,7 +39,7 @@ const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
     { afterMs: STEP + 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 },
   ],
   '0011': [
-    { afterMs: 4_999, status: 'pending', final: false, flow: '-  ', credit: 14_900 },
+    { afterMs: 4_999, status: 'pending', final: false, flow: '   ', credit: 14_900 },
     { afterMs: 5_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 },
   ],
   '0012': [{ afterMs: 1_100, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],

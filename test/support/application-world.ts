@@ -3,7 +3,7 @@ import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts
 import { BackgroundWork } from '../../src/application/background-work.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
-import { RecordReceipts } from '../../src/application/messages/record-receipts.ts';
+import { RecordProviderEvents } from '../../src/application/messages/record-provider-events.ts';
 import type { Seed, SeedProject } from '../../src/application/seed/apply-seed.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { readConfig } from '../../src/bootstrap/config.ts';
@@ -70,9 +70,9 @@ export async function openApplication({ projects = [aSeedProject()], overrides =
     },
     /** Records the receipts that the simulator has by now. */
     async recordReceipts(): Promise<void> {
-      const events = container.get(adapters.simulator).takeDue(clock.at);
-      const receipts = events.flatMap((event) => (event.kind === 'receipt' ? [event.receipt] : []));
-      await container.get(RecordReceipts).execute(receipts);
+      const simulator = container.get(adapters.simulator);
+      await simulator.start((events) => container.get(RecordProviderEvents).execute(events));
+      await simulator.deliverDue();
     },
     async account(projectId = aProject().id) {
       const [account] = await unitOfWork.read(({ accounts }) => accounts.byProjectIds([projectId]));

@@ -4,6 +4,7 @@
  */
 import type { NewAccount } from '../../src/application/ports/billing-stores.ts';
 import type { StoredPrices } from '../../src/application/ports/catalog-stores.ts';
+import type { Submission } from '../../src/application/ports/channel-provider.ts';
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../src/domain/access/project.ts';
 import type { Account } from '../../src/domain/billing/account.ts';
 import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';
@@ -261,8 +262,27 @@ export function aStep(given: Partial<ChannelAttempt> = {}): ChannelAttempt {
     state: 'accepted',
     reason: null,
     providerMessageIds: [],
+    deliveredIds: [],
     startedAt: NOW,
     endedAt: null,
+    ...given,
+  };
+}
+
+/** A verification code to an asiaCell number on its way to the sms provider of a dev project. */
+export function aSubmission(given: Partial<Submission> = {}): Submission {
+  return {
+    smsId: anSmsId(),
+    attemptNumber: 0,
+    channel: 'sms',
+    projectId: PROJECT_ID,
+    environment: 'dev',
+    phoneNumber: aPhoneNumber(),
+    senderId: null,
+    whatsappSender: NO_WHATSAPP_SENDER,
+    content: aCode(),
+    text: 'Your verification code is 123456',
+    attemptTimeoutMs: 30 * SECOND_MS,
     ...given,
   };
 }

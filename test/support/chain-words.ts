@@ -7,14 +7,22 @@ import type {
 
 export const start = (attemptNumber: number): ChainEvent => ({ kind: 'start', attemptNumber });
 export const deadline = (attemptNumber: number): ChainEvent => ({ kind: 'deadline', attemptNumber });
-export const receiptArrived = (attemptNumber: number, kind: 'sent' | 'delivered' | 'read'): ChainEvent => ({
+/** The id of a message whose provider named one, or none. */
+const ONLY_ID = 'provider-1';
+
+export const receiptArrived = (
+  attemptNumber: number,
+  kind: 'sent' | 'delivered' | 'read',
+  providerMessageId = ONLY_ID,
+): ChainEvent => ({ kind: 'receipt', attemptNumber, providerMessageId, receipt: { kind } });
+export const receiptFailed = (
+  attemptNumber: number,
+  reason: string,
+  providerMessageId = ONLY_ID,
+): ChainEvent => ({
   kind: 'receipt',
   attemptNumber,
-  receipt: { kind },
-});
-export const receiptFailed = (attemptNumber: number, reason: string): ChainEvent => ({
-  kind: 'receipt',
-  attemptNumber,
+  providerMessageId,
   receipt: { kind: 'failed', reason },
 });
 export const submitted = (attemptNumber: number, result: SubmitResult): ChainEvent => ({
@@ -26,8 +34,11 @@ export const accepted = (attemptNumber: number, ...providerMessageIds: readonly 
   submitted(attemptNumber, { kind: 'accepted', providerMessageIds });
 export const rejected = (attemptNumber: number, reason: string, endsChain = false): ChainEvent =>
   submitted(attemptNumber, { kind: 'rejected', reason, endsChain });
-export const unknown = (attemptNumber: number, reason: string): ChainEvent =>
-  submitted(attemptNumber, { kind: 'unknown', reason });
+export const unknown = (
+  attemptNumber: number,
+  reason: string,
+  ...providerMessageIds: readonly string[]
+): ChainEvent => submitted(attemptNumber, { kind: 'unknown', reason, providerMessageIds });
 
 export const RECEIPT_KINDS: readonly Exclude<DeliveryReceipt['kind'], 'failed'>[] = [
   'sent',

@@ -16,6 +16,7 @@ import { SqlMessageStore } from './stores/message-store.ts';
 import { SqlPriceStore } from './stores/price-store.ts';
 import { SqlProjectStore } from './stores/project-store.ts';
 import { SqlSenderIdStore } from './stores/sender-id-store.ts';
+import { SqlSubmissionStore } from './stores/submission-store.ts';
 import { SqlWebhookEventStore } from './stores/webhook-event-store.ts';
 import { SqlWhatsappStore } from './stores/whatsapp-store.ts';
 
@@ -95,6 +96,7 @@ function storesOn(session: Session): Stores {
     prices: new SqlPriceStore(session),
     whatsapp: new SqlWhatsappStore(session),
     messages: new SqlMessageStore(session),
+    submissions: new SqlSubmissionStore(session),
     jobs: new SqlJobStore(session),
     idempotency: new SqlIdempotencyStore(session),
     webhookEvents: new SqlWebhookEventStore(session),

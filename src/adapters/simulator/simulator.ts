@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type {
   ChannelProvider,
   InboundArrival,
+  ProviderHealth,
   Submission,
 } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import type { ProviderEvent, ProviderEventSource } from '../../application/ports/provider-events.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type {
+  ProviderEvent,
+  ProviderEventSink,
+  ProviderEventSource,
+} from '../../application/ports/provider-events.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { type SubmissionOutcome, submissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
 import { Timeline } from './timeline.ts';
@@ -16,31 +22,48 @@ export interface SimulatedMessage extends Submission {
   readonly result: SubmitResult['kind'];
 }
 
-/** Decides the fate of a submission; null leaves it to the number. A promise holds the channel's result back. */
+/** Decides the outcome of a submission; null leaves it to the number. A promise holds the submit result back. */
 export type SimulatedScript = (
   submission: Submission,
 ) => SubmissionOutcome | null | Promise<SubmissionOutcome | null>;
 
 interface SimulatorOptions {
   readonly clock: Clock;
+  readonly logger: Logger;
   /** Called for each submission, accepted or not. */
   readonly onSubmission?: (message: SimulatedMessage) => void;
 }
 
+/** Events that could not be recorded are due again after this time. */
+export const EVENT_RETRY_MS = 1_000;
+
 /**
- * The carriers of a service that has none: every channel, with outcomes by number (`domain/sandbox`) or by
- * script, and receipts on the service's own clock. Like a real carrier it keeps nothing for us over a restart.
+ * The channel provider that carries nothing: every channel, with outcomes by number (`sandbox-outcomes`) or by script, and
+ * receipts on the service's own clock. Like a real provider it keeps nothing for us over a restart.
  */
 export class Simulator implements ChannelProvider, ProviderEventSource {
   readonly #options: SimulatorOptions;
-  readonly #news = new Timeline<ProviderEvent>();
+  readonly #events = new Timeline<ProviderEvent>();
+  #sink: ProviderEventSink | null = null;
   #script: SimulatedScript = () => null;
-  /** Tells its messages from those of other simulators, in other processes or before a restart. */
+  /** Tells its inbound messages from those of other simulators, in other processes or before a restart. */
   readonly #id = randomUUID();
   #written = 0;
 
   constructor(options: SimulatorOptions) {
     this.#options = options;
+  }
+
+  async start(sink: ProviderEventSink): Promise<void> {
+    this.#sink = sink;
+  }
+
+  async close(): Promise<void> {
+    this.#sink = null;
+  }
+
+  health(): ProviderHealth {
+    return { ok: true, detail: 'simulator, nothing is sent' };
   }
 
   /** Replaces the script; earlier submissions keep the outcome they were given. */
@@ -52,34 +75,50 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
     return Promise.all(submissions.map((submission) => this.#take(submission)));
   }
 
-  takeDue(now: number): readonly ProviderEvent[] {
-    return this.#news.takeDue(now);
-  }
-
-  putBack(news: readonly ProviderEvent[], dueAt: number): void {
-    for (const each of news) this.#news.add(dueAt, each);
-  }
-
-  /** A handset writes to one of the projects' whatsapp numbers; heard at the present instant. */
-  write(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>): void {
-    this.#hear(arrival, this.#options.clock.now());
+  async deliverDue(): Promise<number> {
+    const { clock, logger } = this.#options;
+    const sink = this.#sink;
+    if (sink === null) return 0;
+    const due = this.#events.takeDue(clock.now());
+    // Each by itself, so that an event that cannot be recorded does not keep others from being recorded.
+    const outcomes = await Promise.allSettled(due.map((event) => sink([event])));
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    for (const [index, event] of due.entries()) {
+      if (outcomes[index]?.status === 'rejected') this.#events.add(clock.now() + EVENT_RETRY_MS, event);
+    }
+    if (failures.length > 0) {
+      logger.error('provider_event_failed', failures[0]?.reason, { count: failures.length });
+    }
+    return due.length - failures.length;
   }
 
   nextDueAt(): number | null {
-    return this.#news.nextDueAt();
+    return this.#events.nextDueAt();
+  }
+
+  /** A handset writes to one of the projects' whatsapp numbers; it arrives at the present instant. */
+  write(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>): void {
+    this.#arrive(arrival, this.#options.clock.now());
   }
 
   async #take(submission: Submission): Promise<SubmitResult> {
-    const { smsId, attemptNumber, phoneNumber, channel, attemptTimeoutMs } = submission;
-    const scripted =
+    const { phoneNumber, channel, attemptNumber, attemptTimeoutMs } = submission;
+    const outcome =
       (await this.#script(submission)) ?? submissionOutcome(phoneNumber, channel, attemptNumber === 0);
     const submittedAt = this.#options.clock.now();
-    for (const { afterMs, from, receipt } of scripted.receipts ?? []) {
+    const ids = idsOf(submission, outcome.parts ?? 1);
+    for (const { afterMs, from, part, receipt } of outcome.receipts ?? []) {
       const start = from === 'attempt-timeout' ? submittedAt + attemptTimeoutMs : submittedAt;
-      this.#news.add(start + afterMs, { kind: 'receipt', receipt: { smsId, attemptNumber, receipt } });
+      for (const [index, providerMessageId] of ids.entries()) {
+        if (part !== undefined && part !== index + 1) continue;
+        this.#events.add(start + afterMs, {
+          kind: 'receipt',
+          receipt: { channel, providerMessageId, receipt },
+        });
+      }
     }
-    this.#reply(scripted, submission, submittedAt);
-    const result = answerOf(scripted, submission);
+    this.#reply(outcome, submission, submittedAt);
+    const result = resultOf(outcome, ids);
     this.#options.onSubmission?.({ ...submission, submittedAt, result: result.kind });
     return result;
   }
@@ -89,29 +128,38 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
     const phoneNumberId = submission.whatsappSender.phoneId;
     if (reply === undefined || phoneNumberId === null || submission.channel !== 'whatsapp') return;
     const contact = { phoneNumber: submission.phoneNumber, name: '' };
-    this.#hear({ phoneNumberId, contact, content: reply.content }, submittedAt + reply.afterMs);
+    this.#arrive({ phoneNumberId, contact, content: reply.content }, submittedAt + reply.afterMs);
   }
 
-  #hear(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>, writtenAt: number): void {
+  #arrive(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>, writtenAt: number): void {
     this.#written += 1;
     const messageId = `simulated-${this.#id}-${this.#written}`;
-    this.#news.add(writtenAt, { kind: 'inbound', arrival: { ...arrival, messageId, writtenAt } });
+    this.#events.add(writtenAt, { kind: 'inbound', arrival: { ...arrival, messageId, writtenAt } });
   }
 }
 
-function answerOf({ result, reason }: SubmissionOutcome, { smsId, attemptNumber }: Submission): SubmitResult {
+/** One id for each part of the message. */
+function idsOf({ smsId, attemptNumber }: Submission, parts: number): readonly string[] {
+  const id = `simulated-${smsId}-${attemptNumber}`;
+  return parts === 1 ? [id] : Array.from({ length: parts }, (_, index) => `${id}-part-${index + 1}`);
+}
+
+function resultOf(
+  { result, reason }: SubmissionOutcome,
+  providerMessageIds: readonly string[],
+): SubmitResult {
   switch (result) {
     case 'accepted':
-      return { kind: 'accepted', providerMessageIds: [`simulated-${smsId}-${attemptNumber}`] };
+      return { kind: 'accepted', providerMessageIds };
     case 'rejected':
     case 'unavailable':
       return {
         kind: 'rejected',
-        reason: reason ?? 'The simulated channel refused the message',
+        reason: reason ?? 'The simulator rejected the message',
         endsChain: false,
       };
     case 'unknown':
-      return { kind: 'unknown', reason: reason ?? 'The simulated channel did not respond' };
+      return { kind: 'unknown', reason: reason ?? 'The simulator did not respond', providerMessageIds };
     default:
       return result satisfies never;
   }

@@ -1,26 +1,17 @@
 import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timers';
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/jobs/relay-jobs.ts';
-import type { RecordReceipts } from '../../application/messages/record-receipts.ts';
-import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { ProviderEvent, ProviderEventSource } from '../../application/ports/provider-events.ts';
-import type { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
+import type { ProviderEventSource } from '../../application/ports/provider-events.ts';
 import { AdaptivePolling } from './adaptive-polling.ts';
 import type { LocalWakeSignal } from './local-wake-signal.ts';
 
 /** How late the loop may notice work that came due by the clock alone. */
 export const POLL_MS = 100;
 
-/** A provider event that could not be recorded is tried again after this time. */
-const PROVIDER_EVENT_RETRY_MS = 1_000;
-
 interface WorkLoopOptions {
   readonly localWakeSignal: LocalWakeSignal;
   readonly relayJobs: RelayJobs;
-  readonly recordReceipts: RecordReceipts;
-  readonly acceptInbound: AcceptInbound;
   readonly providerEvents: ProviderEventSource;
-  readonly clock: Clock;
   readonly logger: Logger;
   /** Whether the clock moves by itself, so that the loop has to poll; a clock moved by hand calls `wake` instead. */
   readonly polls: boolean;
@@ -96,9 +87,9 @@ export class WorkLoop {
   }
 
   async #poll(): Promise<void> {
-    const { relayJobs, logger } = this.#options;
+    const { relayJobs, providerEvents, logger } = this.#options;
     try {
-      const recorded = await this.#recordProviderEvents();
+      const recorded = await providerEvents.deliverDue();
       const relayed = await relayJobs.execute();
       this.#setDelay(relayed + recorded > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
@@ -116,31 +107,5 @@ export class WorkLoop {
     if (!this.#options.polls) return;
     this.#delayMs = this.#polling.nextDelay({ foundWork, hasMore, signals: this.#signals });
     this.#signals = 0;
-  }
-
-  /** Events that cannot be recorded are put back, and must not keep due work from being done. */
-  async #recordProviderEvents(): Promise<number> {
-    const { providerEvents, clock, logger } = this.#options;
-    const events = providerEvents.takeDue(clock.now());
-    const outcomes = await Promise.allSettled(events.map((each) => this.#record(each)));
-    const failed = events.filter((_, index) => outcomes[index]?.status === 'rejected');
-    if (failed.length > 0) {
-      providerEvents.putBack(failed, clock.now() + PROVIDER_EVENT_RETRY_MS);
-      const first = outcomes.find((outcome) => outcome.status === 'rejected');
-      logger.error('provider_event_failed', first?.reason, { count: failed.length });
-    }
-    return events.length - failed.length;
-  }
-
-  #record(event: ProviderEvent): Promise<void> {
-    const { recordReceipts, acceptInbound } = this.#options;
-    switch (event.kind) {
-      case 'receipt':
-        return recordReceipts.execute([event.receipt]);
-      case 'inbound':
-        return acceptInbound.execute([event.arrival]);
-      default:
-        return event satisfies never;
-    }
   }
 }

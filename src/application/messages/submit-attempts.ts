@@ -4,7 +4,7 @@ import type { ChannelProviders, Submission } from '../ports/channel-provider.ts'
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
-import type { MessageEvent, PendingSubmission } from './advance-messages.ts';
+import type { PendingSubmission } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
 
@@ -109,17 +109,17 @@ export class SubmitAttempts {
   }
 
   async #record(submissions: readonly Submission[], results: SubmitResults): Promise<void> {
-    await this.#ports.applyMessageEvents.execute(
-      submissions.map(({ smsId, attemptNumber }, index): MessageEvent => {
+    await this.#ports.applyMessageEvents.submitted(
+      submissions.map(({ smsId, attemptNumber, channel }, index) => {
         const result = results[index] ?? unknown(WRONG_COUNT_REASON);
-        return { smsId, event: { kind: 'submitted', attemptNumber, result } };
+        return { smsId, attemptNumber, channel, result };
       }),
     );
   }
 }
 
 function unknown(reason: string): SubmitResult {
-  return { kind: 'unknown', reason };
+  return { kind: 'unknown', reason, providerMessageIds: [] };
 }
 
 /** A worker that was stopped between the commit and the call must not send what the chain gave up on. */

@@ -4,11 +4,12 @@ import type { Content, WhatsappSender } from '../../domain/messages/send-request
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
+import type { ProviderEventSink } from './provider-events.ts';
 
-/** One attempt of one message on its way to a channel. */
+/** One attempt of one message on its way to a channel provider. */
 export interface Submission {
   readonly smsId: string;
-  /** Position in the chain; with `smsId` it names this attempt to the channel and in its receipts. */
+  /** Position in the chain; with `smsId` it names this attempt. */
   readonly attemptNumber: number;
   readonly channel: Channel;
   readonly projectId: string;
@@ -23,42 +24,60 @@ export interface Submission {
   readonly attemptTimeoutMs: number;
 }
 
-/** A channel's later word on an attempt. It may come late, twice, in any order, or before the result. */
+/** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */
 export interface SubmissionReceipt {
-  readonly smsId: string;
-  readonly attemptNumber: number;
+  readonly channel: Channel;
+  readonly providerMessageId: string;
   readonly receipt: DeliveryReceipt;
 }
 
-/** A whatsapp message somebody wrote to one of the projects' numbers. */
+/** A whatsapp message that a handset wrote to one of the projects' numbers. */
 export interface InboundArrival {
   /** Our 24-hex id of the number it came in on. */
   readonly phoneNumberId: string;
   readonly contact: { readonly phoneNumber: string; readonly name: string };
-  /** The channel's own id of the message, unique for the number: a second arrival of it is dropped. */
+  /** The provider's own id of the message, unique for the number: a second arrival of it is dropped. */
   readonly messageId: string;
   readonly content: InboundContent;
   /** Milliseconds since 1970. */
   readonly writtenAt: number;
 }
 
-/** Whoever carries messages of one channel: the simulator, an SMSC, Meta, Telegram. */
+/** Whether a provider can carry messages now, and in which way or why not. */
+export interface ProviderHealth {
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** Carries the messages of a channel: the simulator, an SMSC, Meta, Telegram. */
 export interface ChannelProvider {
   /**
+   * Called once, before the first submission. Events go to the sink from then on. Resolves although the other side cannot be
+   * reached: the provider goes on trying, and its health says so.
+   */
+  start(sink: ProviderEventSink): Promise<void>;
+  /**
    * Submits each message once and resolves with one result per message, in the same order. Never rejects: a message whose
-   * fate is not clear is `unknown`, one the provider did not take is `rejected`. A result that takes longer than
-   * `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
+   * fate is not clear is `unknown`, one the provider did not take is `rejected`. An accepted message has at least one id, and
+   * no id is given to two messages of a channel. A result that takes longer than `SUBMIT_TIMEOUT_MS` counts as `unknown`
+   * until it comes.
    */
   submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;
+  /** Known without asking the other side. */
+  health(): ProviderHealth;
+  /** Ends every connection; no event reaches the sink afterwards. May be called twice, and without a start. */
+  close(): Promise<void>;
 }
 
 /** The caller waits this long for submit results, in milliseconds. */
 export const SUBMIT_TIMEOUT_MS = 10_000;
 
-/** One carrier per channel; a project of the `dev` environment always gets the simulator. */
+/** One provider per channel and environment; a project of the `dev` environment always gets the simulator. */
 export interface ChannelProviders {
-  /** The carrier of a channel for a project of this environment; there always is one. Calls no network. */
+  /** The provider of a channel for projects of this environment; there always is one. */
   of(channel: Channel, environment: Environment): ChannelProvider;
   /** The channels that have a provider for projects of this environment. */
   channelsFor(environment: Environment): readonly Channel[];
+  /** Every provider once. */
+  all(): readonly ChannelProvider[];
 }

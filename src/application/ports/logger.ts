@@ -5,6 +5,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 export type LogEvent =
   | 'background_work_failed'
   | 'provider_event_failed'
+  | 'provider_receipts_dropped'
   | 'channel_submit_failed'
   | 'channel_submit_timed_out'
   | 'job_dead_lettered'

@@ -6,7 +6,7 @@ export interface MessageStore {
   insert(messages: readonly Message[]): Promise<void>;
   /** The messages that exist, in the order of their ids, locked until the transaction ends. */
   lock(smsIds: readonly string[]): Promise<readonly Message[]>;
-  /** Writes what an attempt, an answer or a report can change: content, steps, status, finality, times, reason. */
+  /** Writes what an event can change: content, attempts, status, finality, times, reason. */
   save(messages: readonly Message[]): Promise<void>;
   /** A project's message, or null when it is unknown or another's. */
   find(projectId: string, smsId: string): Promise<Message | null>;

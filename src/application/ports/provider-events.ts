@@ -1,16 +1,20 @@
 import type { InboundArrival, SubmissionReceipt } from './channel-provider.ts';
 
-/** What carriers bring: a report about an attempt, or a message somebody wrote. */
+/** What a channel provider brings: a delivery receipt, or a message that a handset wrote. */
 export type ProviderEvent =
   | { readonly kind: 'receipt'; readonly receipt: SubmissionReceipt }
   | { readonly kind: 'inbound'; readonly arrival: InboundArrival };
 
-/** A carrier inside the process, whose news comes due by the clock instead of arriving over a network. */
+/**
+ * Takes the events of a provider. Resolves when all of them are committed, and only then may the provider acknowledge them.
+ * Rejects when one may not be committed: the provider then brings them again. An event may come any number of times.
+ */
+export type ProviderEventSink = (events: readonly ProviderEvent[]) => Promise<void>;
+
+/** A provider inside the process whose events come due by the service's clock instead of arriving over a network. */
 export interface ProviderEventSource {
-  /** Takes the news due at `now` (milliseconds since 1970), the oldest first. */
-  takeDue(now: number): readonly ProviderEvent[];
-  /** Takes back what could not be recorded; it is due again at `dueAt`. */
-  putBack(news: readonly ProviderEvent[], dueAt: number): void;
-  /** When the next news is due, or null when none is expected. */
+  /** Hands the events that are due to the sink, and resolves with how many were committed. Never rejects. */
+  deliverDue(): Promise<number>;
+  /** When the next event is due (milliseconds since 1970), or null when none is expected. */
   nextDueAt(): number | null;
 }

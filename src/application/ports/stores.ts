@@ -5,6 +5,7 @@ import type { InstallationStore } from './installation-store.ts';
 import type { JobStore } from './job-store.ts';
 import type { MessageStore } from './message-store.ts';
 import type { ProjectStore } from './project-store.ts';
+import type { SubmissionStore } from './submission-store.ts';
 import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from './webhook-stores.ts';
 
 /**
@@ -20,6 +21,7 @@ export interface Stores {
   readonly prices: PriceStore;
   readonly whatsapp: WhatsappStore;
   readonly messages: MessageStore;
+  readonly submissions: SubmissionStore;
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
   readonly webhookEvents: WebhookEventStore;

@@ -12,7 +12,8 @@ import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
-import { RecordReceipts } from '../../application/messages/record-receipts.ts';
+import { CorrelateReceipts } from '../../application/messages/correlate-receipts.ts';
+import { RecordProviderEvents } from '../../application/messages/record-provider-events.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SealDeliveryReport } from '../../application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
@@ -61,8 +62,19 @@ export const useCases = new ContainerModule(({ bind }) => {
     queueWebhooks: QueueWebhooks,
     submissionCapacity: SubmissionCapacity,
   });
-  wire(bind, ApplyMessageEvents, { unitOfWork, advanceMessages: AdvanceMessages, wakeSignal, clock });
-  wire(bind, RecordReceipts, { applyMessageEvents: ApplyMessageEvents });
+  wire(bind, CorrelateReceipts, { clock });
+  wire(bind, ApplyMessageEvents, {
+    unitOfWork,
+    correlateReceipts: CorrelateReceipts,
+    advanceMessages: AdvanceMessages,
+    wakeSignal,
+    clock,
+    logger,
+  });
+  wire(bind, RecordProviderEvents, {
+    applyMessageEvents: ApplyMessageEvents,
+    acceptInbound: AcceptInbound,
+  });
   wire(bind, SubmitAttempts, {
     applyMessageEvents: ApplyMessageEvents,
     channelProviders,

@@ -1,29 +1,37 @@
 import type { Channel } from '../shared/channel.ts';
 import type { Message } from './message.ts';
 
-/** What a channel says later about a submission it may have taken. */
+/** What a channel provider says later about a submission, or about one part of it. */
 export type DeliveryReceipt =
   | { readonly kind: 'sent' }
   | { readonly kind: 'delivered' }
   | { readonly kind: 'read' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What a channel says at once. `unknown`: it may or may not have taken the message. */
+/**
+ * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery
+ * receipts will come under: one per part of the message, and none when the provider named none.
+ */
 export type SubmitResult =
   | { readonly kind: 'accepted'; readonly providerMessageIds: readonly string[] }
   | { readonly kind: 'rejected'; readonly reason: string; readonly endsChain: boolean }
-  | { readonly kind: 'unknown'; readonly reason: string };
+  | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
 
-/** Everything a chain is told. `attemptNumber` is the position in the chain the news is about. */
+/** Everything a chain is told. `attemptNumber` is the position in the chain of the attempt that the event is about. */
 export type ChainEvent =
   | { readonly kind: 'start'; readonly attemptNumber: number }
   | { readonly kind: 'submitted'; readonly attemptNumber: number; readonly result: SubmitResult }
-  | { readonly kind: 'receipt'; readonly attemptNumber: number; readonly receipt: DeliveryReceipt }
+  | {
+      readonly kind: 'receipt';
+      readonly attemptNumber: number;
+      readonly providerMessageId: string;
+      readonly receipt: DeliveryReceipt;
+    }
   | { readonly kind: 'deadline'; readonly attemptNumber: number };
 
 /** What has to be done because of it, in the same transaction. */
 export type ChainEffect =
-  /** Hand the message to this step's channel, once the attempt is committed. */
+  /** Submit the message to the channel of this attempt, once the attempt is committed. */
   | { readonly kind: 'submit'; readonly attemptNumber: number }
   /** Come back with `start` for this attempt, now. */
   | { readonly kind: 'schedule-start'; readonly attemptNumber: number }

@@ -1,6 +1,6 @@
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
-import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt, SubmitResult } from './chain-event.ts';
+import type { ChainEffect, ChainEvent, ChainOutcome, SubmitResult } from './chain-event.ts';
 import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
@@ -12,8 +12,8 @@ const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 const OPEN: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'accepted', 'unknown']);
 
 /**
- * Tells the chain what happened and learns what to do next. Late, doubled and reversed news are ordinary
- * input: they may colour the trace, and never reopen, lower or charge anything a second time.
+ * Tells the chain what happened, and returns what to do next. Late, repeated and reversed events are ordinary input: they
+ * may change what the trace shows, and never reopen, lower or charge anything a second time.
  */
 export function advance(message: Message, event: ChainEvent, now: number): ChainOutcome {
   switch (event.kind) {
@@ -22,7 +22,7 @@ export function advance(message: Message, event: ChainEvent, now: number): Chain
     case 'submitted':
       return submitted(message, event.attemptNumber, event.result, now);
     case 'receipt':
-      return receiptArrived(message, event.attemptNumber, event.receipt, now);
+      return receiptArrived(message, event, now);
     case 'deadline':
       return deadline(message, event.attemptNumber, now);
     default:
@@ -41,6 +41,7 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
     state: 'dispatching',
     reason: null,
     providerMessageIds: [],
+    deliveredIds: [],
     startedAt: now,
     endedAt: null,
   };
@@ -51,7 +52,7 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
       reason: CANNOT_CARRY_REASON,
       endedAt: now,
     } as const;
-    // A channel that was left out says nothing of why the message failed; the last one tried does.
+    // A channel that was skipped does not tell why the message failed; the last one tried does.
     const tried = message.attempts.findLast(({ state }) => state !== 'skipped');
     const ended = tried ?? message.attempts[0] ?? skipped;
     return next({ ...message, attempts: [...message.attempts, skipped] }, ended, attemptNumber, now);
@@ -75,10 +76,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
       const withIds = replace(message, attemptNumber, {
         ...attempt,
         state,
-        providerMessageIds:
-          result.providerMessageIds.length === 0
-            ? attempt.providerMessageIds
-            : result.providerMessageIds.map(providerText),
+        providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
       });
       const waiting: readonly ChainEffect[] =
         state !== attempt.state &&
@@ -116,6 +114,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
               ...attempt,
               state: 'unknown',
               reason: providerText(result.reason),
+              providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
             })
           : message,
       );
@@ -126,15 +125,14 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
 
 function receiptArrived(
   message: Message,
-  attemptNumber: number,
-  receipt: DeliveryReceipt,
+  { attemptNumber, providerMessageId, receipt }: Extract<ChainEvent, { kind: 'receipt' }>,
   now: number,
 ): ChainOutcome {
   const attempt = message.attempts[attemptNumber];
   if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
   switch (receipt.kind) {
     case 'sent':
-      return submitted(message, attemptNumber, { kind: 'accepted', providerMessageIds: [] }, now);
+      return acceptedByReceipt(message, attemptNumber, now);
     case 'failed': {
       if (!OPEN.has(attempt.state) && attempt.state !== 'timed-out') return withoutEffects(message);
       const failed = {
@@ -149,11 +147,22 @@ function receiptArrived(
         : withoutEffects(afterwards);
     }
     case 'delivered':
-    case 'read':
-      return succeeded(message, attemptNumber, attempt, receipt.kind, now);
+    case 'read': {
+      const deliveredIds = [...new Set([...attempt.deliveredIds, providerMessageId])];
+      const delivered = { ...attempt, deliveredIds };
+      const noted = replace(message, attemptNumber, delivered);
+      return attempt.providerMessageIds.every((id) => deliveredIds.includes(id))
+        ? succeeded(noted, attemptNumber, delivered, receipt.kind, now)
+        : acceptedByReceipt(noted, attemptNumber, now);
+    }
     default:
       return receipt satisfies never;
   }
+}
+
+/** The provider took the message, or part of it, and its fate is open still. */
+function acceptedByReceipt(message: Message, attemptNumber: number, now: number): ChainOutcome {
+  return submitted(message, attemptNumber, { kind: 'accepted', providerMessageIds: [] }, now);
 }
 
 function succeeded(
@@ -245,7 +254,7 @@ function deadline(message: Message, attemptNumber: number, now: number): ChainOu
   return next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
 }
 
-/** The attempt at `attemptNumber` is over without success, and `ended` says why: on to the next channel, or the end. */
+/** The attempt ended without success for the reason of `ended`: the chain goes to the next channel, or fails. */
 function next(message: Message, ended: ChannelAttempt, attemptNumber: number, now: number): ChainOutcome {
   const noted = { ...message, errorReason: ended.reason };
   if (attemptNumber + 1 >= message.channels.length) return fail(noted, ended, attemptNumber, now);
@@ -274,7 +283,7 @@ function fail(
   };
 }
 
-/** Some channel took the message: `sent` is said once, and only before the final word. */
+/** A channel took the message: the status is `sent` once, and only before the final status. */
 function markSent(message: Message, channel: Channel, now: number): ChainOutcome {
   if (message.isFinal || message.status === 'sent') return withoutEffects(message);
   return {
@@ -287,7 +296,7 @@ function finish(message: Message, now: number): Message {
   return { ...message, isFinal: true, finalAt: now, content: maskContent(message.content) };
 }
 
-/** A final word makes the current step's deadline and a start that is still waiting pointless. */
+/** After the final status neither the deadline of the current attempt nor the start of the next one is needed. */
 function unscheduleOpen(message: Message): readonly ChainEffect[] {
   const current = message.attempts.length - 1;
   const waiting: ChainEffect[] = [{ kind: 'unschedule', attemptNumber: current }];
@@ -302,6 +311,11 @@ function isCurrent(message: Message, attemptNumber: number): boolean {
 /** Whether no later channel could carry the message: moving on would only end the chain. */
 function isLast(message: Message, attemptNumber: number): boolean {
   return !message.channels.slice(attemptNumber + 1).some((channel) => canCarry(channel, message.content));
+}
+
+/** The provider's ids as they are kept; null when it named none. */
+function idsOf({ providerMessageIds }: { readonly providerMessageIds: readonly string[] }) {
+  return providerMessageIds.length === 0 ? null : [...new Set(providerMessageIds.map(providerText))];
 }
 
 function replace(message: Message, attemptNumber: number, attempt: ChannelAttempt): Message {

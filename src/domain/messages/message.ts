@@ -9,8 +9,8 @@ import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts'
 export const SMS_ID_PATTERN = /^sms-[a-f0-9]{24}$/;
 
 /**
- * What became of one channel of a chain. `dispatching`: the attempt is committed, the channel's answer is not
- * known yet. `unknown`: the channel was called and did not answer clearly; it is never called again.
+ * What became of one channel of a chain. `dispatching`: the attempt is committed, its submit result is not known yet.
+ * `unknown`: the provider was called and gave no clear result; it is never called again for this message.
  */
 export type AttemptState =
   | 'dispatching'
@@ -30,6 +30,8 @@ export interface ChannelAttempt {
   readonly reason: string | null;
   /** The provider's own ids of the submission; a multi-part sms has several, and there is none before the submit result. */
   readonly providerMessageIds: readonly string[];
+  /** Those of them that were reported as delivered. The attempt is delivered when every part is. */
+  readonly deliveredIds: readonly string[];
   readonly startedAt: number;
   readonly endedAt: number | null;
 }
@@ -68,21 +70,23 @@ export interface ChannelFlowItem {
   readonly success?: boolean;
 }
 
-/** The chain as the interface shows it: always every channel in order; `success` once tried. */
+const SUCCEEDED: ReadonlySet<AttemptState> = new Set<AttemptState>(['accepted', 'delivered', 'read']);
+
+/** The chain as the interface shows it: every channel in order, and `success` of those that were tried. */
 export function channelFlow(message: Message): readonly ChannelFlowItem[] {
   return message.channels.map((channel, index) => {
-    const state = message.attempts[index]?.state;
-    if (state === undefined || state === 'skipped') return { channel, tried: false };
-    return {
-      channel,
-      tried: true,
-      success: state === 'accepted' || state === 'delivered' || state === 'read',
-    };
+    const attempt = message.attempts[index];
+    if (attempt === undefined || !wasTried(attempt)) return { channel, tried: false };
+    return { channel, tried: true, success: SUCCEEDED.has(attempt.state) };
   });
 }
 
 /** The last channel that was tried; the first of the chain until one was. */
 export function lastChannel(message: Message): Channel {
-  const tried = message.attempts.filter((attempt) => attempt.state !== 'skipped');
-  return tried.at(-1)?.channel ?? (message.channels[0] as Channel);
+  return message.attempts.findLast(wasTried)?.channel ?? (message.channels[0] as Channel);
+}
+
+/** A channel was tried once its provider has accepted or rejected the message, or its time is over. */
+function wasTried({ state }: ChannelAttempt): boolean {
+  return state !== 'skipped' && state !== 'dispatching' && state !== 'unknown';
 }

@@ -3,6 +3,10 @@ import type { Channel } from '../shared/channel.ts';
 
 const RECEIPT_TIMEOUT_HOURS: Readonly<Record<Channel, number>> = { sms: 24, whatsapp: 72, telegram: 24 };
 
+/** No attempt waits longer for a delivery receipt, in milliseconds. */
+export const LONGEST_RECEIPT_TIMEOUT_MS =
+  Math.max(...Object.values(RECEIPT_TIMEOUT_HOURS)) * millisecondsInHour;
+
 /**
  * How long, in milliseconds, a last channel that took the message may stay silent before `sent` is the final
  * word.

@@ -8,12 +8,18 @@ import { outcomeDigitsOf } from './test-number.ts';
 export interface SubmissionOutcome {
   readonly result: 'accepted' | 'rejected' | 'unavailable' | 'unknown';
   readonly reason?: string;
+  /** How many parts the message has, each with an id of its own; one without. */
+  readonly parts?: number;
   /** What the handset writes back, when the message was sent from a whatsapp number. */
   readonly reply?: { readonly afterMs: number; readonly content: InboundContent };
-  /** The delivery receipts, each so many milliseconds after the submission or after the attempt timed out. */
+  /**
+   * The delivery receipts, each so many milliseconds after the submission or after the attempt timed out. One without a
+   * part, counted from 1, is for every part.
+   */
   readonly receipts?: readonly {
     readonly afterMs: number;
     readonly from?: 'submission' | 'attempt-timeout';
+    readonly part?: number;
     readonly receipt: DeliveryReceipt;
   }[];
 }
@@ -115,7 +121,7 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
   '0011': sends('the submission times out, the delivered receipt comes after 5 s', {
     otherwise: {
       result: 'unknown',
-      reason: 'The channel did not respond in time',
+      reason: 'The provider did not respond in time',
       receipts: [{ afterMs: 5_000, receipt: delivered }],
     },
   }),
@@ -133,7 +139,18 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
     otherwise: silent,
   }),
   '0015': sends('sms: part 2 of 2 fails', {
-    sms: receipts([1_000, { kind: 'failed', reason: 'Part 2 of 2 was not delivered' }]),
+    sms: {
+      result: 'accepted',
+      parts: 2,
+      receipts: [
+        { afterMs: 1_000, part: 1, receipt: delivered },
+        {
+          afterMs: 1_000,
+          part: 2,
+          receipt: { kind: 'failed', reason: 'Part 2 of 2 was not delivered' },
+        },
+      ],
+    },
     otherwise: deliveredSoon,
   }),
   '0016': sends('the first channel is out of service, the next one delivers', {

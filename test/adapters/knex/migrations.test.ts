@@ -24,6 +24,7 @@ const NAMES = [
   '007-webhook-lanes',
   '008-webhook-lane-health',
   '009-field-vocabulary',
+  '010-submissions',
   '011-phone-number-as-sent',
 ];
 
@@ -234,6 +235,7 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
       state: 'rejected',
       reason: 'said {"reference":"x","startedAt":1}',
       providerMessageIds: [],
+      deliveredIds: [],
       startedAt: 1,
       endedAt: 2,
     },
@@ -242,6 +244,7 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
       state: 'accepted',
       reason: null,
       providerMessageIds: ['r-"1"'],
+      deliveredIds: [],
       startedAt: 3,
       endedAt: null,
     },

@@ -1,20 +1,32 @@
 import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
 import { timedDelay } from '../../../src/adapters/timer/timed-delay.ts';
+import { timedTimeout } from '../../../src/adapters/timer/timed-timeout.ts';
 
-const DELAY_MS = 20;
-/** Timers count whole milliseconds, from the start of their turn of the event loop. */
+const SHORT_MS = 5;
+const LONG_MS = 20;
+/** Timers count in whole milliseconds. */
 const ROUNDING_MS = 2;
 
-it('a timed delay calls back once, no sooner than its time', async () => {
-  const startedAt = performance.now();
-  let calls = 0;
-  await new Promise<void>((resolve) => {
-    timedDelay(DELAY_MS)(() => {
-      calls += 1;
+it('ends a delay after its time', async () => {
+  const started = performance.now();
+  await new Promise<void>((resolve) => timedDelay(LONG_MS)(resolve));
+  expect(performance.now() - started).toBeGreaterThanOrEqual(LONG_MS - ROUNDING_MS);
+});
+
+it('expires a timeout after its time, and one that was cancelled never', async () => {
+  const expired: string[] = [];
+  const cancel = timedTimeout(SHORT_MS)(() => expired.push('cancelled'));
+  const started = performance.now();
+  const longer = new Promise<void>((resolve) => {
+    timedTimeout(LONG_MS)(() => {
+      expired.push('longer');
       resolve();
     });
   });
-  expect(performance.now() - startedAt).toBeGreaterThan(DELAY_MS - ROUNDING_MS);
-  expect(calls).toBe(1);
+  timedTimeout(SHORT_MS)(() => expired.push('shorter'));
+  cancel();
+  await longer;
+  expect(performance.now() - started).toBeGreaterThanOrEqual(LONG_MS - ROUNDING_MS);
+  expect(expired).toEqual(['shorter', 'longer']);
 });

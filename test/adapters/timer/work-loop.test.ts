@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { LocalWakeSignal } from '../../../src/adapters/timer/local-wake-signal.ts';
 import { WorkLoop } from '../../../src/adapters/timer/work-loop.ts';
 import type { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
-import { NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 /** A loop whose polls end as given, one after the other, and then find nothing. */
@@ -19,10 +18,7 @@ function loopWith(outcomes: ('fails' | 'finds')[]) {
   const loop = new WorkLoop({
     localWakeSignal,
     relayJobs: relayJobs as RelayJobs,
-    recordReceipts: null as never,
-    acceptInbound: null as never,
-    providerEvents: { takeDue: () => [], putBack() {}, nextDueAt: () => null },
-    clock: { now: () => NOW },
+    providerEvents: { deliverDue: async () => 0, nextDueAt: () => null },
     logger,
     polls: false,
   });

@@ -40,11 +40,13 @@ const accepted = (attemptNumber = 0): ChainEvent => ({
 const delivered = (attemptNumber = 0): ChainEvent => ({
   kind: 'receipt',
   attemptNumber,
+  providerMessageId: `id-${attemptNumber}`,
   receipt: { kind: 'delivered' },
 });
 const failed = (attemptNumber = 0): ChainEvent => ({
   kind: 'receipt',
   attemptNumber,
+  providerMessageId: `id-${attemptNumber}`,
   receipt: { kind: 'failed', reason: 'Absent' },
 });
 
@@ -77,8 +79,24 @@ describe('the way of a message', () => {
     return smsId;
   }
 
-  const apply = (smsId: string, ...events: readonly ChainEvent[]) =>
-    world.container.get(ApplyMessageEvents).execute(events.map((event) => ({ smsId, event })));
+  /** What the provider says, all of it at the same moment; receipts under the id it gave the attempt. */
+  async function apply(smsId: string, ...events: readonly ChainEvent[]): Promise<void> {
+    const applyMessageEvents = world.container.get(ApplyMessageEvents);
+    const stored = await world.unitOfWork.read(({ messages }) => messages.find(project.id, smsId));
+    const withIds = events.some(({ kind }) => kind === 'submitted') ? [] : (stored?.attempts ?? []);
+    await Promise.all(
+      events.map((event) => {
+        const { attemptNumber } = event;
+        const channel = stored?.channels[attemptNumber] ?? 'sms';
+        if (event.kind === 'submitted') {
+          return applyMessageEvents.submitted([{ smsId, attemptNumber, channel, result: event.result }]);
+        }
+        if (event.kind !== 'receipt') throw new Error('Providers say nothing else');
+        const providerMessageId = withIds[attemptNumber]?.providerMessageIds[0] ?? event.providerMessageId;
+        return applyMessageEvents.received([{ channel, providerMessageId, receipt: event.receipt }]);
+      }),
+    );
+  }
 
   async function jobs(): Promise<readonly { readonly id: string; readonly due_at: number }[]> {
     return world.database.knex('jobs').select('id', 'due_at').orderBy('id');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { MessageEvent } from '../../../src/application/messages/advance-messages.ts';
 import type { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+import type { SubmittedAttempt } from '../../../src/application/messages/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
@@ -20,14 +20,23 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 function world(submit: ChannelProvider['submit'], lateMs = 0) {
   /** The messages of every call of the provider. */
   const calls: string[][] = [];
-  const recorded: MessageEvent[] = [];
+  const recorded: SubmittedAttempt[] = [];
   const timeouts: { expire: () => void; isCancelled: boolean }[] = [];
   const logger = new RecordingLogger();
   const capacity = new SubmissionCapacity({ inFlightMax: 1 });
-  const applyMessageEvents: Pick<ApplyMessageEvents, 'execute'> = {
-    async execute(events) {
-      recorded.push(...events);
+  const applyMessageEvents: Pick<ApplyMessageEvents, 'submitted'> = {
+    async submitted(attempts) {
+      recorded.push(...attempts);
     },
+  };
+  const provider: ChannelProvider = {
+    async start() {},
+    submit(submissions) {
+      calls.push(submissions.map(({ smsId }) => smsId));
+      return submit(submissions);
+    },
+    health: () => ({ ok: true, detail: 'under test' }),
+    async close() {},
   };
   const submitAttempts = new SubmitAttempts({
     applyMessageEvents: applyMessageEvents as ApplyMessageEvents,
@@ -41,15 +50,7 @@ function world(submit: ChannelProvider['submit'], lateMs = 0) {
     },
     clock: { now: () => NOW + lateMs },
     logger,
-    channelProviders: {
-      channelsFor: () => ['sms'],
-      of: () => ({
-        submit(submissions) {
-          calls.push(submissions.map(({ smsId }) => smsId));
-          return submit(submissions);
-        },
-      }),
-    },
+    channelProviders: { of: () => provider, channelsFor: () => ['sms'], all: () => [provider] },
   });
   const execute = (channel: Channel, ...numbers: readonly number[]) =>
     submitAttempts.execute(
@@ -71,7 +72,9 @@ function world(submit: ChannelProvider['submit'], lateMs = 0) {
 /** What is recorded of a message. */
 const result = (number: number, expected: unknown) => ({
   smsId: anSmsId(number),
-  event: { kind: 'submitted', attemptNumber: 0, result: expected },
+  attemptNumber: 0,
+  channel: 'sms',
+  result: expected,
 });
 
 describe('SubmitAttempts', () => {
@@ -102,7 +105,11 @@ describe('SubmitAttempts', () => {
     for (const here of [rejecting, throwing]) {
       await here.execute('sms', 1, 2);
       expect(here.calls).toEqual([[anSmsId(1), anSmsId(2)]]);
-      const unknown = { kind: 'unknown', reason: 'The provider failed while it was called' };
+      const unknown = {
+        kind: 'unknown',
+        reason: 'The provider failed while it was called',
+        providerMessageIds: [],
+      };
       expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
       expect(here.logger.entries).toEqual([
         { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
@@ -121,6 +128,7 @@ describe('SubmitAttempts', () => {
     const unknown = {
       kind: 'unknown',
       reason: 'The provider gave results that cannot be matched to messages',
+      providerMessageIds: [],
     };
     expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
     expect(here.logger.count('channel_submit_failed')).toBe(1);
@@ -146,7 +154,11 @@ describe('SubmitAttempts', () => {
     expect([here.recorded, here.isFull('sms')]).toEqual([[], true]);
     here.timeouts[0]?.expire();
     await submitting;
-    const unknown = { kind: 'unknown', reason: 'The provider did not respond in time' };
+    const unknown = {
+      kind: 'unknown',
+      reason: 'The provider did not respond in time',
+      providerMessageIds: [],
+    };
     expect(here.recorded).toEqual([result(1, unknown)]);
     expect(here.isFull('sms')).toBe(false);
     expect(here.logger.entries).toEqual([

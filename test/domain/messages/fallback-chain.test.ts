@@ -68,6 +68,7 @@ describe('one channel', () => {
         state: 'dispatching',
         reason: null,
         providerMessageIds: [],
+        deliveredIds: [],
         startedAt: NOW,
         endedAt: null,
       },

@@ -10,16 +10,16 @@ import { aMessage, anSmsId, aStep } from '../../support/builders.ts';
 
 describe('the chain as the interface shows it', () => {
   test.each<[AttemptState, object]>([
-    ['dispatching', { tried: true, success: false }],
+    ['dispatching', { tried: false }],
     ['accepted', { tried: true, success: true }],
-    ['unknown', { tried: true, success: false }],
+    ['unknown', { tried: false }],
     ['rejected', { tried: true, success: false }],
     ['failed', { tried: true, success: false }],
     ['timed-out', { tried: true, success: false }],
     ['skipped', { tried: false }],
     ['delivered', { tried: true, success: true }],
     ['read', { tried: true, success: true }],
-  ])('a attemptNumber that is %s', (state, shown) => {
+  ])('shows a channel whose attempt is %s', (state, shown) => {
     const message = aMessage({ channels: ['whatsapp'], attempts: [aStep({ state })] });
     expect(channelFlow(message)).toStrictEqual([{ channel: 'whatsapp', ...shown }]);
   });
@@ -43,10 +43,26 @@ describe('the last channel', () => {
     ['after the first', [['telegram', 'rejected']], 'telegram'],
     ['after a first that was skipped', [['telegram', 'skipped']], 'telegram'],
     [
-      'after the second',
+      'while the submit result of the second is open',
       [
         ['telegram', 'rejected'],
         ['sms', 'dispatching'],
+      ],
+      'telegram',
+    ],
+    [
+      'while the outcome of the second is unknown',
+      [
+        ['telegram', 'failed'],
+        ['sms', 'unknown'],
+      ],
+      'telegram',
+    ],
+    [
+      'after the second',
+      [
+        ['telegram', 'rejected'],
+        ['sms', 'accepted'],
       ],
       'sms',
     ],
@@ -58,7 +74,7 @@ describe('the last channel', () => {
       ],
       'telegram',
     ],
-  ])('%s', (_, attempts, expected) => {
+  ])('is right %s', (_, attempts, expected) => {
     const message = aMessage({
       channels: ['telegram', 'sms'],
       attempts: attempts.map(([channel, state]) => aStep({ channel, state })),

@@ -13,7 +13,8 @@ import { aPhoneNumber, aTestNumber } from '../../support/builders.ts';
 /** An attempt in one line: the result, then each receipt as `delay kind`. */
 function inWords({ result, receipts = [] }: SubmissionOutcome): string {
   const told = receipts.map(
-    ({ afterMs, from, receipt }) => `${afterMs}${from === 'attempt-timeout' ? ' late' : ''} ${receipt.kind}`,
+    ({ afterMs, from, part, receipt }) =>
+      `${afterMs}${from === 'attempt-timeout' ? ' late' : ''}${part === undefined ? '' : ` part ${part}`} ${receipt.kind}`,
   );
   return [result, ...told].join(', ');
 }
@@ -52,8 +53,8 @@ describe('what an outcome does to the submissions', () => {
       'accepted, 1000 read, 1100 delivered, 1200 sent',
     ],
     ['0014', 'whatsapp', 'accepted, 2000 late delivered', 'sms', 'accepted'],
-    ['0015', 'whatsapp', SOON, 'sms', 'accepted, 1000 failed'],
-    ['0015', 'sms', 'accepted, 1000 failed', 'whatsapp', SOON],
+    ['0015', 'whatsapp', SOON, 'sms', 'accepted, 1000 part 1 delivered, 1000 part 2 failed'],
+    ['0015', 'sms', 'accepted, 1000 part 1 delivered, 1000 part 2 failed', 'whatsapp', SOON],
     ['0016', 'whatsapp', 'unavailable', 'sms', SOON],
   ])(
     '999…%s gives %s as the first channel %j and %s as a later one %j',
@@ -121,14 +122,14 @@ test.each([
   ['0006', 'sms', 'The carrier rejected the message'],
   ['0007', 'whatsapp', 'The number is not on whatsapp'],
   ['0008', 'telegram', 'The number is not on telegram'],
-  ['0011', 'sms', 'The channel did not respond in time'],
+  ['0011', 'sms', 'The provider did not respond in time'],
   ['0016', 'whatsapp', 'The channel is out of service'],
 ] as const)('%s gives its reason on %s', (digits, channel, reason) => {
   expect(submissionOutcome(aTestNumber(digits), channel, true).reason).toBe(reason);
 });
 
 it('gives the part that failed as the reason of a multi-part sms', () => {
-  const [receipt] = submissionOutcome(aTestNumber('0015'), 'sms', true).receipts ?? [];
+  const [, receipt] = submissionOutcome(aTestNumber('0015'), 'sms', true).receipts ?? [];
   expect(receipt?.receipt).toEqual({ kind: 'failed', reason: 'Part 2 of 2 was not delivered' });
 });
 

@@ -9,6 +9,7 @@ import * as installation from './006-installation.ts';
 import * as webhookLanes from './007-webhook-lanes.ts';
 import * as webhookLaneHealth from './008-webhook-lane-health.ts';
 import * as fieldVocabulary from './009-field-vocabulary.ts';
+import * as submissions from './010-submissions.ts';
 import * as phoneNumberAsSent from './011-phone-number-as-sent.ts';
 
 interface Migration {
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '007-webhook-lanes', up: webhookLanes.up },
   { name: '008-webhook-lane-health', up: webhookLaneHealth.up },
   { name: '009-field-vocabulary', up: fieldVocabulary.up },
+  { name: '010-submissions', up: submissions.up },
   { name: '011-phone-number-as-sent', up: phoneNumberAsSent.up },
 ];
 

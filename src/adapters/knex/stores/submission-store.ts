@@ -1,0 +1,154 @@
+import type {
+  AttemptRef,
+  IdentifiedReceipt,
+  ProviderMessageId,
+  SubmissionStore,
+} from '../../../application/ports/submission-store.ts';
+import type { DeliveryReceipt } from '../../../domain/messages/chain-event.ts';
+import type { Channel } from '../../../domain/shared/channel.ts';
+import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
+
+const KEY = { channel: 'text', provider_message_id: 'text' } as const;
+
+const RECORD = {
+  table: 'submissions',
+  columns: { ...KEY, sms_id: 'text', attempt_number: 'bigint', expires_at: 'bigint' },
+  orderBy: 'provider_message_id',
+  onConflict: `ON CONFLICT (channel, provider_message_id) DO UPDATE
+    SET sms_id = excluded.sms_id, attempt_number = excluded.attempt_number, expires_at = excluded.expires_at`,
+} as const satisfies Insert<string>;
+
+/** Changes nothing of an id that exists, but waits for the transaction that is about to record it, and locks it. */
+const LOCK = {
+  table: 'submissions',
+  columns: { ...KEY, expires_at: 'bigint' },
+  orderBy: 'provider_message_id',
+  onConflict: `ON CONFLICT (channel, provider_message_id) DO UPDATE
+    SET provider_message_id = excluded.provider_message_id`,
+} as const satisfies Insert<string>;
+
+const PARK = {
+  table: 'submissions',
+  key: KEY,
+  columns: { parked_receipts: 'text' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+const FIND = {
+  columns: KEY,
+  select: `
+    SELECT sms_id, attempt_number, parked_receipts FROM submissions
+    WHERE submissions.channel = :channel AND submissions.provider_message_id = :provider_message_id`,
+} as const satisfies BatchQuery<string>;
+
+export class SqlSubmissionStore implements SubmissionStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async record(
+    submissions: readonly (ProviderMessageId & AttemptRef)[],
+    expiresAt: number,
+  ): Promise<readonly (IdentifiedReceipt & AttemptRef)[]> {
+    if (submissions.length === 0) return [];
+    const latest = new Map(submissions.map((submission) => [nameOf(submission), submission]));
+    await this.#session.insert(
+      RECORD,
+      [...latest.values()].map((submission) => ({
+        ...keyOf(submission),
+        sms_id: submission.smsId,
+        attempt_number: submission.attemptNumber,
+        expires_at: expiresAt,
+      })),
+    );
+    const smsIds = [...new Set(submissions.map(({ smsId }) => smsId))];
+    const rows = await this.#session.query(
+      `SELECT channel, provider_message_id, sms_id, attempt_number, parked_receipts FROM submissions
+       WHERE sms_id = ANY(?) AND parked_receipts IS NOT NULL ORDER BY channel, provider_message_id`,
+      [smsIds],
+    );
+    if (rows.length === 0) return [];
+    await this.#session.execute(
+      'UPDATE submissions SET parked_receipts = NULL WHERE sms_id = ANY(?) AND parked_receipts IS NOT NULL',
+      [smsIds],
+    );
+    return rows.flatMap((row) =>
+      parkedIn(row).map((receipt) => ({
+        channel: row.channel as Channel,
+        providerMessageId: row.provider_message_id as string,
+        smsId: row.sms_id as string,
+        attemptNumber: row.attempt_number as number,
+        receipt,
+      })),
+    );
+  }
+
+  async find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]> {
+    const found = await this.#session.batchQuery(FIND, ids.map(keyOf));
+    return ids.map((_, index) => attemptIn(found[index]?.[0]));
+  }
+
+  async park(
+    receipts: readonly IdentifiedReceipt[],
+    { expiresAt, idsMax }: { readonly expiresAt: number; readonly idsMax: number },
+  ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]> {
+    if (receipts.length === 0) return [];
+    const [counted] = await this.#session.query(
+      'SELECT COUNT(*) AS ids FROM submissions WHERE parked_receipts IS NOT NULL',
+    );
+    if ((counted?.ids as number) >= idsMax) return receipts.map(() => 'dropped');
+    const ids = [...new Map(receipts.map((each) => [nameOf(each), each])).values()];
+    await this.#session.insert(
+      LOCK,
+      ids.map((id) => ({ ...keyOf(id), expires_at: expiresAt })),
+    );
+    const found = await this.#session.batchQuery(FIND, ids.map(keyOf));
+    const rows = new Map(ids.map((id, index) => [nameOf(id), found[index]?.[0]]));
+    await this.#session.update(
+      PARK,
+      ids.flatMap((id) => {
+        const row = rows.get(nameOf(id));
+        if (attemptIn(row) !== null) return [];
+        const own = receipts.filter((each) => nameOf(each) === nameOf(id)).map(({ receipt }) => receipt);
+        return [{ ...keyOf(id), parked_receipts: JSON.stringify(oneOfEachKind([...parkedIn(row), ...own])) }];
+      }),
+    );
+    return receipts.map((each) => attemptIn(rows.get(nameOf(each))) ?? 'parked');
+  }
+
+  async sweep(now: number, limit: number): Promise<number> {
+    return this.#session.execute(
+      `DELETE FROM submissions WHERE (channel, provider_message_id) IN (
+         SELECT channel, provider_message_id FROM submissions
+         WHERE expires_at <= ? ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+      [now, limit],
+    );
+  }
+}
+
+function keyOf({ channel, providerMessageId }: ProviderMessageId): RowOf<keyof typeof KEY> {
+  return { channel, provider_message_id: providerMessageId };
+}
+
+/** No channel has a space in its name. */
+function nameOf({ channel, providerMessageId }: ProviderMessageId): string {
+  return `${channel} ${providerMessageId}`;
+}
+
+function attemptIn(row: Row | undefined): AttemptRef | null {
+  if (row === undefined || row.sms_id === null) return null;
+  return { smsId: row.sms_id as string, attemptNumber: row.attempt_number as number };
+}
+
+function parkedIn(row: Row | undefined): readonly DeliveryReceipt[] {
+  const parked = (row?.parked_receipts ?? null) as string | null;
+  return parked === null ? [] : (JSON.parse(parked) as readonly DeliveryReceipt[]);
+}
+
+/** The first receipt of each kind: a provider that repeats itself fills nothing. */
+function oneOfEachKind(receipts: readonly DeliveryReceipt[]): readonly DeliveryReceipt[] {
+  return [...new Map(receipts.toReversed().map((receipt) => [receipt.kind, receipt])).values()].toReversed();
+}

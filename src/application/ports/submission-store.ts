@@ -1,0 +1,46 @@
+import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
+
+/** A provider's own id of a message, or of one part of it; unique within the channel. */
+export interface ProviderMessageId {
+  readonly channel: Channel;
+  readonly providerMessageId: string;
+}
+
+/** The attempt a provider message id belongs to. */
+export interface AttemptRef {
+  readonly smsId: string;
+  readonly attemptNumber: number;
+}
+
+export interface IdentifiedReceipt extends ProviderMessageId {
+  readonly receipt: DeliveryReceipt;
+}
+
+/**
+ * Which attempt a provider message id belongs to. A receipt that comes before its id is recorded is parked under the id.
+ * Recording and parking lock the id, so that of two transactions at once the later one sees the other.
+ */
+export interface SubmissionStore {
+  /**
+   * Records the ids until `expiresAt` (milliseconds since 1970), and returns the receipts that were parked under them, each
+   * once. An id that is recorded already belongs to the newer attempt from then on.
+   */
+  record(
+    submissions: readonly (ProviderMessageId & AttemptRef)[],
+    expiresAt: number,
+  ): Promise<readonly (IdentifiedReceipt & AttemptRef)[]>;
+  /** The attempt of each id, in the given order, without a lock; null for an id that is not recorded. */
+  find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
+  /**
+   * Parks receipts until `expiresAt`, one of each kind per id, and says what became of each, in the given order: the attempt
+   * of an id that was recorded meanwhile, `parked`, or `dropped` when `idsMax` ids with parked receipts exist already. One
+   * call may exceed that number.
+   */
+  park(
+    receipts: readonly IdentifiedReceipt[],
+    limits: { readonly expiresAt: number; readonly idsMax: number },
+  ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]>;
+  /** Removes up to `limit` ids that are expired at `now`, parked receipts included, and returns how many. */
+  sweep(now: number, limit: number): Promise<number>;
+}

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { EVENT_RETRY_MS, Simulator } from '../../../src/adapters/simulator/simulator.ts';
+import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
+import { anSmsId, aSubmission, NOW } from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+
+function world() {
+  const clock = { at: NOW, now: () => clock.at };
+  const logger = new RecordingLogger();
+  const simulator = new Simulator({ clock, logger });
+  const delivered: ProviderEvent[] = [];
+  return { clock, logger, simulator, delivered };
+}
+
+const idsOf = (events: readonly ProviderEvent[]) =>
+  events.map((event) => (event.kind === 'receipt' ? event.receipt.providerMessageId : event.kind));
+
+it('gives each part of a message an id, and receipts under them', async () => {
+  const { clock, simulator, delivered } = world();
+  await simulator.start(async (events) => void delivered.push(...events));
+  simulator.follow(() => ({
+    result: 'accepted',
+    parts: 2,
+    receipts: [
+      { afterMs: 5, part: 2, receipt: { kind: 'delivered' } },
+      { afterMs: 9, receipt: { kind: 'read' } },
+    ],
+  }));
+  const [result] = await simulator.submit([aSubmission()]);
+  const ids = [`simulated-${anSmsId()}-0-part-1`, `simulated-${anSmsId()}-0-part-2`];
+  expect(result).toEqual({ kind: 'accepted', providerMessageIds: ids });
+  expect(simulator.nextDueAt()).toBe(NOW + 5);
+  clock.at = NOW + 9;
+  expect(await simulator.deliverDue()).toBe(3);
+  expect(idsOf(delivered)).toEqual([ids[1], ids[0], ids[1]]);
+  expect(simulator.nextDueAt()).toBeNull();
+});
+
+it('brings an event again that could not be recorded, and no other', async () => {
+  const { clock, logger, simulator, delivered } = world();
+  let refusals = 1;
+  await simulator.start(async (events) => {
+    if (idsOf(events)[0]?.includes(anSmsId(2)) && refusals > 0) {
+      refusals -= 1;
+      throw new Error('no database');
+    }
+    delivered.push(...events);
+  });
+  await simulator.submit([1, 2, 3].map((number) => aSubmission({ smsId: anSmsId(number) })));
+  clock.at = NOW + 1_000;
+  expect(await simulator.deliverDue()).toBe(2);
+  expect(logger.entries).toEqual([{ level: 'error', event: 'provider_event_failed', fields: { count: 1 } }]);
+  expect(simulator.nextDueAt()).toBe(NOW + 1_000 + EVENT_RETRY_MS);
+  clock.at = NOW + 1_000 + EVENT_RETRY_MS;
+  expect(await simulator.deliverDue()).toBe(1);
+  expect(idsOf(delivered)).toEqual([1, 3, 2].map((number) => `simulated-${anSmsId(number)}-0`));
+});

@@ -1,0 +1,227 @@
+import { beforeEach, expect, it } from 'vitest';
+import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { AdvanceMessages } from '../../src/application/messages/advance-messages.ts';
+import { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
+import {
+  CorrelateReceipts,
+  PARKED_RECEIPT_LIFETIME_MS,
+  SUBMISSION_LIFETIME_MS,
+  type SubmittedAttempt,
+} from '../../src/application/messages/correlate-receipts.ts';
+import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
+import { QueueWebhooks } from '../../src/application/webhooks/queue-webhooks.ts';
+import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
+import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
+import { iqd } from '../../src/domain/shared/money.ts';
+import { aMessage, aNewAccount, anSmsId, aProject, aStep, HOUR_MS, NOW } from '../support/builders.ts';
+import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
+import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
+
+/** Messages whose submit result and receipt come at the same moment. */
+const RACES = 40;
+const DELIVERED: DeliveryReceipt = { kind: 'delivered' };
+
+/** What recording submit results and delivery receipts promises, whichever comes first. */
+export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
+  const storage = storageOfSuite(open);
+  const clock = { at: NOW, now: () => clock.at };
+
+  beforeEach(() => {
+    clock.at = NOW;
+  });
+
+  /** One process that records. */
+  function aProcess(unitOfWork = new LossyUnitOfWork(storage.unitOfWork)) {
+    const logger = new RecordingLogger();
+    const applyMessageEvents = new ApplyMessageEvents({
+      unitOfWork,
+      correlateReceipts: new CorrelateReceipts({ clock }),
+      advanceMessages: new AdvanceMessages({
+        clock,
+        queueWebhooks: new QueueWebhooks({ clock, ids: new RandomIdSource() }),
+        submissionCapacity: new SubmissionCapacity(),
+      }),
+      wakeSignal: { wake() {} },
+      clock,
+      logger,
+    });
+    return {
+      unitOfWork,
+      logger,
+      submitted: (...attempts: readonly SubmittedAttempt[]) => applyMessageEvents.submitted(attempts),
+      received: (...receipts: readonly SubmissionReceipt[]) => applyMessageEvents.received(receipts),
+    };
+  }
+
+  /** Messages whose only attempt is on its way to the provider, each with its hold. */
+  async function dispatching(...numbers: readonly number[]): Promise<void> {
+    await storage.run(async (stores) => {
+      await stores.projects.insert([aProject()]);
+      await stores.accounts.insert([aNewAccount()]);
+      await stores.messages.insert(
+        numbers.map((number) =>
+          aMessage({
+            smsId: anSmsId(number),
+            channels: ['sms'],
+            attempts: [aStep({ channel: 'sms', state: 'dispatching' })],
+          }),
+        ),
+      );
+      const projectId = aProject().id;
+      await stores.ledger.post([depositEntry({ projectId, reference: 'opening', at: NOW }, iqd(80_000))]);
+      await stores.ledger.post(
+        numbers.map((number) =>
+          holdEntry({ projectId, reference: anSmsId(number), at: NOW }, aMessage().cost),
+        ),
+      );
+    });
+  }
+
+  const accepted = (number: number, ...providerMessageIds: readonly string[]): SubmittedAttempt => ({
+    smsId: anSmsId(number),
+    attemptNumber: 0,
+    channel: 'sms',
+    result: { kind: 'accepted', providerMessageIds },
+  });
+  const receipt = (providerMessageId: string, what = DELIVERED): SubmissionReceipt => ({
+    channel: 'sms',
+    providerMessageId,
+    receipt: what,
+  });
+  const messageOf = async (number: number) => {
+    const [message] = await storage.run((stores) => stores.messages.lock([anSmsId(number)]));
+    return message;
+  };
+  const statusOf = async (number: number) => (await messageOf(number))?.status;
+  const spent = async () => {
+    const [account] = await storage.read((stores) => stores.accounts.byProjectIds([aProject().id]));
+    return { held: account?.held, spent: account?.spent };
+  };
+
+  it('brings a receipt to the message whose attempt has its id', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1, 2);
+    await submitted(accepted(1, 'one'), accepted(2, 'two'));
+    await received(receipt('two'));
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['sent', 'delivered']);
+  });
+
+  it('keeps a receipt that comes before its submit result, and applies it with the result', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await received(receipt('one'));
+    expect(await statusOf(1)).toBe('pending');
+    await submitted(accepted(1, 'one'));
+    expect(await statusOf(1)).toBe('delivered');
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
+  });
+
+  it('charges once when the same receipt comes twice before its submit result, and twice after', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await received(receipt('one'), receipt('one'));
+    await submitted(accepted(1, 'one'));
+    await received(receipt('one'), receipt('one'));
+    expect(await statusOf(1)).toBe('delivered');
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
+  });
+
+  it('keeps an early receipt when the transaction of its submit result is lost', async () => {
+    const { unitOfWork, submitted, received } = aProcess();
+    await dispatching(1);
+    await received(receipt('one'));
+    unitOfWork.losses = ['before-commit', 'before-commit'];
+    await expect(submitted(accepted(1, 'one'))).rejects.toThrow('lost before the commit');
+    expect(await statusOf(1)).toBe('pending');
+    await submitted(accepted(1, 'one'));
+    expect(await statusOf(1)).toBe('delivered');
+  });
+
+  it('loses no receipt that comes at the moment of its submit result, from whichever process', async () => {
+    const numbers = Array.from({ length: RACES }, (_, index) => index + 1);
+    await dispatching(...numbers);
+    const processes = [aProcess(), aProcess(), aProcess()] as const;
+    for (const number of numbers) {
+      const start = new MeetingPoint(2);
+      const [worker, gateway] = [processes[number % 3], processes[(number + 1) % 3]];
+      const submitting = start.meet().then(() => worker?.submitted(accepted(number, `id-${number}`)));
+      const receiving = start.meet().then(() => gateway?.received(receipt(`id-${number}`)));
+      await Promise.all([submitting, receiving]);
+    }
+    const statuses = await Promise.all(numbers.map(statusOf));
+    expect(statuses).toEqual(numbers.map(() => 'delivered'));
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80 * RACES) });
+  });
+
+  it('takes a message of several parts for delivered when every part is', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await submitted(accepted(1, 'part-1', 'part-2'));
+    await received(receipt('part-2'), receipt('part-2'));
+    expect(await statusOf(1)).toBe('sent');
+    await received(receipt('part-1'));
+    expect(await statusOf(1)).toBe('delivered');
+  });
+
+  it('takes a message of several parts for failed when one part is, early receipts included', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await received(receipt('part-1'), receipt('part-2', { kind: 'failed', reason: 'Lost\u0000 part' }));
+    await submitted(accepted(1, 'part-1', 'part-2'));
+    expect(await messageOf(1)).toMatchObject({ status: 'failed', errorReason: 'Lost  part' });
+    expect(await spent()).toEqual({ held: 0, spent: 0 });
+  });
+
+  it('finds a receipt under an id that no database keeps as it is', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await submitted(accepted(1, 'odd\u0000id'));
+    await received(receipt('odd\u0000id'));
+    expect(await statusOf(1)).toBe('delivered');
+  });
+
+  it('brings a receipt to an attempt whose outcome is unknown but whose id is known', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    const result = { kind: 'unknown', reason: 'No response', providerMessageIds: ['one'] } as const;
+    await submitted({ ...accepted(1), result });
+    await received(receipt('one'));
+    expect(await statusOf(1)).toBe('delivered');
+  });
+
+  it('ignores receipts under ids of nobody, of another channel too', async () => {
+    const { submitted, received, logger } = aProcess();
+    await dispatching(1);
+    await submitted(accepted(1, 'one'));
+    await received(receipt('none'), { ...receipt('one'), channel: 'whatsapp' });
+    expect(await statusOf(1)).toBe('sent');
+    expect(logger.entries).toEqual([]);
+  });
+
+  it('keeps ids for four days, and early receipts for an hour', async () => {
+    expect(SUBMISSION_LIFETIME_MS).toBe(96 * HOUR_MS);
+    expect(PARKED_RECEIPT_LIFETIME_MS).toBe(HOUR_MS);
+    const { submitted, received } = aProcess();
+    await dispatching(1, 2, 3);
+    await submitted(accepted(1, 'one'));
+    await received(receipt('two'));
+    clock.at = NOW + HOUR_MS;
+    // Recording anything sweeps what is expired: first the receipt, later the id.
+    await submitted(accepted(3, 'three'));
+    await submitted(accepted(2, 'two'));
+    expect(await statusOf(2)).toBe('sent');
+    clock.at = NOW + 96 * HOUR_MS - 1;
+    await received(receipt('nobody'));
+    await received(receipt('one'));
+    expect(await statusOf(1)).toBe('delivered');
+    clock.at = NOW + 96 * HOUR_MS;
+    await received(receipt('nobody either'));
+    expect(
+      await storage.read(({ submissions }) =>
+        submissions.find([{ channel: 'sms', providerMessageId: 'one' }]),
+      ),
+    ).toEqual([null]);
+  });
+}

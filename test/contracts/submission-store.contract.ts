@@ -1,0 +1,210 @@
+import { expect, it } from 'vitest';
+import type { AttemptRef, IdentifiedReceipt } from '../../src/application/ports/submission-store.ts';
+import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
+import type { Channel } from '../../src/domain/shared/channel.ts';
+import { anSmsId, NOW } from '../support/builders.ts';
+import { Gate } from '../support/job-collector.ts';
+import { type Storage, storageOfSuite } from './storage.ts';
+
+const LATER = NOW + 1_000;
+const READS_MEANWHILE = 30;
+const LIMITS = { expiresAt: LATER, idsMax: 100 };
+
+const id = (providerMessageId: string, channel: Channel = 'sms') => ({ channel, providerMessageId });
+const attempt = (number: number, attemptNumber = 0): AttemptRef => ({
+  smsId: anSmsId(number),
+  attemptNumber,
+});
+const receipt = (
+  providerMessageId: string,
+  kind: Exclude<DeliveryReceipt['kind'], 'failed'> = 'delivered',
+): IdentifiedReceipt => ({ ...id(providerMessageId), receipt: { kind } });
+
+/** What every submission store promises, whichever of receipt and submit result comes first. */
+export function submissionStoreContract(open: () => Promise<Storage>): void {
+  const storage = storageOfSuite(open);
+  const { run, read } = storage;
+
+  it('finds the attempt of each id in the given order, and none for an id that is not recorded', async () => {
+    const parked = await run(({ submissions }) =>
+      submissions.record(
+        [
+          { ...id('two'), ...attempt(2, 1) },
+          { ...id('one'), ...attempt(1) },
+        ],
+        LATER,
+      ),
+    );
+    expect(parked).toEqual([]);
+    const ids = [id('one'), id('none'), id('two'), id('one', 'whatsapp')];
+    expect(await read(({ submissions }) => submissions.find(ids))).toEqual([
+      attempt(1),
+      null,
+      attempt(2, 1),
+      null,
+    ]);
+  });
+
+  it('gives an id that is recorded again to the newer attempt, in one list too', async () => {
+    await run(({ submissions }) => submissions.record([{ ...id('again'), ...attempt(1) }], LATER));
+    await run(({ submissions }) =>
+      submissions.record(
+        [
+          { ...id('again'), ...attempt(2) },
+          { ...id('again'), ...attempt(3) },
+        ],
+        LATER,
+      ),
+    );
+    expect(await read(({ submissions }) => submissions.find([id('again')]))).toEqual([attempt(3)]);
+  });
+
+  it('gives parked receipts back once, with the attempt that is recorded under their id', async () => {
+    const early = [receipt('early', 'sent'), receipt('other'), receipt('early', 'delivered')];
+    expect(await run(({ submissions }) => submissions.park(early, LIMITS))).toEqual([
+      'parked',
+      'parked',
+      'parked',
+    ]);
+    expect(await read(({ submissions }) => submissions.find([id('early')]))).toEqual([null]);
+    const record = () =>
+      run(({ submissions }) => submissions.record([{ ...id('early'), ...attempt(1) }], LATER));
+    expect(await record()).toEqual([
+      { ...receipt('early', 'sent'), ...attempt(1) },
+      { ...receipt('early', 'delivered'), ...attempt(1) },
+    ]);
+    expect(await record()).toEqual([]);
+  });
+
+  it('parks a receipt that comes twice once, and the first failure with its reason', async () => {
+    const failed = (reason: string): IdentifiedReceipt => ({
+      ...id('twice'),
+      receipt: { kind: 'failed', reason },
+    });
+    await run(({ submissions }) => submissions.park([failed('first'), failed('second')], LIMITS));
+    await run(({ submissions }) => submissions.park([failed('third')], LIMITS));
+    const parked = await run(({ submissions }) =>
+      submissions.record([{ ...id('twice'), ...attempt(1) }], LATER),
+    );
+    expect(parked).toEqual([{ ...failed('first'), ...attempt(1) }]);
+  });
+
+  it('parks nothing under an id that is recorded, and says which attempt it belongs to', async () => {
+    await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
+    const outcomes = await run(({ submissions }) =>
+      submissions.park([receipt('unknown'), receipt('known')], LIMITS),
+    );
+    expect(outcomes).toEqual(['parked', attempt(1)]);
+    const parked = await run(({ submissions }) =>
+      submissions.record([{ ...id('known'), ...attempt(1) }], LATER),
+    );
+    expect(parked).toEqual([]);
+  });
+
+  it('drops receipts once as many ids as allowed have parked ones', async () => {
+    const limits = { expiresAt: LATER, idsMax: 2 };
+    const park = (...ids: readonly string[]) =>
+      run(({ submissions }) =>
+        submissions.park(
+          ids.map((each) => receipt(each)),
+          limits,
+        ),
+      );
+    expect(await park('one')).toEqual(['parked']);
+    expect(await park('two')).toEqual(['parked']);
+    expect(await park('three', 'four')).toEqual(['dropped', 'dropped']);
+    await run(({ submissions }) => submissions.record([{ ...id('one'), ...attempt(1) }], LATER));
+    expect(await park('three')).toEqual(['parked']);
+  });
+
+  it('sweeps what is expired, the longest expired first and up to the limit, parked receipts included', async () => {
+    await run(({ submissions }) =>
+      submissions.record(
+        [
+          { ...id('kept'), ...attempt(1) },
+          { ...id('rerecorded'), ...attempt(1) },
+        ],
+        NOW + 2,
+      ),
+    );
+    await run(({ submissions }) => submissions.park([receipt('parked')], { ...LIMITS, expiresAt: NOW }));
+    await run(({ submissions }) => submissions.record([{ ...id('expired'), ...attempt(2) }], NOW + 1));
+    expect(await run(({ submissions }) => submissions.sweep(NOW + 1, 1))).toBe(1);
+    expect(
+      await run(({ submissions }) => submissions.record([{ ...id('parked'), ...attempt(3) }], LATER)),
+    ).toEqual([]);
+    expect(await run(({ submissions }) => submissions.sweep(NOW + 1, 10))).toBe(1);
+    const ids = [id('kept'), id('rerecorded'), id('expired')];
+    expect(await read(({ submissions }) => submissions.find(ids))).toEqual([attempt(1), attempt(1), null]);
+  });
+
+  it('prolongs the life of an id whose receipt was parked before', async () => {
+    await run(({ submissions }) => submissions.park([receipt('early')], { ...LIMITS, expiresAt: NOW }));
+    await run(({ submissions }) => submissions.record([{ ...id('early'), ...attempt(1) }], LATER));
+    expect(await run(({ submissions }) => submissions.sweep(NOW, 10))).toBe(0);
+    expect(await read(({ submissions }) => submissions.find([id('early')]))).toEqual([attempt(1)]);
+  });
+
+  it('undoes both with their transaction', async () => {
+    const undone = (work: Parameters<typeof run>[0]) =>
+      run(async (stores) => {
+        await work(stores);
+        throw new Error('undone');
+      });
+    await expect(undone(({ submissions }) => submissions.park([receipt('one')], LIMITS))).rejects.toThrow(
+      'undone',
+    );
+    const record = { ...id('one'), ...attempt(1) };
+    await expect(undone(({ submissions }) => submissions.record([record], LATER))).rejects.toThrow('undone');
+    expect(await read(({ submissions }) => submissions.find([id('one')]))).toEqual([null]);
+    expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([]);
+  });
+
+  it('accepts empty lists', async () => {
+    await run(async ({ submissions }) => {
+      expect(await submissions.record([], LATER)).toEqual([]);
+      expect(await submissions.find([])).toEqual([]);
+      expect(await submissions.park([], LIMITS)).toEqual([]);
+    });
+  });
+
+  it.each([
+    ['the first receipt', []],
+    ['a receipt after one that is parked', [receipt('race', 'sent')]],
+  ])('lets %s wait for the transaction that is about to record its id', async (_, before) => {
+    await run(({ submissions }) => submissions.park(before, LIMITS));
+    const [recorded, mayCommit] = [new Gate(), new Gate()];
+    const recording = run(async ({ submissions }) => {
+      const parked = await submissions.record([{ ...id('race'), ...attempt(1) }], LATER);
+      recorded.open();
+      await mayCommit.opened;
+      return parked;
+    });
+    await recorded.opened;
+    const parking = run(({ submissions }) => submissions.park([receipt('race')], LIMITS));
+    await letTheOtherMeetTheLock();
+    mayCommit.open();
+    expect(await recording).toEqual(before.map((each) => ({ ...each, ...attempt(1) })));
+    expect(await parking).toEqual([attempt(1)]);
+  });
+
+  it('lets a submit result wait for the transaction that is about to park its receipt', async () => {
+    const [parked, mayCommit] = [new Gate(), new Gate()];
+    const parking = run(async ({ submissions }) => {
+      await submissions.park([receipt('race')], LIMITS);
+      parked.open();
+      await mayCommit.opened;
+    });
+    await parked.opened;
+    const recording = run(({ submissions }) => submissions.record([{ ...id('race'), ...attempt(1) }], LATER));
+    mayCommit.open();
+    await parking;
+    expect(await recording).toEqual([{ ...receipt('race'), ...attempt(1) }]);
+  });
+
+  /** Where units run at once, one has long met a lock when another has read this often; elsewhere it has not begun. */
+  async function letTheOtherMeetTheLock(): Promise<void> {
+    if (storage.concurrency === 1) return;
+    for (let reads = 0; reads < READS_MEANWHILE; reads += 1) await read(({ projects }) => projects.isEmpty());
+  }
+}
