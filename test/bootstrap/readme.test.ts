@@ -12,7 +12,7 @@ import { startService } from '../support/running-service.ts';
 const README = new Page('README.md');
 
 describe('the code of README.md', () => {
-  it('sends with its curl lines, and gets the reply that is shown', async () => {
+  it('the curl lines of README.md get the reply that is shown', async () => {
     const service = await startService();
     const bodies = [...README.text.matchAll(/-d '(\{.*\})'/g)].map(([, body]) => JSON.parse(body ?? ''));
     const replies = [];
@@ -33,7 +33,7 @@ describe('the code of README.md', () => {
     });
   });
 
-  it.skipIf(!hasOpenssl)('posts the webhook that is shown', async () => {
+  it.skipIf(!hasOpenssl)('a send delivers the webhook that README.md shows', async () => {
     const receiver = await HttpsReceiver.open();
     const service = await startService({ egress: receiver.egress });
     const [request = '', event = ''] = codeBlocks(README.section('## A webhook'), 'json');
@@ -44,7 +44,7 @@ describe('the code of README.md', () => {
     expect(receiver.bodies().at(-1)).toEqual({ ...JSON.parse(event), smsId });
   });
 
-  it('runs the test with the harness', async () => {
+  it('the test with the harness in README.md passes', async () => {
     const [example = ''] = codeBlocks(README.section('## A test of your own program'), 'ts');
     const harness = pathToFileURL(join(ROOT, 'src/bootstrap/harness.ts')).href;
     expect(example).toContain("from 'barid/harness'");
@@ -55,7 +55,7 @@ describe('the code of README.md', () => {
     expect(stderr).toBe('');
   });
 
-  it('reaches the service with the published client', async () => {
+  it('the published client reaches the service as README.md says', async () => {
     const harness = await startHarness();
     const [example = ''] = codeBlocks(README.section('## A client that works'), 'ts');
     expect(example).toContain('http://127.0.0.1:3000/api');

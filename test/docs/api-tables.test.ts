@@ -52,18 +52,18 @@ beforeAll(async () => {
 });
 
 describe('the endpoints of docs/api.md', () => {
-  it('are those that are served, with their summaries', () => {
+  it('docs/api.md lists the endpoints that are served, with their summaries', () => {
     const served = [...operations].map(([endpoint, { summary }]) => [endpoint, summary]);
     expect(documented.map(({ endpoint, summary }) => [endpoint, summary]).sort()).toEqual(served.sort());
   });
 
-  it('have the headers of their replies in a table', () => {
+  it('docs/api.md lists every header of a reply', () => {
     // No endpoint replies with a download yet.
     const own = replyHeaders.filter((name) => name !== 'Content-Disposition');
     expect(replyHeaderRows.map(([name]) => unquoted(name)).sort()).toEqual([...own].sort());
   });
 
-  it('need a key unless they are in section 10', () => {
+  it('every endpoint needs a key unless it is in section 10', () => {
     const open = documented
       .filter(({ section }) => section.startsWith('10.'))
       .map(({ endpoint }) => endpoint);
@@ -87,24 +87,24 @@ describe('the endpoints of docs/api.md', () => {
 describe('the errors of docs/api.md', () => {
   const [rows = []] = tables(page.section('## 7. Errors'));
 
-  it('are those that the interface has, in order', () => {
+  it('docs/api.md lists every word of X-Error-Code, in order', () => {
     expect(rows.map(([code]) => unquoted(code))).toEqual([...ERROR_CODES]);
   });
 
-  it('have the statuses of the code', () => {
+  it('the error table has the statuses of the code', () => {
     const constants = Object.values(knownErrors).filter((value) => typeof value === 'object');
     expect(constants.length).toBeGreaterThan(8);
     const statuses = new Map(rows.map(([code, status]) => [unquoted(code), Number(status)]));
     for (const { code, status } of constants) expect([code, statuses.get(code)]).toEqual([code, status]);
   });
 
-  it('are all used by the code', () => {
+  it('every word of X-Error-Code is used by the code', () => {
     const sources = sourcesOf('src').filter(({ path }) => !path.endsWith('error-codes.ts'));
     const text = sources.map((source) => source.text).join('\n');
     expect(ERROR_CODES.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
   });
 
-  it('have the texts of the code', () => {
+  it('the error table has the texts of the code', () => {
     const text = sourcesOf('src/adapters/http')
       .map((source) => source.text)
       .join('\n');
@@ -115,7 +115,7 @@ describe('the errors of docs/api.md', () => {
     expect(whole.filter((each) => !text.includes(each))).toEqual([]);
   });
 
-  it('are in the order of their statuses', () => {
+  it('the error table goes by status', () => {
     const statuses = rows.map(([, status]) => Number(status));
     expect(statuses).toEqual([...statuses].sort((a, b) => a - b));
   });
@@ -124,7 +124,7 @@ describe('the errors of docs/api.md', () => {
 describe('the sections that the code cites', () => {
   const cited = citedSections();
 
-  it('are found', () => {
+  it('the code cites more than ten sections', () => {
     expect(cited.size).toBeGreaterThan(10);
   });
 

@@ -30,7 +30,7 @@ const ROUNDING_SHARE = 0.02;
 const BYTES_PER_KB = 1_024;
 
 describe('section 8 of docs/api.md', () => {
-  it('has the limits of the code', () => {
+  it('docs/api.md has the limits of the code', () => {
     const [rows = []] = tables(new Page('docs/api.md').section('## 8. Limits'));
     const { maxRequests, timeWindowMinutes } = DEFAULT_RATE_LIMIT;
     const million = PRICING_PAGE_MAX.toLocaleString('en');
@@ -67,7 +67,7 @@ describe('section 8 of docs/api.md', () => {
 });
 
 describe('docs/webhooks.md', () => {
-  it('has the retries of the schedule, to a fiftieth', () => {
+  it('docs/webhooks.md has the retries of the schedule, to a fiftieth', () => {
     const [rows = []] = tables(new Page('docs/webhooks.md').section('### Retries'));
     expect(rows.map(([retry]) => Number(retry))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(rows).toHaveLength(DELIVERY_RETRIES_MAX);

@@ -38,16 +38,16 @@ describe('the pages of the documentation', () => {
     expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
   });
 
-  it('are all linked from README.md', () => {
+  it('README.md links every other page', () => {
     const linked = new Page('README.md').links();
     expect(PATHS.slice(1).filter((path) => !linked.includes(path))).toEqual([]);
   });
 
-  it('keep README.md short enough to read', () => {
+  it('README.md is short enough to read', () => {
     expect(new Page('README.md').text.trimEnd().split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
   });
 
-  it('a link to nothing is found', () => {
+  it('the check of links finds a link to nothing', () => {
     expect(exists('docs/api.md', 'nothing.md')).toBe(false);
     expect(exists('docs/api.md', '#no-such-heading')).toBe(false);
     expect(exists('docs/api.md', 'money.md#the-ledger')).toBe(true);

@@ -9,7 +9,7 @@ import { SANDBOX_OUTCOMES } from '../../src/domain/sandbox/sandbox-outcomes.ts';
 import { codeBlocks, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
 
 describe('docs/configuration.md', () => {
-  it('lists every variable with its default and its description', () => {
+  it('docs/configuration.md lists every variable with its default and its description', () => {
     const [rows = []] = tables(new Page('docs/configuration.md').text);
     expect(
       rows.map(([name, fallback, description]) => ({
@@ -22,7 +22,7 @@ describe('docs/configuration.md', () => {
 });
 
 describe('docs/test-numbers.md', () => {
-  it('lists every test number with its outcome, in order', () => {
+  it('docs/test-numbers.md lists every test number with its outcome, in order', () => {
     const [rows = []] = tables(new Page('docs/test-numbers.md').text);
     expect(rows).toEqual(
       Object.entries(SANDBOX_OUTCOMES)
@@ -33,13 +33,13 @@ describe('docs/test-numbers.md', () => {
 });
 
 describe('docs/operations.md', () => {
-  it('lists every event that can be logged, in order', () => {
+  it('docs/operations.md lists every event that can be logged, in order', () => {
     const [rows = []] = tables(new Page('docs/operations.md').section('## Log events'));
     const listed = rows.map(([event]) => unquoted(event));
     expect(listed).toEqual([...literalsOf('src/application/ports/logger.ts', 'LogEvent')].sort());
   });
 
-  it('and the pages beside it name every script of package.json, and no other', () => {
+  it('the pages name every script of package.json, and no other', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
@@ -65,12 +65,12 @@ describe('docs/seed-file.md', () => {
   const least = Object.fromEntries(required.map((name) => [name, projects[0]?.[name]]));
   const seedOf = (project: Record<string, unknown>) => ({ projects: [project], prices });
 
-  it('shows an example that is accepted as it stands', () => {
+  it('docs/seed-file.md shows an example that is accepted as it stands', () => {
     const seed = parseSeed(example);
     expect(seed.projects).toMatchObject([{ project: { slug: 'demo' }, apiKeys: [DEMO_API_KEY] }]);
   });
 
-  it('shows or lists every field of a project', () => {
+  it('docs/seed-file.md shows or lists every field of a project', () => {
     const listed = projectRows.map(([name]) => unquoted(name)).filter((name) => name !== 'id');
     expect([...required, ...listed].sort()).toEqual(Object.keys(projects[0] ?? {}).sort());
   });

@@ -10,12 +10,12 @@ import { hasOpenssl } from '../support/openssl.ts';
 const page = new Page('docs/testing.md');
 const sourceOf = (name: string) => pathToFileURL(join(ROOT, 'src/bootstrap', name)).href;
 
-it('runs the test of a fallback in docs/testing.md', () => {
+it('the test of a fallback in docs/testing.md passes', () => {
   const [example = ''] = codeBlocks(page.section('## A test of a fallback'), 'ts');
   expect(runTest(example)).toContain('# pass 1\n# fail 0');
 });
 
-it.skipIf(!hasOpenssl)('runs the test with a webhook receiver in docs/testing.md', () => {
+it.skipIf(!hasOpenssl)('the test with a webhook receiver in docs/testing.md passes', () => {
   const section = page.section('## Webhooks in a test');
   const [certificates = ''] = codeBlocks(section, 'sh');
   const [example = ''] = codeBlocks(section, 'ts');

@@ -19,7 +19,7 @@ const [, typescript = ''] = codeBlocks(page.section('### TypeScript'), 'ts');
 const [python = ''] = codeBlocks(page.section('### Python'), 'python');
 const [php = ''] = codeBlocks(page.section('### PHP'), 'php');
 
-/** A program in each language that reads questions as JSON and prints a list of answers. */
+/** A program in each language that reads questions as JSON and prints a list of verdicts. */
 const PROGRAMS = [
   {
     language: 'TypeScript',
@@ -94,22 +94,22 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the verifiers of docs/webhooks.md', () => {
-  it('are tried in TypeScript at least', () => {
+describe('verifying a webhook by docs/webhooks.md', () => {
+  it('the verifiers run in TypeScript at least', () => {
     expect(byLanguage.map(([language]) => language)).toContain('TypeScript');
     expect(questions.length).toBeGreaterThan(40);
   });
 
-  test.each(byLanguage)('%s takes every genuine request', (_, program) => {
-    expect(answersOf(program, questions)).toEqual(questions.map(() => true));
+  test.each(byLanguage)('the verifier in %s takes every genuine request', (_, program) => {
+    expect(verdictsOf(program, questions)).toEqual(questions.map(() => true));
   });
 
-  test.each(byLanguage)('%s refuses every forged, late or early request', (_, program) => {
-    expect(answersOf(program, forged)).toEqual(forged.map(() => false));
+  test.each(byLanguage)('the verifier in %s rejects every forged, late or early request', (_, program) => {
+    expect(verdictsOf(program, forged)).toEqual(forged.map(() => false));
   });
 });
 
-function answersOf({ command, file, code }: (typeof PROGRAMS)[number], asked: readonly Question[]): unknown {
+function verdictsOf({ command, file, code }: (typeof PROGRAMS)[number], asked: readonly Question[]): unknown {
   writeFileSync(join(folder, file), code);
   const [name = '', ...args] = command;
   const { stdout, stderr } = spawnSync(name, [...args, file], {
