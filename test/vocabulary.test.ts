@@ -11,19 +11,21 @@ interface Exception {
   readonly reason: string;
 }
 
-const EXCEPTIONS: readonly Exception[] = [];
+const EXCEPTIONS: readonly Exception[] = [
+  ...['look', 'news', 'revive', 'rests', 'carrier', 'refused', 'answer'].map((word) => ({
+    path: 'CHANGELOG.md',
+    word,
+    reason: 'It says what the old name was.',
+  })),
+  { path: 'docs/api.md', word: 'refused', reason: 'webhook-url-refused is a word of the interface.' },
+  { path: 'docs/webhooks.md', word: 'refused', reason: 'webhook-url-refused is a word of the interface.' },
+  { path: 'docs/api.md', word: 'answers', reason: 'It repeats a text of the interface.' },
+  { path: 'docs/api.md', word: 'answered', reason: 'It repeats a text of the interface.' },
+  { path: 'docs/webhooks.md', word: 'carrier', reason: 'It repeats a text of the simulator.' },
+];
 
 /** Files and folders whose words are being changed. */
-const PENDING: readonly string[] = [
-  'src/',
-  'docs/',
-  'test/',
-  'bench/',
-  'scripts/',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'README.md',
-];
+const PENDING: readonly string[] = ['src/', 'test/', 'bench/', 'scripts/'];
 
 /** The rules themselves name the words. */
 const RULES: ReadonlySet<string> = new Set(['test/vocabulary.test.ts', 'test/support/vocabulary.ts']);
