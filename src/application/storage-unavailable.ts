@@ -1,6 +1,6 @@
 /**
- * The database could not be reached, or was lost on the way: nothing that was asked of it is to blame, and the
- * same would happen to anything else. Whether a unit of work that had begun took effect is not known.
+ * The database could not be reached, or was lost during a unit of work: no statement is to blame, and any other would fail
+ * alike. Whether a unit of work that had begun took effect is not known.
  */
 export class StorageUnavailable extends Error {
   constructor(cause: unknown) {

@@ -19,7 +19,7 @@ export interface ServiceParts extends ContainerParts {
 /** Requests that are still running when the process stops get this long to end. */
 const REQUESTS_END_MS = 10_000;
 
-/** Requests that were on their way when the process stopped are answered for this long. */
+/** Requests that were in flight when the process stopped get a reply for this long. */
 const LAST_REQUESTS_MS = 250;
 
 /** The whole program in one object: opened, started and stopped in order. */
@@ -102,7 +102,7 @@ export class Service {
     roots.checkHealth.stopping();
     await this.http.closeGracefully({
       timeoutMs: REQUESTS_END_MS,
-      // A program that moves the clock by hand has all its answers before it stops.
+      // A program that moves the clock by hand has all its replies before it stops.
       lingerMs: this.#parts.watchesClock ? LAST_REQUESTS_MS : 0,
     });
     await this.#loop.stop();

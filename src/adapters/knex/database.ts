@@ -44,7 +44,7 @@ export class Database {
 
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
-   * one transaction, and they take turns. Rejects with `StorageUnavailable` when there is no database.
+   * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database.
    */
   async migrate(): Promise<void> {
     await this.ping();

@@ -46,13 +46,13 @@ export class QueueDepth {
   }
 
   #read(channel: Channel): Promise<void> {
-    this.#reading ??= this.#ask(channel).finally(() => {
+    this.#reading ??= this.#count(channel).finally(() => {
       this.#reading = null;
     });
     return this.#reading;
   }
 
-  async #ask(channel: Channel): Promise<void> {
+  async #count(channel: Channel): Promise<void> {
     const publishedBefore = this.#publishedSinceRead;
     const { messageCount } = await channel.checkQueue(this.#queue);
     this.#ready = messageCount;

@@ -11,11 +11,11 @@ export interface NewAccount {
 }
 
 export interface AccountStore {
-  /** Opens accounts with every amount zero; money comes in by the ledger. */
+  /** Opens accounts with every amount zero; only ledger entries change the amounts. */
   insert(accounts: readonly NewAccount[]): Promise<void>;
   /** The accounts of the projects, in the order of project ids, locked until the transaction ends. */
   lock(projectIds: readonly string[]): Promise<readonly Account[]>;
-  /** Without a lock. */
+  /** The accounts of the projects, in the order of project ids, without a lock. */
   byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]>;
   /** Ends the trial of the projects. */
   endTrial(projectIds: readonly string[]): Promise<void>;
@@ -24,9 +24,9 @@ export interface AccountStore {
 export interface LedgerStore {
   /**
    * Writes the entries and adds their sums to the accounts, in the order of project ids. Fails the unit when an entry
-   * of the same id exists: nothing is booked twice.
+   * of the same id exists: no entry is posted twice.
    */
   post(entries: readonly LedgerEntry[]): Promise<void>;
-  /** For every project: the columns of its account, and the sums of its entries. */
+  /** For every project, the amounts of its account and the sums of its ledger entries. */
   audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
 }

@@ -11,7 +11,7 @@ export interface SenderIdStore {
   byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]>;
 }
 
-/** The prices as they are kept: one system list and the international rows. */
+/** All stored prices: one system list and the international rows. */
 export interface StoredPrices {
   readonly sms: OperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
@@ -20,9 +20,9 @@ export interface StoredPrices {
 }
 
 export interface PriceStore {
-  /** The whole list takes the place of the one before; whoever does the same at the same time waits. */
+  /** Replaces all prices. A transaction that does the same waits until this one ends. */
   replace(list: StoredPrices): Promise<void>;
-  /** Rejects when no list was ever written. */
+  /** All prices. Rejects when none were ever written. */
   load(): Promise<StoredPrices>;
   /** One page of the international rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
   international(
@@ -34,6 +34,6 @@ export interface PriceStore {
 export interface WhatsappStore {
   /** Replaces the resource tree of a project. */
   replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
-  /** The whole trees by project; a project without one is missing. */
+  /** The resource trees by project; the map lacks a project without one. */
   byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
 }

@@ -1,7 +1,7 @@
 import type { IdempotencyRecord } from '../../domain/idempotency/idempotency.ts';
 
 export interface IdempotencyStore {
-  /** The records that are not expired at `now`. */
+  /** The records of the keys that have not expired at `now`. */
   find(
     keys: readonly { readonly projectId: string; readonly route: string; readonly key: string }[],
     now: number,

@@ -1,5 +1,5 @@
-/** What all processes of one installation have to agree on. */
+/** Values that all processes of one installation share. */
 export interface InstallationStore {
-  /** Keeps the value under the name unless another is kept already, and resolves with the one that is. */
+  /** Stores the value under the name unless the name has one already, and resolves with the stored value. */
   getOrCreate(name: string, value: string): Promise<string>;
 }

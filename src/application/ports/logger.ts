@@ -1,7 +1,7 @@
-/** Named facts of an event. Message texts, codes, keys and whole phone numbers never go in here. */
+/** Named facts of an event. They never contain message texts, codes, keys or whole phone numbers. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Everything that is ever logged, by name. */
+/** The name of every event that is logged. */
 export type LogEvent =
   | 'background_work_failed'
   | 'provider_event_failed'
@@ -30,9 +30,9 @@ export type LogEvent =
 
 /** One structured line per event. No method throws or waits. */
 export interface Logger {
-  /** Something an operator may want to know, and need not act on. */
+  /** Information for an operator, without a need to act. */
   info(event: LogEvent, fields?: LogFields): void;
-  /** Something that the service got over by itself, and that should not become frequent. */
+  /** A fault that the service recovered from by itself. An operator acts when it becomes frequent. */
   warn(event: LogEvent, fields?: LogFields): void;
   /** `error` is logged by its stack or text, never with the data of the request that caused it. */
   error(event: LogEvent, error: unknown, fields?: LogFields): void;

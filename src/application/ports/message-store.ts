@@ -6,15 +6,15 @@ export interface MessageStore {
   insert(messages: readonly Message[]): Promise<void>;
   /** The messages that exist, in the order of their ids, locked until the transaction ends. */
   lock(smsIds: readonly string[]): Promise<readonly Message[]>;
-  /** Writes what an event can change: content, attempts, status, finality, times, reason. */
+  /** Writes what a message event can change: content, attempts, status, finality, times, reason. */
   save(messages: readonly Message[]): Promise<void>;
   /** A project's message, or null when it is unknown or another's. */
   find(projectId: string, smsId: string): Promise<Message | null>;
   /**
-   * For each question, the instants after `since` at which the project's sends to the number were accepted,
+   * For each key, the instants after `since` at which the project's sends to the number were accepted,
    * in any order. At most the newest `limit` of each.
    */
-  acceptedAt(questions: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
+  acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
 }
 
 export interface AcceptedAtQuery {

@@ -9,9 +9,9 @@ import type { SubmissionStore } from './submission-store.ts';
 import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from './webhook-stores.ts';
 
 /**
- * Everything that can be read and written in one transaction. Every method is plural: one call per batch. Calls take
- * effect in the order they were made, also without waiting in between. A change that the database refuses fails the
- * unit of work; its own promise may have resolved before.
+ * Everything that one transaction can read and write. Every method is plural: one call per batch. Calls take effect in
+ * their order, also without waiting in between. A change that the database rejects fails the unit of work, even when the
+ * promise of the change has resolved before.
  */
 export interface Stores {
   readonly projects: ProjectStore;

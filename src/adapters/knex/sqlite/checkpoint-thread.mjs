@@ -2,9 +2,9 @@
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
-const PAUSE_MS = 200;
+const INTERVAL_MS = 200;
 const BUSY_TIMEOUT_MS = 1_000;
-/** Above this the log is cut back, for which writers wait a moment. */
+/** A longer log is truncated, for which writers wait a moment. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024;
 
 /** @type {{ filename: string, stop: Int32Array }} */
@@ -13,7 +13,7 @@ const database = new Sqlite(filename, { timeout: BUSY_TIMEOUT_MS });
 database.pragma('synchronous = FULL');
 const pageBytes = Number(database.pragma('page_size', { simple: true }));
 
-while (Atomics.wait(stop, 0, 0, PAUSE_MS) === 'timed-out') {
+while (Atomics.wait(stop, 0, 0, INTERVAL_MS) === 'timed-out') {
   const logPages = checkpoint('PASSIVE');
   if (logPages * pageBytes > LOG_BYTES_MAX) checkpoint('TRUNCATE');
 }
@@ -29,7 +29,7 @@ function checkpoint(mode) {
     const [result] = /** @type {{ log: number }[]} */ (database.pragma(`wal_checkpoint(${mode})`));
     return result?.log ?? 0;
   } catch {
-    // A busy or full disk: nothing is lost that the log holds, and the next turn tries again.
+    // A busy or full disk: the log still holds everything, and the next checkpoint tries again.
     return 0;
   }
 }

@@ -40,7 +40,7 @@ export function applyPragmas(database: Sqlite.Database, isFile: boolean): void {
 
 /** SQLite does not wait when another process changes the mode at the same time. */
 function enterWalMode(database: Sqlite.Database): void {
-  const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const timer = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (let attempt = 1; ; attempt += 1) {
     try {
       database.pragma('journal_mode = wal');
@@ -48,7 +48,7 @@ function enterWalMode(database: Sqlite.Database): void {
     } catch (error) {
       const isBusy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!isBusy || attempt >= WAL_ATTEMPTS_MAX) throw error;
-      Atomics.wait(pause, 0, 0, WAL_DELAY_MS);
+      Atomics.wait(timer, 0, 0, WAL_DELAY_MS);
     }
   }
 }

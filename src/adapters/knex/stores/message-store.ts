@@ -96,7 +96,7 @@ export class SqlMessageStore implements MessageStore {
   }
 
   async acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
-    const answers = await this.#session.batchQuery(
+    const found = await this.#session.batchQuery(
       ACCEPTED_AT,
       keys.map(({ projectId, phoneNumber, since, limit }) => ({
         project_id: projectId,
@@ -105,7 +105,7 @@ export class SqlMessageStore implements MessageStore {
         newest: limit,
       })),
     );
-    return answers.map((rows) => rows.map((row) => row.created_at as number));
+    return found.map((rows) => rows.map((row) => row.created_at as number));
   }
 }
 
