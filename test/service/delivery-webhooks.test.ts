@@ -76,7 +76,7 @@ withReceiver(named('delivery webhooks'), () => {
       isFinal: true,
       channel: 'sms',
       status: 'failed',
-      reason: 'The carrier rejected the message',
+      reason: 'The operator rejected the message',
     });
     expect(receiver.posts[0]?.headers).not.toHaveProperty('x-svc-webhook-secret');
   });

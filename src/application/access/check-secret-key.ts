@@ -15,8 +15,8 @@ const NAME = 'secret-key';
 const PROBE = 'which secret key is this';
 
 /**
- * Sees to it that all processes of an installation hash and seal under one secret key: with another one nobody
- * would be let in, and no webhook signed. The first process to come leaves a digest that only its key makes.
+ * Makes sure that all processes of an installation use one secret key: with another one every API key would be refused,
+ * and no stored secret could be read. The first process stores a digest that only its key makes.
  */
 export class CheckSecretKey {
   readonly #ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher };
@@ -29,7 +29,7 @@ export class CheckSecretKey {
   async execute(): Promise<void> {
     const { unitOfWork, keyHasher } = this.#ports;
     const own = keyHasher.digest(PROBE);
-    const kept = await unitOfWork.run((stores) => stores.installation.getOrCreate(NAME, own));
-    if (kept !== own) throw new WrongSecretKey();
+    const stored = await unitOfWork.run((stores) => stores.installation.getOrCreate(NAME, own));
+    if (stored !== own) throw new WrongSecretKey();
   }
 }

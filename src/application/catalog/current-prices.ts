@@ -23,7 +23,7 @@ export class StoredPriceList implements CurrentPrices {
   }
 }
 
-/** Keeps the price list of another source for `SETTINGS_FRESH_MS`. */
+/** Caches the price list of another source for `SETTINGS_FRESH_MS`. */
 export class CachedPriceList implements CurrentPrices {
   readonly #source: CurrentPrices;
   readonly #cache: ReadThroughCache<PriceList>;

@@ -7,7 +7,7 @@ import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
-/** Specification 4.3 and 4.6 to 4.8: what a project may look up. */
+/** Specification 4.3 and 4.6 to 4.8: what a project can read about itself and its prices. */
 export class ReadCatalog {
   readonly #ports: { readonly unitOfWork: UnitOfWork };
 

@@ -3,7 +3,7 @@ import { type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { Rejected } from '../rejected.ts';
 
-/** Specification 4.2: one message and what was tried for it. */
+/** Specification 4.2: one message with its attempts. */
 export class TrackMessage {
   readonly #ports: { readonly unitOfWork: UnitOfWork };
 

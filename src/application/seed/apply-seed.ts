@@ -20,7 +20,7 @@ export interface SeedProject {
   readonly credit: Money;
   readonly senderIds: readonly SenderId[];
   readonly whatsappBusinesses: readonly WhatsappBusiness[];
-  /** Where the inbound messages of the project's whatsapp numbers go; the secrets as they are given out. */
+  /** The inbound webhooks of the project's whatsapp numbers, their secrets in plain text. */
   readonly inboundWebhooks: readonly {
     readonly phoneNumberId: string;
     readonly url: string;
@@ -50,9 +50,9 @@ export class ApplySeed {
   }
 
   /**
-   * Resolves with whether the seed was applied; a database that holds a project is left alone. Processes may do
-   * this at the same moment: one of them applies the seed. Throws `SeedError`, before anything is written, when
-   * an inbound webhook has an address that could never be posted to.
+   * Resolves with whether the seed was applied; a database with a project stays as it is. Of several processes at the
+   * same time one applies the seed. Throws `SeedError` before anything is written when an inbound webhook has a URL that
+   * webhooks are never posted to.
    */
   async execute(seed: Seed): Promise<boolean> {
     try {
@@ -60,7 +60,7 @@ export class ApplySeed {
     } catch (error) {
       const isEmpty = await this.#ports.unitOfWork.read((stores) => stores.projects.isEmpty());
       if (isEmpty) throw error;
-      // Another process was faster, and all of its seed is there: it came in one transaction.
+      // Another process was faster, and its whole seed is there: it was one transaction.
       return false;
     }
   }
@@ -95,7 +95,7 @@ export class ApplySeed {
     });
   }
 
-  /** As they are stored: the address in its parsed form, the secret sealed. */
+  /** The inbound webhooks in their stored form: the URL parsed, the secret sealed. */
   #acceptedWebhooks(projects: readonly SeedProject[]): readonly InboundWebhook[] {
     const { webhookTransport, secretBox } = this.#ports;
     const rejected: string[] = [];

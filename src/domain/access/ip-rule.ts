@@ -1,14 +1,14 @@
 import type { ProjectSettings } from './project.ts';
 
-/** What is guarded: the resources endpoint (specification 5.4), or any other one. */
+/** The allow list guards the resources endpoint (specification 5.4), or every endpoint. */
 export type GuardedEndpoint = 'resources' | 'other';
 
 /** Whether an address is one of the entries of a list, or inside one of its ranges. */
 export type AddressMatcher = (entries: readonly string[], address: string) => boolean;
 
 /**
- * Whether a caller at this address may use the endpoint. An empty list allows everybody; otherwise a caller
- * without an address is a stranger.
+ * Whether a caller at this address may use the endpoint. An empty list allows every caller; any other list refuses a
+ * caller without an address.
  */
 export function isAddressAllowed(
   { allowedIps, ipRuleScope }: Pick<ProjectSettings, 'allowedIps' | 'ipRuleScope'>,

@@ -5,7 +5,7 @@ import { DEFAULT_RATE_LIMIT, type RateLimit } from '../rate-limiting/rate-limite
 import type { Language } from '../shared/language.ts';
 
 export const ENVIRONMENTS = ['live', 'dev'] as const;
-/** A dev project always uses the simulator, whatever is configured; the prefix of its keys says so. */
+/** A dev project always uses the simulator, whatever is configured. The prefix of an API key names its environment. */
 export type Environment = (typeof ENVIRONMENTS)[number];
 
 export const IP_RULE_SCOPES = ['resources', 'all'] as const;
@@ -20,7 +20,7 @@ export interface ProjectSettings {
   readonly settlement: SettlementRule;
   readonly billingUnits: BillingUnitRule;
   readonly language: Language;
-  /** How long a channel may stay without a delivered report before the next one is tried. */
+  /** How long a channel may stay without a delivered receipt before the next channel is tried. */
   readonly attemptTimeoutMs: { readonly verification: number; readonly other: number };
 }
 
@@ -32,7 +32,7 @@ export const DEFAULT_SETTINGS: ProjectSettings = {
   settlement: 'quoted',
   billingUnits: 'flat140',
   language: 'ar',
-  // A code is useless a minute later; everything else can wait for a slow carrier.
+  // A code is useless a minute later; other messages can wait for a slow operator.
   attemptTimeoutMs: { verification: 30 * millisecondsInSecond, other: 5 * millisecondsInMinute },
 };
 

@@ -5,8 +5,8 @@ export const PAYMENT_TYPES = ['prepaid', 'postpaid'] as const;
 export type PaymentType = (typeof PAYMENT_TYPES)[number];
 
 /**
- * A project's money. Each amount is the sum of its column over the ledger entries: `balance` of what came in
- * less what was taken, `held` of open holds, `spent` of what was taken since the last threshold reset.
+ * A project's money. Each amount is the sum of its column over the ledger entries. `balance`: deposits less captures.
+ * `held`: open holds. `spent`: captures since the last threshold reset.
  */
 export interface Account {
   readonly projectId: string;
@@ -14,7 +14,7 @@ export interface Account {
   readonly balance: Money;
   readonly held: Money;
   readonly spent: Money;
-  /** The most that may be held and taken together; null when the project has none. */
+  /** The most that `held` and `spent` may be together; null when the project has no threshold. */
   readonly spendingThreshold: Money | null;
   /** Set while the account is in trial mode: the only number it may send to. */
   readonly trialPhoneNumber: PhoneNumber | null;
@@ -38,17 +38,17 @@ export interface Held {
   readonly account: Account;
 }
 
-/** What may still be spent: balance less open holds, never shown below zero (specification 2.8). */
+/** The credit of the project: balance less open holds, never below zero (specification 2.8). */
 export function creditOf(account: Account): Money {
   return larger(ZERO, subtract(account.balance, account.held));
 }
 
-/** What counts against the spending threshold: open holds and what was taken. */
+/** What counts against the spending threshold: open holds and captures. */
 export function spendingOf(account: Account): Money {
   return add(account.held, account.spent);
 }
 
-/** Sets `amount` aside: the threshold binds every account, credit only a prepaid one. Equality passes. */
+/** Holds `amount`. The threshold binds every account, credit only a prepaid one; an exact match passes. */
 export function hold(account: Account, amount: Money): Held | SpendingThresholdExceeded | InsufficientCredit {
   const { spendingThreshold } = account;
   if (spendingThreshold !== null && add(spendingOf(account), amount) > spendingThreshold) {

@@ -14,7 +14,7 @@ const UCS2_PART_UNITS = 67;
 const GSM_BASIC = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà',
 );
-/** The extension table: an escape and a character, two septets that never part. */
+/** The extension table: an escape and a character, two septets that are never separated. */
 const GSM_EXTENSION = new Set('\f^{}\\[~]|€');
 
 /** The number of sms `text` is billed as, at least one. */
@@ -29,7 +29,7 @@ export function billingUnits(rule: BillingUnitRule, text: string): number {
   }
 }
 
-/** The real number of parts: GSM-7 when every character allows it, else UCS-2; nothing is cut in two. */
+/** The real number of sms: GSM-7 when every character allows it, else UCS-2. No character is split. */
 export function smsParts(text: string): number {
   const characters = [...text];
   const septets = characters.map((character) =>

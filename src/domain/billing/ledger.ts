@@ -2,8 +2,8 @@ import { invariant } from '../shared/invariant.ts';
 import { type Money, money, negate, subtract, toIqd, ZERO } from '../shared/money.ts';
 
 /**
- * One immutable row of the books. `id` is made from what caused it, so the same thing cannot be entered
- * twice. The three deltas are what it adds to the columns of the account.
+ * One immutable row of the ledger. Its `id` is made from its cause, so that nothing is posted twice. The account changes
+ * by its three deltas.
  */
 export interface LedgerEntry {
   readonly id: string;
@@ -16,7 +16,7 @@ export interface LedgerEntry {
   readonly createdAt: number;
 }
 
-/** What an account changes by when entries are booked. */
+/** The change of an account when entries are posted. */
 export interface AccountDelta {
   readonly projectId: string;
   readonly balance: Money;
@@ -35,18 +35,18 @@ export function depositEntry(occurrence: Occurrence, amount: Money): LedgerEntry
   return entry('deposit', occurrence, amount, ZERO, ZERO);
 }
 
-/** Money set aside for a message when it was accepted. */
+/** The hold of a message that was accepted. */
 export function holdEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
   return entry('hold', occurrence, ZERO, amount, ZERO);
 }
 
-/** The one end of a hold: `taken` of it is spent, the rest is given back. */
-export function settlementEntry(occurrence: Occurrence, held: Money, taken: Money): LedgerEntry {
-  invariant(taken >= 0 && taken <= held, 'a settlement takes at most what was held');
-  return entry('settlement', occurrence, negate(taken), negate(held), taken);
+/** The one end of a hold: `captured` of it is spent, the rest is released. */
+export function settlementEntry(occurrence: Occurrence, held: Money, captured: Money): LedgerEntry {
+  invariant(captured >= 0 && captured <= held, 'a settlement captures at most what was held');
+  return entry('settlement', occurrence, negate(captured), negate(held), captured);
 }
 
-/** An operator starts the count against the spending threshold anew. */
+/** An operator sets the count against the spending threshold to zero. */
 export function thresholdResetEntry(occurrence: Occurrence, spent: Money): LedgerEntry {
   return entry('threshold-reset', occurrence, ZERO, ZERO, negate(spent));
 }

@@ -19,7 +19,7 @@ export interface InternationalPrice {
   readonly price: Money;
 }
 
-/** Everything the service charges by, apart from the prices of a project's own sender IDs. */
+/** The prices of the service; the sender IDs of a project have prices of their own. */
 export interface PriceList {
   readonly sms: OperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
@@ -34,8 +34,8 @@ export type ChannelPrices = Readonly<Partial<Record<Channel, Money>>>;
 const COUNTRY_CODE_DIGITS_MAX = 7;
 
 /**
- * One price for each country calling code: the dearest of its networks. Which network a number belongs to is
- * known only after it was sent to, and nobody may pay more than was quoted and held.
+ * One price for each country calling code: the dearest of its networks. The network of a number is known only after the
+ * send, and no project may pay more than was quoted and held.
  */
 export function highestByCountryCode(rows: readonly InternationalPrice[]): ReadonlyMap<string, Money> {
   const prices = new Map<string, Money>();

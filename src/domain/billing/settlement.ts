@@ -2,7 +2,7 @@ import type { Channel } from '../shared/channel.ts';
 import { type Money, ZERO } from '../shared/money.ts';
 import type { ChannelPrices } from './pricing.ts';
 
-/** `quoted` takes the cost whatever channel delivered; `delivered` takes that channel's price. */
+/** `quoted` captures the cost, whatever channel delivered; `delivered` captures the price of that channel. */
 export const SETTLEMENT_RULES = ['quoted', 'delivered'] as const;
 export type SettlementRule = (typeof SETTLEMENT_RULES)[number];
 
@@ -12,7 +12,7 @@ export interface Settleable {
   readonly prices: ChannelPrices;
 }
 
-/** What a message is charged once `channel` carried it; `channel` null means that every channel failed. */
+/** The amount captured for a message that `channel` carried; null means that every channel failed. */
 export function amountCaptured(message: Settleable, channel: Channel | null): Money {
   if (channel === null) return ZERO;
   switch (message.settlement) {

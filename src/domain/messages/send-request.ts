@@ -8,7 +8,7 @@ export const SMS_TYPES = ['verification', 'custom', 'whatsapp-template'] as cons
 export const SENDER_ID_CHARACTERS_MAX = 11;
 export const VERIFICATION_CODE_CHARACTERS_MAX = 20;
 export const CUSTOM_MESSAGE_CHARACTERS_MAX = 1000;
-/** As long as an address gets that common servers and clients agree on. */
+/** The longest URL that common servers and clients accept. */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;
 export const WEBHOOK_SECRET_CHARACTERS_MAX = 200;
 export const WEBHOOK_SECRET_PATTERN = /^[\w!#$%&'*+\-.^_`|~]+$/;
@@ -16,15 +16,15 @@ export const WEBHOOK_SECRET_PATTERN = /^[\w!#$%&'*+\-.^_`|~]+$/;
 export const DELIVERY_REPORT_TYPES = ['all', 'final'] as const;
 export type DeliveryReportType = (typeof DELIVERY_REPORT_TYPES)[number];
 
-/** Where and how the customer wants to be told (specification 6.1). */
+/** The subscription to the webhook events of one message (specification 6.1). */
 export interface DeliveryReport {
   readonly webhookUrl: string;
   readonly deliveryReportType: DeliveryReportType;
-  /** As the caller gave it, and sealed once it is stored. */
+  /** Plain in a request, sealed in a stored message. */
   readonly webhookSecret: string | null;
 }
 
-/** What is to be said; one shape per `smsType` (specification 4.1). */
+/** The content of a message; one shape per `smsType` (specification 4.1). */
 export type Content =
   | { readonly smsType: 'verification'; readonly verificationCode: string }
   | { readonly smsType: 'custom'; readonly customMessage: string }
@@ -72,8 +72,8 @@ export function canCarry(channel: Channel, content: Content): boolean {
 }
 
 /**
- * What stays of a message once its status is final: enough to recognise it, nothing to read. Done again it
- * changes nothing.
+ * The content of a message whose status is final: its kind and length can be seen, codes and texts cannot be read.
+ * Idempotent.
  */
 export function maskContent(content: Content): Content {
   switch (content.smsType) {

@@ -26,8 +26,8 @@ export function windowMs(limit: RateLimit): number {
 }
 
 /**
- * Whether one more send fits. `acceptedAt` holds the instants of earlier accepted sends, in any order; those
- * that left the window do not count. Waiting `waitMinutes` is always long enough, and at least one.
+ * Whether one more send fits. `acceptedAt` has the instants of earlier accepted sends in any order; those outside the
+ * window do not count. `waitMinutes` is at least one, and a caller who waits that long is allowed.
  */
 export function decideRate(
   limit: RateLimit,

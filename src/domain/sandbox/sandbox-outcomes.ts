@@ -99,7 +99,7 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
   '0004': sends('delivered, then read', { otherwise: receipts([1_000, delivered], [2_000, read]) }),
   '0005': sends('read without delivered', { otherwise: receipts([1_000, read]) }),
   '0006': sends('every channel fails at once: failed and refunded', {
-    otherwise: rejected('The carrier rejected the message'),
+    otherwise: rejected('The operator rejected the message'),
   }),
   '0007': sends('whatsapp not available, the next channel delivers', {
     whatsapp: noWhatsapp,

@@ -1,6 +1,6 @@
 /**
- * Stops the program's own mistakes: a broken invariant aborts the unit of work it happens in.
- * Never used for what a caller sent; that is refused with data, not thrown.
+ * Throws when the program itself is wrong, which undoes the unit of work. What a caller sent is never checked with it:
+ * that is refused with data.
  */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`Invariant broken: ${message}`);

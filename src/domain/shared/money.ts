@@ -1,6 +1,6 @@
 import { invariant } from './invariant.ts';
 
-/** Whole thousandths of an IQD. The interface speaks IQD numbers; everything behind it speaks this. */
+/** Whole thousandths of an IQD, everywhere but in the interface, which has IQD numbers. */
 export type Money = number & { readonly unit: 'thousandths of an IQD' };
 
 const THOUSANDTHS_PER_IQD = 1000;
@@ -42,12 +42,12 @@ export function subtract(a: Money, b: Money): Money {
   return money(a - b);
 }
 
-/** The amount so many times over; throws when that is no whole number of thousandths. */
+/** The amount times `factor`; throws when the product is no whole number of thousandths. */
 export function times(amount: Money, factor: number): Money {
   return money(amount * factor);
 }
 
-/** The amount with the other sign; zero has none, so that it is stored and compared as one value. */
+/** The amount with the other sign. Zero stays zero: a negative zero would not equal it in every comparison. */
 export function negate(amount: Money): Money {
   return money(amount === 0 ? 0 : -amount);
 }

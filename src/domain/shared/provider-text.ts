@@ -1,9 +1,9 @@
-/** What carriers say about a failure is kept up to this length, in UTF-16 units. */
+/** The longest text of a provider that is stored, in UTF-16 units. */
 export const PROVIDER_TEXT_CHARACTERS_MAX = 500;
 
 /**
- * A carrier's words as any database keeps them: control characters and halves of surrogate pairs become
- * spaces, and what is too long is cut between characters. Done again it changes nothing.
+ * A provider's text as every database can store it: control characters and lone surrogates become spaces, and a text
+ * that is too long is cut between characters. Idempotent.
  */
 export function providerText(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cs}]/gu, ' ');

@@ -9,7 +9,7 @@ export interface TemplateParameters {
   readonly buttons?: Readonly<Record<string, Readonly<Record<string, ParameterValue>>>>;
 }
 
-/** One value a template asks for, and where in `templateParameters` it is given. */
+/** One parameter of a template, and its place in `templateParameters`. */
 export interface TemplateField {
   readonly key: string;
   readonly label: string;
@@ -22,7 +22,7 @@ const MEDIA_KEY: Readonly<Record<string, string>> = {
   DOCUMENT: 'documentUrl',
 };
 
-/** Every value the template cannot be sent without, in the order header, body, buttons. */
+/** Every parameter of the template, in the order of its components. */
 export function requiredFields(template: WhatsappTemplate): readonly TemplateField[] {
   const fields: TemplateField[] = [];
   for (const component of template.components) {

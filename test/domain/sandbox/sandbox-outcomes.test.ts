@@ -119,7 +119,7 @@ test.each(['9990000000017', '9990000009999', '9990000000000', '9647712345678'])(
 );
 
 test.each([
-  ['0006', 'sms', 'The carrier rejected the message'],
+  ['0006', 'sms', 'The operator rejected the message'],
   ['0007', 'whatsapp', 'The number is not on whatsapp'],
   ['0008', 'telegram', 'The number is not on telegram'],
   ['0011', 'sms', 'The provider did not respond in time'],
