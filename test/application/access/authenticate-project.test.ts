@@ -68,9 +68,9 @@ describe('AuthenticateProject', () => {
   };
   const unknownKey = (index: number) => `sk_live_${index.toString(16).padStart(40, '0')}`;
   const manyUnknownKeys = () =>
-    Array.from({ length: UNKNOWN_KEY_QUERIES_MAX }, (_, index) => refusalOf(unknownKey(index)));
+    Array.from({ length: UNKNOWN_KEY_QUERIES_MAX }, (_, index) => outcomeOf(unknownKey(index)));
 
-  const refusalOf = (apiKey: string | null) =>
+  const outcomeOf = (apiKey: string | null) =>
     authenticate.execute(apiKey).then(
       () => 'accepted',
       (error: unknown) => (error instanceof Rejected ? error.rejection.kind : error),
@@ -80,14 +80,14 @@ describe('AuthenticateProject', () => {
     expect(await authenticate.execute(LIVE_KEY)).toEqual(aProject());
   });
 
-  it('refuses no key, an unknown one, and one whose prefix names another environment', async () => {
+  it('rejects no key, an unknown key, and a key whose prefix names another environment', async () => {
     await addKey(DEV_KEY);
-    expect(await refusalOf(null)).toBe('unauthorized');
-    expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
-    expect(await refusalOf(DEV_KEY)).toBe('unauthorized');
+    expect(await outcomeOf(null)).toBe('unauthorized');
+    expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
+    expect(await outcomeOf(DEV_KEY)).toBe('unauthorized');
   });
 
-  it('may use what it read for five seconds, and not one millisecond longer', async () => {
+  it('uses the settings of a project for five seconds, and not one millisecond longer', async () => {
     expect(SETTINGS_FRESH_MS).toBe(5_000);
     await authenticate.execute(LIVE_KEY);
     await database.knex('projects').update({ name: 'Renamed' });
@@ -97,26 +97,26 @@ describe('AuthenticateProject', () => {
     expect((await authenticate.execute(LIVE_KEY)).name).toBe('Renamed');
   });
 
-  it('refuses a withdrawn key after the same time, and for good', async () => {
+  it('rejects a withdrawn key after five seconds, and for good', async () => {
     await authenticate.execute(LIVE_KEY);
     await withdrawKey(LIVE_KEY);
     now = NOW + 4_999;
-    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
     now = NOW + 5_000;
-    expect(await refusalOf(LIVE_KEY)).toBe('unauthorized');
-    expect(await refusalOf(LIVE_KEY)).toBe('unauthorized');
+    expect(await outcomeOf(LIVE_KEY)).toBe('unauthorized');
+    expect(await outcomeOf(LIVE_KEY)).toBe('unauthorized');
   });
 
-  it('never remembers that a key is unknown', async () => {
-    expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
+  it('does not remember that a key is unknown', async () => {
+    expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
     await addKey(OTHER_KEY);
-    expect(await refusalOf(OTHER_KEY)).toBe('accepted');
+    expect(await outcomeOf(OTHER_KEY)).toBe('accepted');
   });
 
-  it('reads a key once for everybody who brings it meanwhile', async () => {
+  it('reads a key once for all requests that bring it meanwhile', async () => {
     closeGate();
     const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY));
-    const unknown = Array.from({ length: 500 }, () => refusalOf(OTHER_KEY));
+    const unknown = Array.from({ length: 500 }, () => outcomeOf(OTHER_KEY));
     expect(reads).toBe(2);
     openGate();
     expect(await Promise.all(known)).toEqual(Array.from({ length: 500 }, () => aProject()));
@@ -124,46 +124,46 @@ describe('AuthenticateProject', () => {
     expect(reads).toBe(2);
   });
 
-  it('looks up a hundred unknown keys at a time, and refuses more until one is known', async () => {
+  it('reads a hundred unknown keys at a time, and rejects more as overloaded', async () => {
     expect(UNKNOWN_KEY_QUERIES_MAX).toBe(100);
     closeGate();
     const unknown = manyUnknownKeys();
-    expect(await refusalOf(OTHER_KEY)).toBe('overloaded');
-    expect(await refusalOf(LIVE_KEY)).toBe('overloaded');
-    const again = refusalOf(unknownKey(0));
+    expect(await outcomeOf(OTHER_KEY)).toBe('overloaded');
+    expect(await outcomeOf(LIVE_KEY)).toBe('overloaded');
+    const again = outcomeOf(unknownKey(0));
     expect(reads).toBe(100);
     openGate();
     expect(new Set(await Promise.all([...unknown, again]))).toEqual(new Set(['unauthorized']));
-    expect(await refusalOf(OTHER_KEY)).toBe('unauthorized');
-    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+    expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
   });
 
-  it('never lets a key it remembers wait behind unknown keys, nor refuses it for them', async () => {
+  it('does not let a known key wait behind unknown keys', async () => {
     await authenticate.execute(LIVE_KEY);
     closeGate();
     const unknown = manyUnknownKeys();
     now = NOW + 4_999;
-    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
     now = NOW + 5_000;
-    const readAnew = refusalOf(LIVE_KEY);
+    const readAnew = outcomeOf(LIVE_KEY);
     openGate();
     expect(await readAnew).toBe('accepted');
     await Promise.all(unknown);
   });
 
-  it('forgets a lookup that failed', async () => {
+  it('reads a key again after a query that failed', async () => {
     gate = Promise.reject(new Error('away'));
     for (let time = 0; time < 2; time += 1) {
       const failures = await Promise.all(manyUnknownKeys());
       expect(failures).toEqual(Array.from({ length: 100 }, () => new Error('away')));
     }
     gate = Promise.resolve();
-    expect(await refusalOf(LIVE_KEY)).toBe('accepted');
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
   });
 
-  it('does not take a key of another environment for one it knows, however many bring it', async () => {
+  it('rejects a key of another environment each time, however many requests bring it', async () => {
     await addKey(DEV_KEY);
-    const answers = await Promise.all(Array.from({ length: 3 }, () => refusalOf(DEV_KEY)));
-    expect([...answers, await refusalOf(DEV_KEY)]).toEqual(Array.from({ length: 4 }, () => 'unauthorized'));
+    const outcomes = await Promise.all(Array.from({ length: 3 }, () => outcomeOf(DEV_KEY)));
+    expect([...outcomes, await outcomeOf(DEV_KEY)]).toEqual(Array.from({ length: 4 }, () => 'unauthorized'));
   });
 });

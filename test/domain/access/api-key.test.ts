@@ -25,7 +25,7 @@ describe('the key in a header', () => {
     ['something after it', `Bearer ${LIVE} x`, null],
     ['something before it', `x Bearer ${LIVE}`, null],
     ['a line feed after it', `Bearer ${LIVE}\n`, null],
-  ])('of %s is found, or null', (_, header, key) => {
+  ])('finds the API key in a header, or null: %s', (_, header, key) => {
     expect(apiKeyFromHeader(header)).toBe(key);
   });
 });

@@ -21,13 +21,13 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-it('GET /info answers with name and credit', async () => {
+it('GET /info replies with name and credit', async () => {
   const reply = await world.call('GET', '/info');
   expect(reply.status).toBe(200);
   expect(reply.body).toEqual({ projectName: 'Demo', credit: 15_000 });
 });
 
-it('GET /sender-ids answers with every sender ID', async () => {
+it('GET /sender-ids replies with every sender ID', async () => {
   world.api.senders = [
     aSenderId(),
     aSenderId({ id: '664abc0000000000000000a2', senderId: 'New', status: 'pending' }),
@@ -45,7 +45,7 @@ it('GET /sender-ids answers with every sender ID', async () => {
 });
 
 describe('GET /international-sms-pricing', () => {
-  it('answers with the first page of all countries', async () => {
+  it('replies with the first page of the prices of all countries', async () => {
     world.api.prices = [anInternationalPrice(), anInternationalPrice({ countryIso: 'XX', price: iqd(0.5) })];
     const reply = await world.call('GET', '/international-sms-pricing');
     expect(reply.status).toBe(200);
@@ -60,7 +60,7 @@ describe('GET /international-sms-pricing', () => {
     });
   });
 
-  it('answers with one page of one country, whatever the case of its letters', async () => {
+  it('replies with a page of the prices of one country, in any case of letters', async () => {
     world.api.prices = [1, 2, 3].map((n) => anInternationalPrice({ networkId: `tr_${n}` }));
     const reply = await world.call(
       'GET',
@@ -77,7 +77,7 @@ describe('GET /international-sms-pricing', () => {
     });
   });
 
-  it('has one page even without rows', async () => {
+  it('replies with one page of prices even without rows', async () => {
     const reply = await world.call('GET', '/international-sms-pricing?page=1000000&limit=500');
     expect(reply.body).toMatchObject({ page: 1_000_000, limit: 500, total: 0, pages: 1, items: [] });
   });
@@ -101,7 +101,7 @@ describe('GET /international-sms-pricing', () => {
     ['countryIso=TUR', 'countryIso must be two letters'],
     ['countryIso=T1', 'countryIso must be two letters'],
     ['countryIso=TR&countryIso=TR', 'countryIso must be given once'],
-  ])('refuses %s', async (query, error) => {
+  ])('rejects the query %s of the prices', async (query, error) => {
     const reply = await world.call('GET', `/international-sms-pricing?${query}`);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({ error });

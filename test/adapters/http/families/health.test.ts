@@ -24,7 +24,7 @@ it('GET /readyz lists each dependency', async () => {
   expect(reply.body).toEqual({ status: 'ready', dependencies: [DATABASE, QUEUE] });
 });
 
-it('GET /readyz answers 503 while a critical one is down', async () => {
+it('GET /readyz replies 503 while a critical one is down', async () => {
   world.api.dependencies = [{ ...DATABASE, ok: false, detail: 'locked' }, QUEUE];
   const reply = await world.call('GET', '/api/readyz', { keyless: true });
   expect(reply.status).toBe(503);

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('POST /sms', () => {
-  it('answers with the receipt', async () => {
+  it('replies with the send result', async () => {
     const reply = await world.post('/sms', VERIFICATION);
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({
@@ -46,7 +46,7 @@ describe('POST /sms', () => {
     expect(reply.headers).not.toHaveProperty('x-error-code');
   });
 
-  it('hands a verification on with its defaults', async () => {
+  it('passes a verification on with its defaults', async () => {
     await world.post('/api/sms', { ...VERIFICATION, _id: 'mine', cost: 0, status: 'delivered' });
     expect(world.api.sent).toEqual([
       {
@@ -65,7 +65,7 @@ describe('POST /sms', () => {
     ]);
   });
 
-  it('hands a custom message on with every optional field', async () => {
+  it('passes a custom message on with every optional field', async () => {
     await world.post('/sms', {
       ...CUSTOM,
       customMessage: 'سڵاو 👋\n\tline two',
@@ -160,7 +160,7 @@ describe('POST /sms', () => {
     ]);
   });
 
-  it('hands a template on with its parameters', async () => {
+  it('passes a template on with its parameters', async () => {
     const templateParameters = {
       body: { 1: 'Sara', 2: 7 },
       header: { imageUrl: 'https://example.com/a.png' },
@@ -217,7 +217,7 @@ describe('POST /sms', () => {
     expect(world.api.sent).toEqual([]);
   });
 
-  it('answers a fault with neutral words and logs it', async () => {
+  it('replies to a fault with neutral words and logs the fault', async () => {
     world.api.fault = new Error('secret detail');
     const reply = await world.post('/sms', VERIFICATION, { 'x-request-id': 'mine-1' });
     expect(reply.status).toBe(500);
@@ -245,7 +245,7 @@ describe('Idempotency-Key', () => {
     return world.api.sent.at(-1)?.idempotency;
   };
 
-  it('goes on with the same hash for equal bodies, whatever the order of their keys', async () => {
+  it('gives equal bodies the same hash, whatever the order of their keys', async () => {
     const { phoneNumber, ...rest } = VERIFICATION;
     const first = await keyOf('order-1', { phoneNumber, ...rest, extra: { a: 1, b: [2, null] } });
     const second = await keyOf('order-1', { extra: { b: [2, null], a: 1 }, ...rest, phoneNumber });
@@ -257,33 +257,36 @@ describe('Idempotency-Key', () => {
     expect(second).toEqual(first);
   });
 
-  it('goes on with another hash for another body', async () => {
+  it('gives another body another hash', async () => {
     const first = await keyOf('order-1', VERIFICATION);
     const second = await keyOf('order-1', { ...VERIFICATION, verificationCode: '654321' });
     expect(second?.requestHash).not.toBe(first?.requestHash);
   });
 
-  it('marks a replayed answer', async () => {
+  it('marks a replayed reply', async () => {
     world.api.receipt = { ...RECEIPT, replayed: true };
     const reply = await world.post('/sms', VERIFICATION, { 'idempotency-key': 'order-1' });
     expect(reply.headers['idempotency-replayed']).toBe('true');
   });
 
-  test.each(['', 'two words', 'k'.repeat(256)])('must be visible ASCII: %j', async (key) => {
-    const reply = await world.post('/sms', VERIFICATION, { 'idempotency-key': key });
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual({ error: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
-    expect(reply.headers['x-error-code']).toBe('invalid-idempotency-key');
-    expect(world.api.sent).toEqual([]);
-  });
+  test.each(['', 'two words', 'k'.repeat(256)])(
+    'rejects an Idempotency-Key that is not visible ASCII: %j',
+    async (key) => {
+      const reply = await world.post('/sms', VERIFICATION, { 'idempotency-key': key });
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual({ error: 'Idempotency-Key must be 1 to 255 visible ASCII characters' });
+      expect(reply.headers['x-error-code']).toBe('invalid-idempotency-key');
+      expect(world.api.sent).toEqual([]);
+    },
+  );
 
-  it('may have 255 characters', async () => {
+  it('takes an Idempotency-Key of 255 characters', async () => {
     expect((await world.post('/sms', VERIFICATION, { 'idempotency-key': 'k'.repeat(255) })).status).toBe(200);
   });
 });
 
 describe('GET /sms/track/{smsId}', () => {
-  it('answers with the message', async () => {
+  it('replies with the tracked message', async () => {
     world.api.messages.set(
       anSmsId(7),
       aMessage({
@@ -324,7 +327,7 @@ describe('GET /sms/track/{smsId}', () => {
     '%',
     '%ff?a=%ff',
     '__proto__',
-  ])('does not know %s', async (id) => {
+  ])('replies 404 to the unknown smsId %s', async (id) => {
     const reply = await world.call('GET', `/sms/track/${id}`);
     expect(reply.status).toBe(404);
     expect(reply.body).toEqual({ message: 'SMS not found' });

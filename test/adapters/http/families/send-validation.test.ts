@@ -107,7 +107,7 @@ describe('a send that is not well formed', () => {
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a'.repeat(201) }), SECRET_ERROR],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a b' }), SECRET_ERROR],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a\r\nX: y' }), SECRET_ERROR],
-  ])('%j', async (body, error) => {
+  ])('a send that is not well formed gets 400: %j', async (body, error) => {
     const reply = await world.post('/sms', body);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({ error });
@@ -132,7 +132,7 @@ describe('the outermost values that are well formed', () => {
     [{ ...TEMPLATE, deliveryReport: { webhookUrl: 'HTTPS://example.com:8443/x?y#z' } }],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: "aZ_9!#$%&'*+-.^`|~" })],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a'.repeat(200) })],
-  ])('%j', async (body) => {
+  ])('a send with an outermost value is accepted: %j', async (body) => {
     expect((await world.post('/sms', body)).status).toBe(200);
   });
 });

@@ -58,24 +58,27 @@ describe('GET /whatsapp/resources', () => {
     '?includeTemplateComponents=false',
     '?includeTemplateComponents=0',
     '?includeTemplateComponents=FALSE',
-  ])('answers with the tree without components: %s', async (query) => {
+  ])('replies with the resources without the components of templates: %s', async (query) => {
     const reply = await world.call('GET', `/whatsapp/resources${query}`);
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual(tree({}));
   });
 
-  test.each(['true', 'True', '1'])('answers with the components of templates: %s', async (value) => {
+  test.each(['true', 'True', '1'])('replies with the components of templates: %s', async (value) => {
     const reply = await world.call('GET', `/whatsapp/resources?includeTemplateComponents=${value}`);
     expect(reply.body).toEqual(tree({ components: COMPONENTS }));
   });
 
-  test.each(['yes', '', '2', 'true&includeTemplateComponents=true'])('refuses %j', async (value) => {
-    const reply = await world.call('GET', `/whatsapp/resources?includeTemplateComponents=${value}`);
-    expect(reply.status).toBe(400);
-    expect(reply.body).toEqual({ error: expect.stringContaining('includeTemplateComponents must be') });
-  });
+  test.each(['yes', '', '2', 'true&includeTemplateComponents=true'])(
+    'rejects includeTemplateComponents=%s',
+    async (value) => {
+      const reply = await world.call('GET', `/whatsapp/resources?includeTemplateComponents=${value}`);
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual({ error: expect.stringContaining('includeTemplateComponents must be') });
+    },
+  );
 
-  it('has its own words for a fault', async () => {
+  it('replies to a fault with success false and a text of its own', async () => {
     world.api.fault = new Error('down');
     const reply = await world.call('GET', '/whatsapp/resources');
     expect(reply.status).toBe(500);
@@ -94,18 +97,18 @@ describe('the allow list of the project', () => {
     });
   };
 
-  it('refuses another address, and believes no header', async () => {
+  it('rejects another address, and believes no header', async () => {
     const reply = await callFrom(['203.0.113.9'], 'resources', '/whatsapp/resources');
     expect(reply.status).toBe(403);
     expect(reply.body).toEqual(NOT_ALLOWED);
     expect(reply.headers['x-error-code']).toBe('ip-not-allowed');
   });
 
-  it('lets its addresses in', async () => {
+  it('admits the addresses of the allow list', async () => {
     expect((await callFrom(['127.0.0.0/8'], 'resources', '/whatsapp/resources')).status).toBe(200);
   });
 
-  it('guards the other endpoints only when the project says so', async () => {
+  it('checks the address on other endpoints only when the project says so', async () => {
     expect((await callFrom(['203.0.113.9'], 'resources', '/info')).status).toBe(200);
     const reply = await callFrom(['203.0.113.9'], 'all', '/info');
     expect(reply.status).toBe(403);

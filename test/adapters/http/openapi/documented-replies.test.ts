@@ -35,7 +35,7 @@ beforeAll(() => {
 });
 afterAll(() => world.close());
 
-describe('documented answers', () => {
+describe('documented replies', () => {
   test.each<[string, ObservedReply]>([
     ['a 200', INFO],
     ['HEAD', { ...INFO, method: 'HEAD', body: '' }],
@@ -58,7 +58,7 @@ describe('documented answers', () => {
         body: '{"message":"no"}',
       },
     ],
-  ])('%s passes', (_name, seen) => {
+  ])('a documented reply passes the check: %s', (_name, seen) => {
     expect(() => check(seen)).not.toThrow();
   });
 });
@@ -79,7 +79,7 @@ describe('planted violations', () => {
       'content type text/html',
     ],
     [
-      'a cacheable answer',
+      'a cacheable reply',
       { ...INFO, headers: { ...HEADERS, 'cache-control': 'public' } },
       'stored by caches',
     ],
@@ -104,11 +104,11 @@ describe('planted violations', () => {
     ['a field of the wrong type', { ...INFO, body: '{"projectName":"Demo","credit":"5"}' }, 'must be number'],
     ['a negative credit', { ...INFO, body: '{"projectName":"Demo","credit":-1}' }, 'must be >= 0'],
     ['HEAD with a body', { ...INFO, method: 'HEAD' }, 'HEAD with a body'],
-  ])('%s is found', (_name, seen, reason) => {
+  ])('a planted violation is found: %s', (_name, seen, reason) => {
     expect(() => check(seen)).toThrow(reason);
   });
 
-  it('a body that is not JSON is found', () => {
+  it('a planted body that is not JSON is found', () => {
     expect(() => check({ ...INFO, body: '<html>' })).toThrow(SyntaxError);
   });
 });

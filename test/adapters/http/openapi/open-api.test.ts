@@ -33,19 +33,19 @@ function pointedAt(reference: string): unknown {
 }
 
 describe('GET /openapi.json', () => {
-  it('is served without a key', async () => {
+  it('serves the document without a key', async () => {
     const reply = await world.call('GET', '/api/openapi.json', { keyless: true });
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual(JSON.parse(JSON.stringify(world.http.openApi)));
   });
 
-  it('is an OpenAPI 3.1 document of version 1.0.0', () => {
+  it('serves an OpenAPI 3.1 document of version 1.0.0', () => {
     expect(world.http.openApi.openapi).toMatch(/^3\.1\.[0-9]+$/);
     expect(world.http.openApi.info).toMatchObject({ title: 'Barid', version: '1.0.0' });
     expect(world.http.openApi.servers).toEqual([{ url: '/' }, { url: '/api' }]);
   });
 
-  it('has every route', () => {
+  it('documents every route', () => {
     expect(operations().map(({ method, path }) => `${method} ${path}`)).toEqual([
       'post /sms',
       'get /sms/track/{smsId}',
@@ -59,7 +59,7 @@ describe('GET /openapi.json', () => {
     ]);
   });
 
-  it('has the shape that the standard wants', () => {
+  it('documents operations in the shape that the standard wants', () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { path, method, operation } of operations()) {
@@ -79,14 +79,14 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  it('has no reference that leads nowhere', () => {
+  it('contains no reference that leads nowhere', () => {
     const references = valuesOf('$ref', world.http.openApi);
     expect(references.length).toBeGreaterThan(20);
     for (const reference of references)
       expect([reference, pointedAt(String(reference))]).not.toContain(undefined);
   });
 
-  it('has schemas that are JSON Schema 2020-12, strictly', () => {
+  it('contains schemas that are strict JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
     formats.default(ajv);
     const schemas = valuesOf('schema', world.http.openApi);
@@ -132,7 +132,7 @@ describe('the documented request body', () => {
     [{ ...VALID, provider: 'pigeon' }, false],
     [{ ...VALID, deliveryReport: { webhookUrl: 'http://example.com/x' } }, false],
     [{ phoneNumber: '9647701234567', smsType: 'whatsapp-template', templateName: 't' }, false],
-  ])('and the service agree about %j', async (body, accepted) => {
+  ])('the document and the service agree about the request body %j', async (body, accepted) => {
     const requestBody = world.http.openApi.paths['/sms']?.post?.requestBody;
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);

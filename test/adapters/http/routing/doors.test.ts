@@ -97,13 +97,13 @@ describe("a provider's signature", () => {
   const BYTES = Buffer.from([0, 255, 13, 10, 195, 40]);
   const OCTETS = { 'content-type': 'application/octet-stream' };
 
-  it('lets the handler have the very bytes that were signed', async () => {
+  it('gives the handler the very bytes that a provider signed', async () => {
     const reply = await post('/signed/bytes', BYTES, { ...OCTETS, [SIGNATURE]: signatureOf(BYTES) });
     expect(reply.status).toBe(200);
     expect(handled).toEqual([BYTES]);
   });
 
-  it('lets a JSON route have the parsed body and its bytes', async () => {
+  it('gives a JSON route the parsed body and the bytes that a provider signed', async () => {
     const body = '{"id" : "7"}';
     const reply = await post('/signed/json', body, { ...JSON_HEADERS, [SIGNATURE]: signatureOf(body) });
     expect(reply.status).toBe(200);
@@ -113,7 +113,7 @@ describe("a provider's signature", () => {
   test.each([
     ['missing', {}],
     ['of other bytes', { [SIGNATURE]: signatureOf('other') }],
-  ])('rejects with 401 a signature that is %s, before the body is looked at', async (_, headers) => {
+  ])('rejects a signature that is %s with 401 before it parses the body', async (_, headers) => {
     const reply = await post('/signed/json', 'no JSON', { ...JSON_HEADERS, ...headers });
     expect(reply.status).toBe(401);
     expect(reply.body).toEqual({ message: 'The signature is missing or wrong' });
@@ -140,7 +140,7 @@ describe("a provider's signature", () => {
     });
   });
 
-  it('is documented with its header', () => {
+  it('documents the header and the errors of a signature', () => {
     const { paths, components } = world.http.openApi;
     expect(paths['/signed/bytes']?.post?.security).toEqual([{ [SIGNATURE]: [] }]);
     expect(components.securitySchemes?.[SIGNATURE]).toMatchObject({ type: 'apiKey', in: 'header' });
@@ -159,12 +159,12 @@ describe('the operator token', () => {
   const withToken = (authorization: string) =>
     world.call('GET', '/operator', { keyless: true, headers: { authorization } });
 
-  it('admits as a bearer token', async () => {
+  it('admits the operator by a bearer token', async () => {
     expect((await withToken(`Bearer ${TOKEN}`)).status).toBe(200);
   });
 
   test.each(['', 'Bearer', 'Bearer other', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, `Bearer ${TOKEN.slice(1)}`])(
-    'rejects %j with 401',
+    'rejects an operator with Authorization: %j with 401',
     async (authorization) => {
       const reply = await withToken(authorization);
       expect(reply.status).toBe(401);
@@ -174,7 +174,7 @@ describe('the operator token', () => {
   );
 
   test.each(['', 'Bearer ', `Bearer ${TOKEN}`, 'Bearer null'])(
-    'leaves no operator route when it is not configured, whatever is sent: %j',
+    'replies 404 when no operator token is configured, whatever the header says: %j',
     async (authorization) => {
       await world.close();
       await start(null);
@@ -186,7 +186,7 @@ describe('the operator token', () => {
 });
 
 describe('a route for anyone', () => {
-  it('has query and body without a credential', async () => {
+  it('gives a route for anyone its query and body without a credential', async () => {
     const reply = await post('/open?page=2', '{"id":"7"}', JSON_HEADERS);
     expect(reply.status).toBe(200);
     expect(handled).toEqual([null, { page: '2' }, { id: '7' }]);

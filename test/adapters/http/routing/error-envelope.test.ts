@@ -87,7 +87,7 @@ test.each<[status: number, error: string, thrownByTheHandler: Error]>([
   },
 );
 
-it('keeps the further fields of an error', async () => {
+it('keeps the further fields of an error in the envelope', async () => {
   thrown = new RequestRejected({
     status: 400,
     code: 'validation-failed',
@@ -112,20 +112,12 @@ it('puts the 503 of an overloaded process into the envelope of the family', asyn
   expect((await first).status).toBe(200);
 });
 
-it('frees the place of a request in flight that failed', async () => {
-  thrown = new Error('planted');
-  for (let count = 0; count < 3; count += 1) {
-    expect((await world.post('/campaigns', { name: 'Eid' })).status).toBe(500);
-  }
-  expect(world.logger.entries.map(({ event }) => event)).toEqual(Array(3).fill('request_failed'));
-});
-
 it('leaves unknown paths and methods to the usual envelope', async () => {
   expect((await world.call('GET', '/nothing')).body).toEqual({ message: 'Not found' });
   expect((await world.call('GET', '/campaigns')).body).toEqual({ message: 'Method not allowed' });
 });
 
-it('is documented with the body of the family', () => {
+it('documents the errors of a route in the envelope of its family', () => {
   const responses = world.http.openApi.paths['/campaigns']?.post?.responses ?? {};
   const fields = { success: { const: false }, error: { type: 'string' } };
   for (const status of [400, 401, 403, 404, 413, 415, 500, 503]) {

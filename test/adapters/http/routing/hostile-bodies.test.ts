@@ -41,14 +41,14 @@ describe('text that is not JSON', () => {
       `${TEMPLATE_START},"templateParameters":{"body":${nested(40)}}}`,
       TOO_DEEP,
     ],
-  ])('%s', async (_name, body, expected) => {
+  ])('gets 400: %s', async (_name, body, expected) => {
     const reply = await world.postRaw('/sms', body);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual(expected);
     expect(world.api.sent).toEqual([]);
   });
 
-  it('refuses 45,000 nested arrays for their size alone', async () => {
+  it('gets 413 for 45,000 nested arrays because of their size', async () => {
     expect((await world.postRaw('/sms', nested(45_000))).status).toBe(413);
   });
 });
@@ -70,7 +70,7 @@ describe('unusual text that is JSON', () => {
       '__proto__ and constructor',
       VALID.replace('}', ',"__proto__":{"senderId":"Evil","admin":true},"constructor":1}'),
     ],
-  ])('%s', async (_name, body) => {
+  ])('is taken: %s', async (_name, body) => {
     expect(await codeOf(body)).toBe('123456');
     expect(world.api.sent[0]?.request.senderId).toBeNull();
     expect({}).not.toHaveProperty('admin');
@@ -108,13 +108,13 @@ describe('media types', () => {
     ['application/json; charset=latin1', 415],
     ['application/jsonp', 415],
     ['', 415],
-  ])('%s', async (contentType, status) => {
+  ])('a body with Content-Type: %s gets %i', async (contentType, status) => {
     const reply = await world.postRaw('/sms', VALID, { 'content-type': contentType });
     expect(reply.status).toBe(status);
     if (status === 415) expect(reply.body).toEqual(MEDIA_TYPE);
   });
 
-  it('does not unpack', async () => {
+  it('a compressed body gets 415', async () => {
     for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'x-unknown']) {
       const reply = await world.postRaw('/sms', gzipSync(VALID), { 'content-encoding': encoding });
       expect(reply.status).toBe(415);
@@ -127,7 +127,7 @@ describe('media types', () => {
 describe('size', () => {
   const sized = (bytes: number) => VALID.padEnd(bytes, ' ');
 
-  it('takes 32 kB and not a byte more', async () => {
+  it('a body may have 32 kB and not a byte more', async () => {
     expect((await world.postRaw('/sms', sized(32 * 1024))).status).toBe(200);
     const reply = await world.postRaw('/sms', sized(32 * 1024 + 1));
     expect(reply.status).toBe(413);
@@ -135,12 +135,12 @@ describe('size', () => {
     expect(reply.headers['x-error-code']).toBe('body-too-large');
   });
 
-  it('looks at the key before the size', async () => {
+  it('the key is checked before the size of the body', async () => {
     const reply = await world.call('POST', '/sms', { keyless: true, body: sized(100_000) });
     expect(reply.status).toBe(401);
   });
 
-  it('looks at the size before the media type', async () => {
+  it('the size of the body is checked before its media type', async () => {
     expect((await world.postRaw('/sms', sized(40_000), { 'content-type': 'text/plain' })).status).toBe(413);
   });
 });

@@ -26,7 +26,7 @@ test.each<[entry: string, address: string, allowed: boolean]>([
   ['example.com', '192.0.2.7', false],
   ['', '192.0.2.7', false],
   ['192.0.2.7', 'not an address', false],
-])('%j holds %s: %s', (entry, address, allowed) => {
+])('the entry %j covers the address %s: %s', (entry, address, allowed) => {
   expect(isListed([entry], address)).toBe(allowed);
   expect(isListed(['198.51.100.99', entry], address)).toBe(allowed);
 });

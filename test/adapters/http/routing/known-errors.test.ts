@@ -8,7 +8,7 @@ type Row = [rejection: Rejection, status: number, body: object];
 
 const text = (rejection: Rejection, error: string): Row => [rejection, 400, { error }];
 
-const REFUSALS: readonly Row[] = [
+const REJECTIONS: readonly Row[] = [
   [{ kind: 'unauthorized' }, 401, { message: 'Unauthorized, please use your project api key' }],
   [{ kind: 'ip-not-allowed' }, 403, { message: 'This IP address is not allowed' }],
   [{ kind: 'overloaded' }, 503, { message: 'Too many requests are being answered, try again shortly' }],
@@ -104,16 +104,16 @@ const WORDS: readonly [word: RegExp, kind: Rejection['kind'] | RegExp][] = [
   [/balance|owner|whitelist/i, /^$/],
 ];
 
-describe('what every rejection is answered with', () => {
-  test.each(REFUSALS)('$kind', (rejection, status, body) => {
+describe('the error of a rejection', () => {
+  test.each(REJECTIONS)('has its status, code and body: %j', (rejection, status, body) => {
     const answer = errorReply(rejectionError(rejection), usualEnvelope);
     expect(answer.status).toBe(status);
     expect(answer.code).toBe(rejection.kind);
     expect(answer.body).toEqual(body);
   });
 
-  it('no text holds a word of another case', () => {
-    for (const [rejection, , body] of REFUSALS) {
+  it('holds no word by which clients tell another error apart', () => {
+    for (const [rejection, , body] of REJECTIONS) {
       const said = Object.values(body).filter((value) => typeof value === 'string');
       for (const [word, kind] of WORDS) {
         const belongs = typeof kind === 'string' ? rejection.kind === kind : kind.test(rejection.kind);
@@ -122,7 +122,7 @@ describe('what every rejection is answered with', () => {
     }
   });
 
-  it('tells a limited caller in seconds when to come back', () => {
+  it('says in seconds when a limited client may come back', () => {
     const limited = { kind: 'rate-limited', waitMinutes: 1, maxRequests: 5, timeWindowMinutes: 10 } as const;
     const answer = errorReply(rejectionError(limited), usualEnvelope);
     expect(answer.headers).toEqual(['Retry-After', '60']);

@@ -38,7 +38,7 @@ it('names a field called __proto__, and takes nothing from it', async () => {
   expect(world.api.sent[0]?.request.senderId).toBeNull();
 });
 
-it('sends no such header when every field is known or null', async () => {
+it('sends no X-Unknown-Fields when every field is known or null', async () => {
   const templateParameters = { body: { 1: 'Sara' }, buttons: { 0: { 1: 'x' } } };
   const template = { templateName: 't', whatsappAccountId: 'a', whatsappPhoneId: 'p', templateParameters };
   for (const fields of [{}, { deliveryReport: HOOK, foo: null }]) {

@@ -22,7 +22,7 @@ async function worldWithSendInFlight() {
   return { world, connection, openGate };
 }
 
-it('answers what is in flight, says that it closes, and ends by itself', async () => {
+it('replies to a request in flight with Connection: close, and ends by itself', async () => {
   const { world, connection, openGate } = await worldWithSendInFlight();
   const closed = world.http.closeGracefully(AT_ONCE);
   openGate();
@@ -33,7 +33,7 @@ it('answers what is in flight, says that it closes, and ends by itself', async (
   expect(received).toContain('"smsId"');
 });
 
-it('takes no new connection meanwhile', async () => {
+it('takes no new connection while it closes', async () => {
   const { world, openGate } = await worldWithSendInFlight();
   const { port } = world;
   const closed = world.http.closeGracefully(AT_ONCE);
@@ -52,7 +52,7 @@ it('closes connections that are idle or never asked for anything', async () => {
   await Promise.all([idle.untilClosed(), silent.untilClosed()]);
 });
 
-it('answers a request that was on its way over an idle connection', async () => {
+it('replies to a request that was on its way over an idle connection', async () => {
   const world = await new HttpWorld().open();
   const idle = await RawConnection.open(world.port);
   idle.write(GET);
@@ -69,14 +69,14 @@ it('answers a request that was on its way over an idle connection', async () => 
   await closed;
 });
 
-it('cuts what is left when the time is over', async () => {
+it('cuts the connections that are left when the time is over', async () => {
   const { world, connection, openGate } = await worldWithSendInFlight();
   expect(await world.http.closeGracefully({ timeoutMs: 1, lingerMs: 0 })).toBe(false);
   expect(await connection.untilClosed()).toBe('');
   openGate();
 });
 
-it('may be asked for twice, and of a server that never listened', async () => {
+it('closes twice, and a server that never listened, without a fault', async () => {
   const world = new HttpWorld();
   expect(await world.http.closeGracefully(AT_ONCE)).toBe(true);
   expect(await world.http.closeGracefully(AT_ONCE)).toBe(true);

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('the key', () => {
-  test.each(KEYED)('%s %s needs one', async (method, path) => {
+  test.each(KEYED)('%s %s without a key gets 401', async (method, path) => {
     for (const prefix of ['', '/api']) {
       const reply = await world.call(method, `${prefix}${path}`, { keyless: true });
       expect(reply.status).toBe(401);
@@ -36,7 +36,7 @@ describe('the key', () => {
     `Bearer sk_live_${'0'.repeat(40)}`,
     `Basic ${'0'.repeat(40)}`,
     `sk_dev_${'0123456789abcdef'.repeat(3).slice(0, 40)}`,
-  ])('is not %j', async (authorization) => {
+  ])('the header Authorization: %j gets 401', async (authorization) => {
     const reply = await world.call('GET', '/info', { keyless: true, headers: { authorization } });
     expect(reply.status).toBe(401);
     expect(reply.body).toEqual(UNAUTHORIZED);
@@ -57,7 +57,7 @@ describe('paths and methods', () => {
     '/%ff?%ff',
     '//',
     '/.env',
-  ])('nothing is at %s', async (path) => {
+  ])('the path %s gets 404 with every method', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const reply = await world.call(method, path);
       expect(reply.status).toBe(404);
@@ -75,7 +75,7 @@ describe('paths and methods', () => {
     ['TRACE', '/healthz', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/whatsapp/resources', 'GET, HEAD, OPTIONS'],
     ['PROPFIND', '/info', 'GET, HEAD, OPTIONS'],
-  ])('%s %s is not allowed', async (method, path, allow) => {
+  ])('%s %s gets 405 with the methods of the path', async (method, path, allow) => {
     const reply = await world.call(method, path);
     expect(reply.status).toBe(405);
     expect(reply.headers.allow).toBe(allow);
@@ -83,14 +83,14 @@ describe('paths and methods', () => {
     expect(reply.body).toEqual(method === 'HEAD' ? null : { message: 'Method not allowed' });
   });
 
-  it('OPTIONS names the methods', async () => {
+  it('OPTIONS names the methods of a path', async () => {
     const reply = await world.call('OPTIONS', '/info', { keyless: true });
     expect(reply.status).toBe(200);
     expect(reply.headers.allow).toBe('GET, HEAD, OPTIONS');
     expect(reply.body).toEqual({ methods: ['GET', 'HEAD', 'OPTIONS'] });
   });
 
-  it('HEAD is GET without the body', async () => {
+  it('HEAD gets the headers of GET without the body', async () => {
     const get = await world.call('GET', '/info');
     const head = await world.call('HEAD', '/info');
     expect(head.status).toBe(200);
@@ -101,7 +101,7 @@ describe('paths and methods', () => {
 });
 
 describe('headers', () => {
-  it('are the same few on every answer', async () => {
+  it('every reply has the same few headers', async () => {
     for (const [method, path] of [
       ...KEYED,
       ['GET', '/nothing'],
@@ -126,20 +126,20 @@ describe('headers', () => {
     ['two words', 'request-1'],
     ['<script>', 'request-1'],
     ['', 'request-1'],
-  ])('repeat the request id %j as %j', async (given, expected) => {
+  ])('a reply repeats the request id %j as %j', async (given, expected) => {
     const reply = await world.call('GET', '/healthz', { headers: { 'x-request-id': given } });
     expect(reply.headers['x-request-id']).toBe(expected);
   });
 });
 
 describe('logging', () => {
-  it('says nothing about ordinary requests', async () => {
+  it('logs nothing about ordinary requests', async () => {
     await world.call('GET', '/info');
     await world.call('GET', '/nothing');
     expect(world.logger.entries).toEqual([]);
   });
 
-  it('tells a fault with the declared path only', async () => {
+  it('logs a fault with the declared path only', async () => {
     world.api.fault = new Error('planted');
     await world.call('GET', '/api/sms/track/sms-000000000000000000000009?secret=1');
     world.api.fault = null;

@@ -58,7 +58,7 @@ async function untilServed(count: number): Promise<void> {
 describe('requests that one connection sends without waiting for answers', () => {
   beforeEach(() => start());
 
-  it('are served a few at a time, leave room for others, and are answered in order', async () => {
+  it('serves the flood of one connection a few at a time, in order, and others in between', async () => {
     const rssBefore = process.memoryUsage().rss;
     connection.write(sends(FLOOD - 1) + send(FLOOD - 1, 'Connection: close\r\n'));
     await untilServed(SERVED_AT_A_TIME);
@@ -76,7 +76,7 @@ describe('requests that one connection sends without waiting for answers', () =>
     expect(world.api.sent).toHaveLength(FLOOD);
   });
 
-  it('go on when a body came in pieces behind a full connection', async () => {
+  it('serves a request whose body came in pieces behind a full connection', async () => {
     const last = send(40);
     connection.write(sends(40) + last.slice(0, -10));
     await untilServed(SERVED_AT_A_TIME);
@@ -87,7 +87,7 @@ describe('requests that one connection sends without waiting for answers', () =>
     expect(world.api.sent).toHaveLength(41);
   });
 
-  it('are not served any more when the connection is gone', async () => {
+  it('serves no more requests of a connection that is gone', async () => {
     connection.write(sends(100));
     await untilServed(SERVED_AT_A_TIME);
     const closed = once(socket, 'close');
@@ -102,7 +102,7 @@ describe('requests that one connection sends without waiting for answers', () =>
 describe('more requests than the process serves at a time', () => {
   beforeEach(() => start({ requestsMax: 3, connectionRequestsMax: 10 }));
 
-  it('are refused with 503 before the key is looked at, but for the sign of life', async () => {
+  it('replies 503 before it checks the key when the process is full, and serves /healthz', async () => {
     connection.write(sends(3));
     while (world.api.sent.length < 3) await world.call('GET', '/healthz');
     for (const [method, path] of [
@@ -129,7 +129,7 @@ describe('more requests than the process serves at a time', () => {
     expect(world.api.sent).toHaveLength(3);
   });
 
-  it('are refused in their place among the answers of a connection', async () => {
+  it('replies 503 in the order of the requests of a connection', async () => {
     connection.write(sends(5));
     await untilRefused(2);
     openGate();
@@ -144,7 +144,7 @@ describe('more requests than the process serves at a time', () => {
     ]);
   });
 
-  it('have room again when the caller of others left', async () => {
+  it('frees the capacity of a request in flight when its client has left', async () => {
     connection.write(sends(3));
     while (world.api.sent.length < 3) await world.call('GET', '/healthz');
     const closed = once(socket, 'close');

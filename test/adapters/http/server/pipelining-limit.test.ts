@@ -12,18 +12,18 @@ let server: Server;
 let connection: RawConnection;
 /** The server's end of the connection. */
 let socket: Socket;
-let served: { path: string; answer: () => void }[];
+let served: { path: string; reply: () => void }[];
 /** What a handler does at once. */
-let look: () => void;
+let onServed: () => void;
 
 beforeEach(async () => {
   served = [];
-  look = () => undefined;
+  onServed = () => undefined;
   server = createServer();
   const { serve } = pipeliningLimit(server, AT_A_TIME, (request, response) => {
     const path = request.url ?? '';
-    served.push({ path, answer: () => response.end(path) });
-    look();
+    served.push({ path, reply: () => response.end(path) });
+    onServed();
   });
   server.on('request', serve);
   server.listen(0, '127.0.0.1');
@@ -63,32 +63,32 @@ function eventLoopRound(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('the turns of a connection', () => {
-  it('begin in order, one for each answer', async () => {
+describe('the pipelining limit', () => {
+  it('serves the requests of a connection in order, one more for each response that went out', async () => {
     connection.write(gets(1, 6).join(''));
     await untilServed(AT_A_TIME);
     await rounds();
     expect(paths()).toEqual(['/p1.', '/p2.', '/p3.']);
-    served[0]?.answer();
+    served[0]?.reply();
     await untilServed(4);
     await rounds();
     expect(paths()).toEqual(['/p1.', '/p2.', '/p3.', '/p4.']);
-    for (const index of [3, 2, 1]) served[index]?.answer();
+    for (const index of [3, 2, 1]) served[index]?.reply();
     await untilServed(6);
-    for (const index of [5, 4]) served[index]?.answer();
+    for (const index of [5, 4]) served[index]?.reply();
     const received = await connection.until(/\/p6\./);
     expect(received.match(/\/p[0-9]\./g)).toEqual(['/p1.', '/p2.', '/p3.', '/p4.', '/p5.', '/p6.']);
   });
 
-  it('come no sooner than other connections had theirs', async () => {
-    look = () => served.at(-1)?.answer();
+  it('lets other connections go first between the requests of one', async () => {
+    onServed = () => served.at(-1)?.reply();
     connection.write(gets(1, 30).join(''));
     await untilServed(1);
     expect(served.length).toBeLessThanOrEqual(AT_A_TIME);
     await connection.until(/\/p30\./);
   });
 
-  it('are over when the connection is', async () => {
+  it('serves no waiting request of a connection that has closed', async () => {
     connection.write(gets(1, 6).join(''));
     await untilServed(AT_A_TIME);
     socket.destroy();
@@ -96,7 +96,7 @@ describe('the turns of a connection', () => {
     expect(paths()).toEqual(['/p1.', '/p2.', '/p3.']);
   });
 
-  it('keep the rest unread, be it another request or a body that began', async () => {
+  it('reads nothing more from a connection at its limit, neither a request nor a body', async () => {
     const beginnings = [
       gets(4, 4).join(''),
       `POST /p4. HTTP/1.1\r\nHost: x\r\nContent-Length: ${KILOBYTE}\r\n\r\n`,
@@ -111,7 +111,7 @@ describe('the turns of a connection', () => {
       connection.write(' '.repeat(KILOBYTE));
       await rounds();
       expect(socket.bytesRead).toBe(bytesRead);
-      served[0]?.answer();
+      served[0]?.reply();
       await untilServed(4);
       while (socket.bytesRead === bytesRead) await eventLoopRound();
     }

@@ -30,7 +30,7 @@ async function only(text: string | Buffer): Promise<{ status: number; head: stri
   return { status: Number(head.split(' ')[1]), head, body: JSON.parse(body) };
 }
 
-describe('what is no request', () => {
+describe('a client that sends no valid request', () => {
   test.each<[string, string | Buffer]>([
     ['garbage', 'hello\r\n\r\n'],
     ['no version', 'GET /healthz\r\n\r\n'],
@@ -51,7 +51,7 @@ describe('what is no request', () => {
     ['the same host twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\nhOST: x\r\n\r\n'],
     ['two hosts of old', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
-  ])('%s is answered with 400 in JSON and closed', async (_name, text) => {
+  ])('gets 400 in JSON and is disconnected: %s', async (_name, text) => {
     const { status, head, body } = await only(text);
     expect(status).toBe(400);
     expect(body).toEqual({ error: 'The request is malformed' });
@@ -62,13 +62,13 @@ describe('what is no request', () => {
     expect(world.api.sent).toEqual([]);
   });
 
-  it('headers that are too large get 431', async () => {
+  it('gets 431 for headers that are too large', async () => {
     const { status, body } = await only(`GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(status).toBe(431);
     expect(body).toEqual({ message: 'The request headers are too large' });
   });
 
-  it('an expectation other than 100-continue gets 417', async () => {
+  it('gets 417 for an expectation other than 100-continue', async () => {
     const { status, body } = await only(`${POST}Expect: tea\r\nContent-Length: 0\r\n\r\n`);
     expect(status).toBe(417);
     expect(body).toEqual({ message: 'Only the expectation 100-continue is supported' });
@@ -77,13 +77,13 @@ describe('what is no request', () => {
   test.each([
     ['an unfinished head', 'POST /sms HTTP/1.1\r\nHost:'],
     ['an unfinished body', `${POST}Content-Length: 100\r\n\r\n{"phone`],
-  ])('%s gets 408 in the end', async (_name, text) => {
+  ])('gets 408 when the time is over: %s', async (_name, text) => {
     const { status, body } = await only(text);
     expect(status).toBe(408);
     expect(body).toEqual({ message: 'The request did not arrive in time' });
   });
 
-  it('a caller that leaves in the middle of a body is no fault', async () => {
+  it('logs no fault when a client leaves in the middle of a body', async () => {
     const connection = await open();
     connection.write(`${POST}Content-Length: 100\r\n\r\n{"phone`);
     connection.destroy();
@@ -93,7 +93,7 @@ describe('what is no request', () => {
 });
 
 describe('ordinary requests over one connection', () => {
-  it('are answered in order, a marker after each', async () => {
+  it('replies to the requests of one connection in order', async () => {
     const connection = await open();
     connection.write(`${SEND}${GET}${POST}Transfer-Encoding: chunked\r\n\r\n5\r\n${BODY.slice(0, 5)}\r\n`);
     connection.write(`${(BODY.length - 5).toString(16)}\r\n${BODY.slice(5)}\r\n0\r\n\r\n${GET}`);
@@ -108,7 +108,7 @@ describe('ordinary requests over one connection', () => {
     connection.destroy();
   });
 
-  it('a fault behind a request does not overtake its answer', async () => {
+  it('sends the error of a malformed request after the reply to the request before it', async () => {
     let openGate = (): void => undefined;
     world.api.gate = new Promise((resolve) => {
       openGate = resolve;
@@ -121,7 +121,7 @@ describe('ordinary requests over one connection', () => {
     expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
-  it('a fault behind many requests overtakes none of their answers', async () => {
+  it('sends the error of a malformed request after the replies to many requests before it', async () => {
     const connection = await open();
     connection.write(`${GET.repeat(100)}garbage\r\n\r\n`);
     const received = await connection.untilClosed();
@@ -131,7 +131,7 @@ describe('ordinary requests over one connection', () => {
     ]);
   });
 
-  it('waits for 100-continue only when the body is wanted', async () => {
+  it('sends 100 Continue only when it wants the body', async () => {
     const wanted = await open();
     wanted.write(`${POST}Expect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n`);
     await wanted.until(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
@@ -145,13 +145,13 @@ describe('ordinary requests over one connection', () => {
     unwanted.destroy();
   });
 
-  it('HTTP/1.0 without a host is served', async () => {
+  it('serves HTTP/1.0 without a host', async () => {
     const connection = await open();
     connection.write('GET /healthz HTTP/1.0\r\n\r\n');
     expect(await connection.untilClosed()).toContain('{"status":"ok"}');
   });
 
-  it('the connection outlives a refused small body', async () => {
+  it('keeps the connection after a small body that it rejects', async () => {
     const connection = await open();
     connection.write(
       `POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}${GET}`,
@@ -162,7 +162,7 @@ describe('ordinary requests over one connection', () => {
   });
 });
 
-it('a caller that goes on sending a refused body is heard out, up to 1 MB', async () => {
+it('reads up to 1 MB of a rejected body, so that the client sees the reply', async () => {
   const connection = await open();
   const half = Buffer.alloc(MEGABYTE / 4, ' ');
   connection.write(`POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * half.length}\r\n\r\n`);
@@ -206,7 +206,7 @@ describe('a body of 100 MB', () => {
   );
 });
 
-it('the limits of a server are those of the reference', () => {
+it('gives a server the limits of the reference', () => {
   expect(SERVER_LIMITS).toMatchObject({
     headersTimeoutMs: 10_000,
     requestTimeoutMs: 30_000,
