@@ -2,7 +2,7 @@ import { startHarness } from '../dist/bootstrap/harness.js';
 
 /**
  * A short tour of the service, inside this process: a database in memory, simulated channels, and a clock that
- * only moves when it is told to. Nothing is listening anywhere but on a free loopback port, and nothing is kept.
+ * only moves when it is told to. Nothing is listening anywhere but on a free loopback port, and nothing is stored.
  */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -14,9 +14,9 @@ const barid = await startHarness();
 const say = (line) => console.log(line);
 const send = async (phoneNumber, more = {}) => {
   const body = { phoneNumber, smsType: 'verification', verificationCode: '123456', ...more };
-  const answer = await barid.request('/sms', { body });
-  say(`  ${at()}  POST /sms ${phoneNumber} → ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const reply = await barid.request('/sms', { body });
+  say(`  ${at()}  POST /sms ${phoneNumber} → ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
 };
 const track = async (smsId) => {
   const { body } = await barid.request(`/sms/track/${smsId}`);
@@ -44,7 +44,9 @@ await barid.advance(1_000);
 await track(second.smsId);
 await credit();
 
-say('\n3. A channel that accepts and stays silent is given 30 seconds. The clock is moved, nobody waits.');
+say(
+  '\n3. A channel that accepts and stays silent is given 30 seconds. The clock is moved instead of waiting.',
+);
 const third = await send(SILENT_FIRST);
 await barid.settle();
 await track(third.smsId);

@@ -38,7 +38,7 @@ try {
   const { channelFlow } = await delivered(url, key, JSON.parse(body).smsId);
   expect(flowOf(channelFlow), 'whatsapp+', 'the channel of the first message');
 
-  const answer = await fetch(`${url}/sms`, {
+  const response = await fetch(`${url}/sms`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -48,8 +48,8 @@ try {
       provider: 'whatsapp-telegram-sms',
     }),
   });
-  expect(answer.status, 200, 'a send to a number that falls back');
-  const fallen = await delivered(url, key, (await answer.json()).smsId);
+  expect(response.status, 200, 'a send to a number that falls back');
+  const fallen = await delivered(url, key, (await response.json()).smsId);
   expect(flowOf(fallen.channelFlow), 'whatsapp- telegram- sms+', 'the fallback');
 
   process.kill(await programOf(npm.pid), 'SIGTERM');
@@ -83,8 +83,10 @@ async function readBanner(stdout) {
 async function delivered(url, key, smsId) {
   const deadline = performance.now() + DELIVERED_MS;
   for (;;) {
-    const answer = await fetch(`${url}/sms/track/${smsId}`, { headers: { authorization: `Bearer ${key}` } });
-    const message = await answer.json();
+    const response = await fetch(`${url}/sms/track/${smsId}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const message = await response.json();
     if (message.status === 'delivered') return message;
     if (performance.now() > deadline) throw new Error(`${smsId} is still ${message.status}`);
     await sleep(POLL_MS);

@@ -12,15 +12,15 @@ const pool = new Pool(url.origin, {
   connect: { ca: readFileSync(POOL_CA) },
 });
 
-interface Posts {
+interface Requests {
   readonly count: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 const handlers = {
-  /** Posts that often, and resolves with the seconds it took. */
-  post: async ({ count, headers, body }: Posts): Promise<number> => {
+  /** Sends that many requests, and resolves with the seconds they took. */
+  post: async ({ count, headers, body }: Requests): Promise<number> => {
     const startedAt = performance.now();
     let begun = 0;
     const loop = async (): Promise<void> => {

@@ -22,7 +22,7 @@ const POLL_MS = 20;
 const STALLED_MS = 60_000;
 
 const SECRET = 'bench-webhook-secret';
-/** As large as what the service posts. */
+/** As large as the body of a delivery event. */
 const BODY = JSON.stringify({
   smsId: `sms-${'0'.repeat(24)}`,
   deliveryReportType: 'all',
@@ -111,7 +111,7 @@ export async function webhooks(bench: Bench): Promise<void> {
   }
 }
 
-/** From the moment the events come due until every outcome is stored. Rejects when an event was posted twice. */
+/** From the moment the events come due until every outcome is stored. Rejects when an event was delivered twice. */
 async function secondsToDeliver(
   service: Child<WebhookServiceHandlers>,
   receiver: Child<ReceiverHandlers>,
@@ -129,7 +129,7 @@ async function secondsToDeliver(
     await sleep(POLL_MS);
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  const posts = await received();
-  if (posts !== count) throw new Error(`${posts} posts for ${count} events`);
+  const requests = await received();
+  if (requests !== count) throw new Error(`${requests} requests for ${count} events`);
   return seconds;
 }

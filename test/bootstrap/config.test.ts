@@ -35,7 +35,7 @@ function fileWith(content: string): string {
 const WHOLE_PORT = 'must be a whole number from 0 to 65535';
 const DATABASE = 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database';
 
-/** What is wrong, and what is written about it; several values for the rules that have two sides. */
+/** A bad value for every rule, and the problem that is reported; several for rules with two limits. */
 const BAD: readonly [name: string, value: string, problem: string][] = [
   ['PORT', '65536', WHOLE_PORT],
   ['PORT', '-1', WHOLE_PORT],
@@ -62,11 +62,11 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
 ];
 
-/** Any text is an address or a path; what is wrong with it shows when it is used. */
+/** Any text is an address or a path; an error shows when it is used. */
 const ANY_TEXT = ['HOST', 'SEED_FILE'];
 
 describe('a bad value', () => {
-  it('is tried below for every name that has a rule', () => {
+  it('has a case for every name that has a rule', () => {
     expect([...new Set([...BAD.map(([name]) => name), ...ANY_TEXT])].sort()).toEqual(
       configEntries()
         .map(({ name }) => name)
@@ -74,11 +74,11 @@ describe('a bad value', () => {
     );
   });
 
-  test.each(BAD)('%s=%s', (name, value, problem) => {
+  test.each(BAD)('rejects %s=%s with its problem', (name, value, problem) => {
     expect(mistakesOf({ [name]: value })).toEqual([{ name, problem }]);
   });
 
-  it('is told together with every other one, one line each', () => {
+  it('reports every bad value at once, one line each', () => {
     expect(() => readConfig({ PORT: 'x', ROLE: 'y', LOG_LEVEL: 'z' })).toThrow(
       [
         `PORT: ${WHOLE_PORT}`,
@@ -88,7 +88,7 @@ describe('a bad value', () => {
     );
   });
 
-  it('never repeats a secret', () => {
+  it('never repeats a secret in the report', () => {
     const told = JSON.stringify(
       mistakesOf({ SECRET_KEY: 'hunter2', DATABASE_URL: 'mysql://root:hunter2@x', QUEUE_URL: 'a:hunter2@x' }),
     );
@@ -98,7 +98,7 @@ describe('a bad value', () => {
 });
 
 describe('what is read', () => {
-  it('is the defaults when nothing is said, an empty value included', () => {
+  it('reads the defaults from an empty environment and from empty values', () => {
     const defaults = {
       host: '127.0.0.1',
       port: 3000,
@@ -116,12 +116,12 @@ describe('what is read', () => {
     );
   });
 
-  it('has the default of the table for every name', () => {
+  it('reads the default of the table for every name', () => {
     const written = Object.fromEntries(configEntries().map(({ name, fallback }) => [name, fallback]));
     expect(readConfig(written)).toEqual(readConfig({}));
   });
 
-  it('is what the names say', () => {
+  it('reads every name of the environment', () => {
     expect(
       readConfig({
         PORT: '0',
@@ -156,13 +156,13 @@ describe('what is read', () => {
     });
   });
 
-  it('cannot be changed afterwards', () => {
+  it('returns a configuration that cannot be changed', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
 });
 
 describe('a secret in a file', () => {
-  it('is the text of the file without the white space around it, and goes before the plain name', () => {
+  it('reads a secret from its file, without white space around it, before the plain name', () => {
     const file = fileWith(`${'c'.repeat(64)}\n`);
     expect(readConfig({ SECRET_KEY_FILE: file, SECRET_KEY: 'd'.repeat(64) }).secretKey).toBe('c'.repeat(64));
     const url = fileWith('  postgres://u:p@h/d \n');
@@ -172,26 +172,26 @@ describe('a secret in a file', () => {
     });
   });
 
-  it('is held to the same rule', () => {
+  it('checks a secret from a file by the rule of its name', () => {
     expect(mistakesOf({ SECRET_KEY_FILE: fileWith('short') })).toEqual([
       { name: 'SECRET_KEY', problem: 'must be 64 hex characters' },
     ]);
   });
 
-  it('that cannot be read is told by its own name', () => {
+  it('reports a secret file that cannot be read by its own name', () => {
     const missing = join(folder, 'missing');
     expect(mistakesOf({ SECRET_KEY_FILE: missing })).toEqual([
       { name: 'SECRET_KEY_FILE', problem: expect.stringContaining(missing) },
     ]);
   });
 
-  it('is no way for names that are no secret', () => {
+  it('reads no file for a name that is no secret', () => {
     expect(readConfig({ PORT_FILE: join(folder, 'missing') }).port).toBe(3000);
   });
 });
 
 describe('an impossible mix', () => {
-  test.each(['api', 'worker'])('ROLE=%s on SQLite', (role) => {
+  test.each(['api', 'worker'])('rejects ROLE=%s on SQLite', (role) => {
     expect(mistakesOf({ ROLE: role })).toEqual([
       {
         name: 'ROLE',
@@ -203,7 +203,7 @@ describe('an impossible mix', () => {
   });
 });
 
-/** As one signal to a group of processes reaches the program, from the system and from npm. */
+/** One signal to a process group reaches the program several times, from the system and from npm. */
 const SIGNALS = 4;
 const SIGNALS_APART_MS = 10;
 
@@ -240,7 +240,7 @@ describe('the program itself', () => {
     );
   });
 
-  it('takes a signal that comes twice at once for one', async () => {
+  it('treats a signal that comes several times at once as one', async () => {
     const child = startProgram(MAIN, environmentWith({ PORT: '0' }));
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
@@ -251,7 +251,7 @@ describe('the program itself', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it('ends at once for whoever signals again, although a request is not over', async () => {
+  it('ends at once at a later second signal, although a request is in flight', async () => {
     const child = startProgram(MAIN, environmentWith({ PORT: '0' }));
     const ended = once(child, 'exit');
     const [banner] = await once(child.stdout, 'data');
@@ -260,8 +260,8 @@ describe('the program itself', () => {
     const head = ['POST /sms HTTP/1.1', 'Host: a', `Authorization: Bearer ${DEMO_API_KEY}`];
     const body = ['Content-Type: application/json', 'Content-Length: 9', 'Expect: 100-continue'];
     caller.write(`${[...head, ...body].join('\r\n')}\r\n\r\n`);
-    const [answer] = await once(caller, 'data');
-    expect(String(answer)).toContain('100 Continue');
+    const [response] = await once(caller, 'data');
+    expect(String(response)).toContain('100 Continue');
     const again = setInterval(() => child.kill('SIGTERM'), 50);
     expect(await ended).toEqual([null, 'SIGTERM']);
     clearInterval(again);
@@ -298,7 +298,7 @@ describe('the program itself', () => {
       { SEED_FILE: fileWith('{"projects": 1}') },
       'Barid cannot start:\n✖ Invalid input: expected array, received number\n  → at projects\n',
     ],
-  ])('ends with code 78 and says why: %s', async (_, environment, expected) => {
+  ])('ends with code 78 and names the reason: %s', async (_, environment, expected) => {
     const { code, stdout, stderr } = await runWith(environment);
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
     expect(stderr).toContain(expected);

@@ -8,14 +8,14 @@ import { useCases } from '../../src/bootstrap/modules/use-cases.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 
-/** Nobody listens there: whatever connects while it is wired fails the test. */
+/** No server listens there: a connection attempt while the container is built would fail the test. */
 const NOWHERE = '127.0.0.1:1';
 
 /** A port that no use case needs, only the work loop; the service takes it from the roots. */
 const OF_THE_WORK_LOOP: ReadonlySet<string> = new Set(['providerEvents']);
 
-const DATABASES = ['sqlite::memory:', `postgres://nobody@${NOWHERE}/nothing`];
-const QUEUES = ['', `amqp://nobody@${NOWHERE}`];
+const DATABASES = ['sqlite::memory:', `postgres://user@${NOWHERE}/nothing`];
+const QUEUES = ['', `amqp://user@${NOWHERE}`];
 
 const profiles = DATABASES.flatMap((database) => QUEUES.map((queue) => [database, queue] as const));
 
@@ -32,14 +32,14 @@ function containerOf(database: string, queue: string, overrides: readonly Contai
   return { container, logger };
 }
 
-/** Everything the module of use cases binds, as a container sees it. */
+/** The tokens that the module of use cases binds. */
 function useCaseTokens() {
   const tokens: unknown[] = [];
   const { container } = containerOf('sqlite::memory:', '');
   const bind = (token: unknown) => {
     tokens.push(token);
-    const answer: unknown = new Proxy(() => answer, { get: () => answer });
-    return answer;
+    const syntax: unknown = new Proxy(() => syntax, { get: () => syntax });
+    return syntax;
   };
   useCases.load({ bind } as unknown as Parameters<typeof useCases.load>[0]);
   return { tokens, container };
@@ -67,7 +67,7 @@ describe.each(profiles)('on %s with the queue %j', (database, queue) => {
 
 describe('a forgotten binding', () => {
   test.each(Object.entries(ports))(
-    'of %s is reported with its name and with who wanted it',
+    'reports a forgotten binding of %s with its name and the class that needs it',
     (name, token) => {
       const forget = new ContainerModule(({ unbind }) => unbind(token as never));
       const { container } = containerOf('sqlite::memory:', '', [forget]);

@@ -26,7 +26,7 @@ const creditOf = async (harness: Harness) =>
   ((await harness.request('/info')).body as { credit: number }).credit;
 
 describe('the port', () => {
-  it('is opened when the address is read, and not before', async () => {
+  it('opens the port when the address is read, and not before', async () => {
     const harness = await harnessWith();
     await harness.advance(MINUTE);
     expect(harness.service.http.server.listening).toBe(false);
@@ -37,7 +37,7 @@ describe('the port', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  it('is closed with the harness', async () => {
+  it('closes the port with the harness', async () => {
     const harness = await harnessWith();
     const url = await harness.url;
     await harness.close();
@@ -46,7 +46,7 @@ describe('the port', () => {
 });
 
 describe('the clock', () => {
-  it('begins where it is told, and stands still', async () => {
+  it('starts the clock at the given instant, and leaves it there', async () => {
     expect((await harnessWith()).now().toISOString()).toBe('2030-01-01T00:00:00.000Z');
     const harness = await harnessWith({ now: '2031-05-06T07:08:09Z' });
     await send(harness, NUMBER);
@@ -56,7 +56,7 @@ describe('the clock', () => {
     expect(harness.now().toISOString()).toBe('2031-05-06T07:09:39.000Z');
   });
 
-  it('stops at every instant at which something is due, in order', async () => {
+  it('stops the clock at every instant at which work is due, in order', async () => {
     const harness = await harnessWith();
     const start = harness.now().getTime();
     const text = { smsType: 'custom', customMessage: 'Hello', phoneNumber: SILENT_FIRST };
@@ -77,7 +77,7 @@ describe('the clock', () => {
     await harness.assertQuiet();
   });
 
-  it('passes a month in one step', async () => {
+  it('advances a month in one call', async () => {
     const harness = await harnessWith();
     const { body } = await send(harness, SILENT, { provider: 'whatsapp' });
     await harness.advance(31 * DAY);
@@ -89,7 +89,7 @@ describe('the clock', () => {
 });
 
 describe('the inbox', () => {
-  it('gives out a message that is there at once, each one once, in order', async () => {
+  it('returns a message that is in the inbox at once, each one once, in order', async () => {
     const harness = await harnessWith();
     await send(harness, NUMBER, { verificationCode: '1111' });
     await harness.settle();
@@ -100,7 +100,7 @@ describe('the inbox', () => {
     expect(harness.inbox.all().map(({ code }) => code)).toEqual(['1111', '2222']);
   });
 
-  it('tells of a message when it happens, to the one who waits for it', async () => {
+  it('returns a message that arrives later to the caller that waits for it', async () => {
     const harness = await harnessWith();
     const other = harness.inbox.next({ to: OTHER_NUMBER });
     const bySms = harness.inbox.next({ to: NUMBER, channel: 'sms' });
@@ -113,7 +113,7 @@ describe('the inbox', () => {
     expect(await other).toMatchObject({ phoneNumber: OTHER_NUMBER, code: '3333' });
   });
 
-  it('shows what reached a handset only, and can be emptied', async () => {
+  it('shows only messages that reached a handset, until it is cleared', async () => {
     const harness = await harnessWith();
     harness.without(NUMBER, 'whatsapp');
     await send(harness, NUMBER, { provider: 'whatsapp-sms' });
@@ -128,7 +128,7 @@ describe('the inbox', () => {
 describe('a message that does not come', () => {
   const textOf = (waiting: Promise<unknown>) => waiting.then(String, (error: Error) => error.message);
 
-  it('fails the wait and says that the inbox is empty', async () => {
+  it('rejects after the timeout and says that the inbox is empty', async () => {
     const harness = await harnessWith();
     const waiting = harness.inbox.next({ to: NUMBER, channel: 'sms', timeoutMs: 1 });
     expect(await textOf(waiting)).toBe(
@@ -136,7 +136,7 @@ describe('a message that does not come', () => {
     );
   });
 
-  it('fails the wait and lists what the inbox holds', async () => {
+  it('rejects after the timeout and lists the messages of the inbox', async () => {
     const harness = await harnessWith();
     await send(harness, NUMBER, { verificationCode: '1111', provider: 'whatsapp' });
     await harness.inbox.next();
@@ -151,7 +151,7 @@ describe('a message that does not come', () => {
     );
   });
 
-  it('is given to the next who asks, not to one whose wait is over', async () => {
+  it('returns a late message to the next caller, not to one whose timeout is over', async () => {
     const harness = await harnessWith();
     await textOf(harness.inbox.next({ timeoutMs: 1 }));
     await send(harness, NUMBER, { verificationCode: '3333' });
@@ -162,7 +162,7 @@ describe('a message that does not come', () => {
 describe('a handset without channels', () => {
   const channelsOf = (harness: Harness) => harness.inbox.all().map(({ channel }) => channel);
 
-  it('loses one more channel with every call', async () => {
+  it('makes one more channel unreachable with every call of without()', async () => {
     const harness = await harnessWith();
     harness.without(NUMBER, 'whatsapp');
     harness.without(NUMBER, 'telegram');
@@ -172,7 +172,7 @@ describe('a handset without channels', () => {
     expect(channelsOf(harness)).toEqual(['sms']);
   });
 
-  it('stays without them when a script is set, before or after', async () => {
+  it('keeps channels unreachable when a script is set, before or after', async () => {
     const harness = await harnessWith();
     harness.script(({ channel }) => (channel === 'telegram' ? { result: 'rejected' } : null));
     harness.without(NUMBER, 'whatsapp');
@@ -205,7 +205,7 @@ describe("the test runner's fake timers", () => {
   });
 });
 
-it('is closed at the end of a block that uses it', async () => {
+it('closes a harness at the end of the block that uses it', async () => {
   let url = '';
   {
     await using harness = await startHarness();
@@ -216,7 +216,7 @@ it('is closed at the end of a block that uses it', async () => {
 });
 
 describe('assertQuiet', () => {
-  it('says what is held and what is due', async () => {
+  it('reports open holds and due jobs', async () => {
     const harness = await harnessWith();
     await send(harness, SILENT, { provider: 'sms' });
     const text = await harness.assertQuiet().then(
@@ -230,7 +230,7 @@ describe('assertQuiet', () => {
     await harness.assertQuiet();
   });
 
-  it('says where an account and its ledger disagree', async () => {
+  it('reports where an account and its ledger disagree', async () => {
     const harness = await harnessWith();
     const { knex } = harness.service.roots.database;
     await knex('accounts').update({ balance: 1 });
@@ -238,14 +238,14 @@ describe('assertQuiet', () => {
   });
 });
 
-it('can be closed twice, also at once', async () => {
+it('closes a harness that is closed twice, also at once', async () => {
   const harness = await harnessWith();
   await send(harness, NUMBER);
   await Promise.all([harness.close(), harness.close()]);
   await harness.close();
 });
 
-it('shares nothing with another harness', async () => {
+it('starts harnesses that share nothing', async () => {
   const [one, two] = [await harnessWith(), await harnessWith({ seed: seedWith({ credit: 500 }) })];
   expect(await one.url).not.toBe(await two.url);
   one.without(NUMBER, 'sms');

@@ -22,7 +22,7 @@ const configIn = (folder: string): Config =>
   readConfig({ DATABASE_URL: `sqlite:${join(folder, 'barid.db')}` });
 
 describe('the key that API keys are hashed with', () => {
-  it('is made once beside the database, readable by its owner only, and kept', () => {
+  it('makes a key once beside the database, readable by its owner only', () => {
     const folder = newFolder();
     const made = secretKeyFor(configIn(folder));
     expect(made).toHaveLength(32);
@@ -34,7 +34,7 @@ describe('the key that API keys are hashed with', () => {
     expect(secretKeyFor(configIn(newFolder()))).not.toEqual(made);
   });
 
-  it('is the same for programs that start for the first time at once', async () => {
+  it('makes one key for programs that start for the first time at once', async () => {
     const folder = newFolder();
     const children = Array.from({ length: STARTS }, () =>
       fork(join(import.meta.dirname, 'secret-key-process.ts'), [join(folder, 'barid.db')], {
@@ -42,16 +42,16 @@ describe('the key that API keys are hashed with', () => {
       }),
     );
     await Promise.all(children.map((child) => once(child, 'message')));
-    const answers = children.map((child) => once(child, 'message'));
+    const replies = children.map((child) => once(child, 'message'));
     for (const child of children) child.send('go');
-    const keys = (await Promise.all(answers)).map(([key]) => key as string);
+    const keys = (await Promise.all(replies)).map(([key]) => key as string);
     expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
     expect(new Set(keys).size).toBe(1);
     expect(readFileSync(join(folder, 'secret.key'), 'utf8')).toBe(`${keys[0]}\n`);
     expect(readdirSync(folder)).toEqual(['secret.key']);
   });
 
-  it('is refused when its file is damaged, and the file is left alone', () => {
+  it('rejects a damaged key file, and does not change it', () => {
     const folder = newFolder();
     secretKeyFor(configIn(folder));
     const file = join(folder, 'secret.key');
@@ -63,14 +63,14 @@ describe('the key that API keys are hashed with', () => {
     }
   });
 
-  it('is the configured one when there is one, and then no file is made', () => {
+  it('takes the configured key when there is one, and makes no file', () => {
     const folder = newFolder();
     const config = { ...configIn(folder), secretKey: 'AB'.repeat(32) };
     expect(secretKeyFor(config).toString('hex')).toBe('ab'.repeat(32));
     expect(readdirSync(root)).not.toContain(folder.slice(root.length + 1));
   });
 
-  it('lives as long as the process beside a database in memory', () => {
+  it('makes a new key each time for a database in memory', () => {
     const config = readConfig({ DATABASE_URL: 'sqlite::memory:' });
     expect(secretKeyFor(config)).not.toEqual(secretKeyFor(config));
   });

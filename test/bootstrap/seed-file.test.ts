@@ -37,7 +37,7 @@ function exampleWith(path: readonly (string | number)[], value: unknown): unknow
   return document;
 }
 
-function refusalOf(document: unknown): string {
+function rejectionOf(document: unknown): string {
   try {
     readSeed(document);
   } catch (error) {
@@ -48,7 +48,7 @@ function refusalOf(document: unknown): string {
 }
 
 describe('the documented example', () => {
-  it('is accepted as it is, amounts in thousandths', () => {
+  it('accepts the documented example, with amounts in thousandths', () => {
     const { projects, prices } = parseSeed(EXAMPLE);
     expect(projects).toHaveLength(1);
     expect(projects[0]).toMatchObject({
@@ -65,14 +65,14 @@ describe('the documented example', () => {
     });
   });
 
-  it('gives the same ids every time', () => {
+  it('makes the same ids every time', () => {
     expect(parseSeed(EXAMPLE)).toEqual(parseSeed(EXAMPLE));
     expect(parseSeed(EXAMPLE).projects[0]?.project.id).toMatch(/^[0-9a-f]{24}$/);
   });
 });
 
 describe('what may be left out', () => {
-  it('has the defaults that the demo writes out', () => {
+  it('fills in the defaults that the demo writes out', () => {
     const least = {
       projects: [{ name: 'Demo', slug: 'demo', environment: 'dev', apiKeys: DEMO_SEED.projects[0]?.apiKeys }],
       prices: { sms: DEMO_SEED.prices.sms, whatsapp: DEMO_SEED.prices.whatsapp, telegram: 40 },
@@ -98,7 +98,7 @@ describe('what may be left out', () => {
     });
   });
 
-  it('is filled in throughout a whatsapp tree', () => {
+  it('fills in the defaults throughout a whatsapp tree', () => {
     const [business] = readSeed(DEMO_SEED).projects[0]?.whatsappBusinesses ?? [];
     expect(business).toMatchObject({
       createdAt: '2024-01-01T00:00:00.000Z',
@@ -192,21 +192,21 @@ describe('a mistake is told with its path', () => {
     [['prices', 'telegram'], null, 'prices.telegram', /expected number/],
     [['prices', 'whatsapp', 'MARKETING'], undefined, 'prices.whatsapp.MARKETING', /expected number/],
     [['prices', 'international', 0, 'countryIso'], 'tr', 'prices.international[0].countryIso', /upper-case/],
-  ])('%j = %j', (path, value, at, problem) => {
-    const rejection = refusalOf(exampleWith(path, value));
+  ])('rejects %j = %j with its path', (path, value, at, problem) => {
+    const rejection = rejectionOf(exampleWith(path, value));
     expect(rejection).toContain(`→ at ${at}`);
     expect(rejection).toMatch(problem);
   });
 
-  it('all of them at once', () => {
+  it('reports every mistake at once', () => {
     const document = exampleWith(['projects', 0, 'credit'], 'much') as { prices: { telegram: unknown } };
     document.prices.telegram = 'little';
-    expect(refusalOf(document)).toContain('→ at projects[0].credit');
-    expect(refusalOf(document)).toContain('→ at prices.telegram');
+    expect(rejectionOf(document)).toContain('→ at projects[0].credit');
+    expect(rejectionOf(document)).toContain('→ at prices.telegram');
   });
 });
 
-describe('a name nobody knows', () => {
+describe('an unknown name', () => {
   test.each<[path: (string | number)[], name: string, at: string]>([
     [['project'], 'project', ''],
     [['projects', 0, 'sendingThreshold'], 'sendingThreshold', 'projects[0]'],
@@ -214,8 +214,8 @@ describe('a name nobody knows', () => {
     [['projects', 0, 'senderIds', 0, 'price'], 'price', 'projects[0].senderIds[0]'],
     [['prices', 'sms', 'zain'], 'zain', 'prices.sms'],
     [['prices', 'international', 0, 'iso'], 'iso', 'prices.international[0]'],
-  ])('%j is refused', (path, name, at) => {
-    const rejection = refusalOf(exampleWith(path, 1));
+  ])('rejects the unknown name %j', (path, name, at) => {
+    const rejection = rejectionOf(exampleWith(path, 1));
     expect(rejection).toContain(`Unrecognized key: "${name}"`);
     if (at !== '') expect(rejection).toContain(`→ at ${at}`);
   });
@@ -223,22 +223,22 @@ describe('a name nobody knows', () => {
 
 describe('what stands twice', () => {
   const [demo] = DEMO_SEED.projects;
-  it('is refused: a slug', () => {
-    expect(refusalOf({ ...DEMO_SEED, projects: [demo, { ...demo, apiKeys: [] }] })).toBe(
+  it('rejects two projects with one slug', () => {
+    expect(rejectionOf({ ...DEMO_SEED, projects: [demo, { ...demo, apiKeys: [] }] })).toBe(
       'two projects have the slug demo',
     );
   });
 
-  it('is refused: a key', () => {
-    expect(refusalOf({ ...DEMO_SEED, projects: [demo, { ...demo, slug: 'other' }] })).toBe(
+  it('rejects an API key that stands twice', () => {
+    expect(rejectionOf({ ...DEMO_SEED, projects: [demo, { ...demo, slug: 'other' }] })).toBe(
       'an API key stands twice',
     );
   });
 
-  it('is refused: an id', () => {
+  it('rejects two projects with one id', () => {
     const id = '664abc000000000000000001';
     expect(
-      refusalOf({
+      rejectionOf({
         ...DEMO_SEED,
         projects: [
           { ...demo, id },
@@ -248,9 +248,9 @@ describe('what stands twice', () => {
     ).toBe(`two projects have the id ${id}`);
   });
 
-  it('is refused: a sender ID of one project', () => {
+  it('rejects a sender ID that a project has twice', () => {
     const senderIds = [demo?.senderIds?.[0], demo?.senderIds?.[0]];
-    expect(refusalOf({ ...DEMO_SEED, projects: [{ ...demo, senderIds }] })).toBe(
+    expect(rejectionOf({ ...DEMO_SEED, projects: [{ ...demo, senderIds }] })).toBe(
       'project demo has the sender ID Barid twice',
     );
   });
@@ -260,21 +260,21 @@ describe('the number of an inbound webhook', () => {
   const [demo] = DEMO_SEED.projects;
   const webhook = (phoneNumberId: string) => ({ phoneNumberId, url: 'https://example.com/', secret: SECRET });
 
-  it('must stand in the whatsapp tree of its project, when there is one', () => {
+  it('rejects an inbound webhook of a number that is not in the whatsapp tree of the project', () => {
     const inboundWebhooks = [webhook('664def456abc789012345678'), webhook('664def456abc789012345679')];
-    const rejection = refusalOf({ ...DEMO_SEED, projects: [{ ...demo, inboundWebhooks }] });
+    const rejection = rejectionOf({ ...DEMO_SEED, projects: [{ ...demo, inboundWebhooks }] });
     expect(rejection).toContain("must be the id of one of the project's whatsapp numbers");
     expect(rejection).toContain('→ at projects[0].inboundWebhooks[1].phoneNumberId');
     expect(rejection).not.toContain('inboundWebhooks[0]');
   });
 
-  it('has one in the whole file', () => {
+  it('rejects two inbound webhooks of one number', () => {
     const inboundWebhooks = [webhook('664def456abc789012345678')];
     const projects = [
       { ...demo, inboundWebhooks },
       { ...demo, slug: 'other', apiKeys: [], inboundWebhooks },
     ];
-    expect(refusalOf({ ...DEMO_SEED, projects })).toBe(
+    expect(rejectionOf({ ...DEMO_SEED, projects })).toBe(
       'the number 664def456abc789012345678 has two inbound webhooks',
     );
   });

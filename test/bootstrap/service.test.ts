@@ -56,8 +56,8 @@ function serviceWith(
   });
 }
 
-/** A queue that tells when it is begun and ended; what it carries is of no matter here. */
-class ToldQueue extends MemoryJobQueue {
+/** A queue that tells when it is started and closed. */
+class ObservedQueue extends MemoryJobQueue {
   onConsume: () => Promise<void> = async () => {};
   onClose: () => Promise<void> = async () => {};
 
@@ -72,8 +72,8 @@ class ToldQueue extends MemoryJobQueue {
   }
 }
 
-function toldQueue(): { queue: ToldQueue; module: ContainerModule } {
-  const queue = new ToldQueue({ logger: new RecordingLogger() });
+function observedQueue(): { queue: ObservedQueue; module: ContainerModule } {
+  const queue = new ObservedQueue({ logger: new RecordingLogger() });
   return {
     queue,
     module: new ContainerModule(({ rebind }) => {
@@ -84,7 +84,7 @@ function toldQueue(): { queue: ToldQueue; module: ContainerModule } {
 
 describe('the address of a seeded inbound webhook', () => {
   it.each(['http://example.com/', 'https://10.0.0.1/', 'https://user@example.com/', 'nowhere'])(
-    '%s is refused with its path, and nothing is written',
+    'rejects the address %s with its path, and writes nothing',
     async (inboundUrl) => {
       const service = serviceWith({ inboundUrl });
       const error = await service.start().catch((thrown: unknown) => thrown);
@@ -97,21 +97,21 @@ describe('the address of a seeded inbound webhook', () => {
     },
   );
 
-  it('is kept in its parsed form', async () => {
+  it('stores the address in its parsed form', async () => {
     const service = serviceWith({ inboundUrl: 'https://EXAMPLE.com:443/in?a=b#part' });
     await service.start();
-    const kept = await service.roots.unitOfWork.read((stores) =>
+    const stored = await service.roots.unitOfWork.read((stores) =>
       stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
     );
-    expect(kept).toMatchObject([{ phoneNumberId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
-    expect(kept[0]?.secret).not.toContain(SECRET);
+    expect(stored).toMatchObject([{ phoneNumberId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
+    expect(stored[0]?.secret).not.toContain(SECRET);
     await service.stop();
   });
 });
 
 describe('Service', () => {
-  it('starts in order: tables, seed, work; and opens the interface last', async () => {
-    const { queue, module } = toldQueue();
+  it('starts in order: tables, seed, work; and opens the HTTP interface last', async () => {
+    const { queue, module } = observedQueue();
     const service = serviceWith({ overrides: [module] });
     const seen: unknown[] = [];
     queue.onConsume = async () => {
@@ -129,8 +129,8 @@ describe('Service', () => {
     await service.stop();
   });
 
-  it('stops in order: interface, queue, database; and is not ready meanwhile', async () => {
-    const { queue, module } = toldQueue();
+  it('stops in order: HTTP interface, queue, database; and is not ready meanwhile', async () => {
+    const { queue, module } = observedQueue();
     const service = serviceWith({ overrides: [module] });
     await service.start();
     await service.listen(0, LOOPBACK);
@@ -149,7 +149,7 @@ describe('Service', () => {
     await expect(unitOfWork.ping()).rejects.toThrow();
   });
 
-  it('can be stopped twice, at once and again, and before it listened', async () => {
+  it('stops when it is stopped twice, at once and again, and before it listened', async () => {
     const service = serviceWith();
     await service.start();
     await service.listen(0, LOOPBACK);
@@ -161,8 +161,8 @@ describe('Service', () => {
     await unheard.stop();
   });
 
-  it('does no work in the role api', async () => {
-    const { queue, module } = toldQueue();
+  it('runs no jobs in the role api', async () => {
+    const { queue, module } = observedQueue();
     let consumers = 0;
     queue.onConsume = async () => {
       consumers += 1;
@@ -181,7 +181,7 @@ describe('Service', () => {
     await Promise.all([holder.stop(), late.stop()]);
   });
 
-  it('answers every request that had arrived when it stops, and keeps what it answered', async () => {
+  it('replies to every request that had arrived when it stops, and stores the messages', async () => {
     const filename = join(folder, 'load', 'barid.db');
     const gate = new Gate();
     const held = new ContainerModule(({ rebind }) => {
@@ -214,7 +214,7 @@ describe('Service', () => {
         if (arrived === REQUESTS) resolve();
       });
     });
-    const answers = Array.from({ length: REQUESTS }, (_, index) =>
+    const responses = Array.from({ length: REQUESTS }, (_, index) =>
       fetch(`http://${LOOPBACK}:${port}/sms`, {
         method: 'POST',
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
@@ -228,10 +228,10 @@ describe('Service', () => {
     await expect(fetch(`http://${LOOPBACK}:${port}/healthz`)).rejects.toThrow();
     gate.open();
     const smsIds = await Promise.all(
-      answers.map(async (answering) => {
-        const answer = await answering;
-        expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
-        return ((await answer.json()) as { smsId: string }).smsId;
+      responses.map(async (pending) => {
+        const response = await pending;
+        expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+        return ((await response.json()) as { smsId: string }).smsId;
       }),
     );
     await Promise.all([closed, stopped]);

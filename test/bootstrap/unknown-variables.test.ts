@@ -22,7 +22,7 @@ test.each(['HOME', 'PATH', 'HOSTNAME', 'USER', 'PWD', 'TERM', 'NODE_OPTIONS', 'n
   },
 );
 
-it('says nothing of names that are known, files of secrets among them', () => {
+it('accepts known names, files of secrets among them', () => {
   const all = configNames();
   expect(all).toEqual(expect.arrayContaining(['PORT', 'SECRET_KEY', 'SECRET_KEY_FILE', 'DATABASE_URL_FILE']));
   expect(all).not.toContain('PORT_FILE');

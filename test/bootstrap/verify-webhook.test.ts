@@ -19,7 +19,7 @@ const standardHeaders = {
 };
 
 describe('genuine requests', () => {
-  it('are recognised in every vector, as text and as bytes, in both forms', () => {
+  it('accepts the request of every vector, as text and as bytes, in both forms', () => {
     for (const { body, inbound, standard } of vectors) {
       const headers = {
         'X-SVC-Webhook-Signature': inbound.signature,
@@ -37,7 +37,7 @@ describe('genuine requests', () => {
     }
   });
 
-  it('may carry each header as a list of one', () => {
+  it('accepts each header as a list of one', () => {
     const headers = Object.fromEntries(
       Object.entries(inboundHeaders).map(([name, value]) => [name, [value]]),
     );
@@ -49,7 +49,7 @@ describe('the timestamp', () => {
   test.each<[string, WebhookHeaders, string, number]>([
     ['inbound', inboundHeaders, inbound.secret, now],
     ['standard', standardHeaders, standard.secret, Number(standard.timestamp) * 1_000],
-  ])('of an %s request may be five minutes off', (_, headers, secret, at) => {
+  ])('accepts the timestamp of an %s request up to five minutes off', (_, headers, secret, at) => {
     for (const [offset, accepted] of [
       [300_000, true],
       [-300_000, true],
@@ -85,7 +85,7 @@ describe('forged requests', () => {
       'another id',
       () => verifyWebhook(body, { ...standardHeaders, 'webhook-id': 'other' }, standard.secret, { now }),
     ],
-  ])('%s', (_, verified) => {
+  ])('rejects a forged request with %s', (_, verified) => {
     expect(verified()).toBe(false);
   });
 });
@@ -116,11 +116,11 @@ describe('hostile headers', () => {
     ['no timestamp', { 'x-svc-webhook-signature': signature }],
     ['half of the standard ones', { 'webhook-signature': standard.signature }],
     ['endless signatures', { ...standardHeaders, 'webhook-signature': 'v1,x '.repeat(100_000) }],
-  ])('%s: false, and nothing thrown', (_, headers) => {
+  ])('rejects hostile headers without throwing: %s', (_, headers) => {
     expect(verifyWebhook(body, headers as WebhookHeaders, inbound.secret, { now })).toBe(false);
   });
 
-  it('a body that was parsed already is false', () => {
+  it('rejects a body that was parsed already', () => {
     expect(verifyWebhook({ a: 1 } as unknown as string, inboundHeaders, inbound.secret, { now })).toBe(false);
   });
 });

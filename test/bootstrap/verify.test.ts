@@ -24,7 +24,7 @@ function verifyAt(databaseUrl: string) {
   });
 }
 
-it('verify tells differences in IQD and dead-letter jobs, and ends with 1 until both are gone', async () => {
+it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until both are gone', async () => {
   const filename = join(folder, 'barid.db');
   const database = openDatabase({ kind: 'sqlite', filename });
   await database.migrate();
@@ -62,7 +62,7 @@ it('verify tells differences in IQD and dead-letter jobs, and ends with 1 until 
   });
 });
 
-it('verify says in one line why it cannot use a database', async () => {
+it('verify prints one line of reason when it cannot use a database', async () => {
   expect(await verify(join(folder, 'new.db'))).toEqual({
     code: EXIT_UNAVAILABLE,
     stdout: '',

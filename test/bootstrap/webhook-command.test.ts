@@ -15,7 +15,7 @@ const DELIVERED_ID = '0000000000000000000000d1';
 const DISCARDED_ID = '0000000000000000000000d2';
 const WAITING_ID = '0000000000000000000000d3';
 const SECRET_TEXT = 'v1:sealed-secret';
-const BODY_TEXT = 'what somebody wrote';
+const BODY_TEXT = 'the text of a customer';
 
 let folder: string;
 let environment: Record<string, string>;
@@ -66,35 +66,35 @@ afterEach(() => {
 
 async function run(...given: readonly string[]) {
   const printed: string[] = [];
-  const complaints: string[] = [];
+  const errors: string[] = [];
   const output = {
     print: (line: string) => printed.push(line),
-    error: (line: string) => complaints.push(line),
+    error: (line: string) => errors.push(line),
   };
   const code = await runWebhookCommand(given, environment, output, { now: () => NOW + HOUR_MS - 1 });
-  return { code, printed, complaints };
+  return { code, printed, errors };
 }
 
 describe('log', () => {
-  it('shows a line for each event, the newest first, without what was written and without secrets', async () => {
-    const { code, printed, complaints } = await run('log', NUMBER_ID);
+  it('prints a line for each event, the newest first, without texts and secrets', async () => {
+    const { code, printed, errors } = await run('log', NUMBER_ID);
     expect(printed).toEqual([
       `2026-01-15T12:00:00.002Z  ${WAITING_ID}  queued_retry  3 attempts  next 2026-01-15T13:00:00.000Z  last error timeout  to customer.example/inbound`,
       `2026-01-15T12:00:00.001Z  ${DISCARDED_ID}  discarded  50 attempts  last error HTTP 500  to customer.example/inbound`,
       `2026-01-15T12:00:00.000Z  ${DELIVERED_ID}  delivered  1 attempt  to customer.example/inbound`,
     ]);
-    expect([code, complaints]).toEqual([0, []]);
+    expect([code, errors]).toEqual([0, []]);
   });
 
-  it('says that a number has no events', async () => {
-    const { code, printed, complaints } = await run('log', '0'.repeat(24));
+  it('reports a number without events', async () => {
+    const { code, printed, errors } = await run('log', '0'.repeat(24));
     expect([code, printed]).toEqual([1, []]);
-    expect(complaints).toEqual(['log: there are no events of 000000000000000000000000']);
+    expect(errors).toEqual(['log: there are no events of 000000000000000000000000']);
   });
 });
 
 describe('retry', () => {
-  it('makes a discarded event due at once, once more', async () => {
+  it('makes a discarded event due at once', async () => {
     const { code, printed } = await run('retry', DISCARDED_ID);
     expect(code).toBe(0);
     expect(printed).toEqual([
@@ -110,29 +110,29 @@ describe('retry', () => {
 
   it.each([
     ['was delivered', DELIVERED_ID],
-    ['nobody knows', 'f'.repeat(24)],
-  ])('refuses an event that %s', async (_, id) => {
-    const { code, printed, complaints } = await run('retry', id);
+    ['does not exist', 'f'.repeat(24)],
+  ])('rejects an event that %s', async (_, id) => {
+    const { code, printed, errors } = await run('retry', id);
     expect([code, printed]).toEqual([1, []]);
-    expect(complaints).toEqual([`retry: ${id} is not in the log, or was delivered`]);
+    expect(errors).toEqual([`retry: ${id} is not in the log, or was delivered`]);
   });
 });
 
 describe('the command', () => {
   it.each([[[]], [['log']], [['retry', 'x']], [['log', NUMBER_ID, 'more']], [['remove', NUMBER_ID]]])(
-    'explains itself when given %j',
+    'prints its usage when given %j',
     async (given) => {
-      const { code, printed, complaints } = await run(...given);
+      const { code, printed, errors } = await run(...given);
       expect([code, printed]).toEqual([2, []]);
-      expect(complaints[0]).toContain('npm run webhooks -- log <id of the number>');
+      expect(errors[0]).toContain('npm run webhooks -- log <id of the number>');
     },
   );
 
   it('ends with 78 when the configuration cannot be used', async () => {
     environment = { DATABASE_URL: 'mysql://localhost' };
-    const { code, complaints } = await run('log', NUMBER_ID);
+    const { code, errors } = await run('log', NUMBER_ID);
     expect(code).toBe(78);
-    expect(complaints[0]).toContain('DATABASE_URL: must be sqlite:PATH');
+    expect(errors[0]).toContain('DATABASE_URL: must be sqlite:PATH');
   });
 
   it('runs as a process', async () => {

@@ -40,7 +40,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await network.close();
     });
 
-    it('answers with the documented body meanwhile, and as before once it is back', async () => {
+    it('replies with the documented error while the database is away, and as before afterwards', async () => {
       const before = await remote.request('/sms', send(0));
       expect(before.status).toBe(200);
       network.sever();
@@ -75,8 +75,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    // Each of these waits for one silent statement, not for one after the other of everybody before it.
-    it('answers everybody who waits while it is silent', { timeout: 40_000 }, async () => {
+    // Each request waits for one silent statement, not for those of the requests before it.
+    it('replies to every waiting request while the database is silent', { timeout: 40_000 }, async () => {
       expect((await remote.request('/sms', send(0))).status).toBe(200);
       network.pause();
       const meanwhile = await Promise.all(

@@ -26,7 +26,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     };
     afterEach(() => group.dispose());
 
-    it('start at the same moment on an empty database, and fill it once', async () => {
+    it('seeds an empty database once when services start at the same moment', async () => {
       const members = await groupWith(15_000).start([{ role: 'api' }, { role: 'api' }]);
       await group.rows('TRUNCATE projects, price_lists, ledger_entries, api_keys CASCADE');
       const everyone = new MeetingPoint(members.length);
@@ -34,7 +34,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       const applied = await Promise.all(
         members.map(({ service: { roots } }) =>
           new ApplySeed({
-            unitOfWork: meetingWhereItIsEmpty(roots.unitOfWork, everyone),
+            unitOfWork: meetingAtIsEmpty(roots.unitOfWork, everyone),
             keyHasher: roots.keyHasher,
             secretBox: roots.secretBox,
             webhookTransport: roots.webhookTransport,
@@ -49,35 +49,35 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    it.each([1, 2])('accept exactly what the credit covers, round %i', async () => {
-      const rest = COST - 1;
-      const [first, second] = await groupWith(MESSAGES * COST + rest).start([
+    it.each([1, 2])('accepts exactly the sends that the credit covers, round %i', async () => {
+      const left = COST - 1;
+      const [first, second] = await groupWith(MESSAGES * COST + left).start([
         { role: 'api' },
         { role: 'api' },
         { role: 'worker' },
         { role: 'worker' },
       ]);
-      const answers = await Promise.all(
+      const replies = await Promise.all(
         Array.from({ length: ATTEMPTS }, (_, index) =>
           (isEven(index) ? first : second).request('/sms', send(index)),
         ),
       );
-      const accepted = answers.filter((answer) => answer.status === 200);
-      const left = accepted.map((answer) => (answer.body as { remainingCredit: number }).remainingCredit);
-      expect(left.sort((a, b) => a - b)).toEqual(
-        Array.from({ length: MESSAGES }, (_, index) => rest + index * COST),
+      const accepted = replies.filter((reply) => reply.status === 200);
+      const remaining = accepted.map((reply) => (reply.body as { remainingCredit: number }).remainingCredit);
+      expect(remaining.sort((a, b) => a - b)).toEqual(
+        Array.from({ length: MESSAGES }, (_, index) => left + index * COST),
       );
       const rejections = new Set(
-        answers
-          .filter((answer) => answer.status !== 200)
-          .map((answer) => JSON.stringify([answer.status, answer.body])),
+        replies
+          .filter((reply) => reply.status !== 200)
+          .map((reply) => JSON.stringify([reply.status, reply.body])),
       );
       expect([...rejections].map((text) => JSON.parse(text))).toEqual([
         [
           400,
           {
             error: 'Insufficient credit, please add more credit',
-            yourCredit: rest,
+            yourCredit: left,
             requiredCredit: COST,
             canCover: false,
           },
@@ -86,19 +86,19 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await group.advance(1_000);
       expect(await group.problems()).toEqual([]);
       expect(await group.rows('SELECT balance, held, spent FROM accounts')).toEqual([
-        { balance: rest * 1000, held: 0, spent: MESSAGES * COST * 1000 },
+        { balance: left * 1000, held: 0, spent: MESSAGES * COST * 1000 },
       ]);
     });
 
-    it('give every attemptNumber to one worker only', async () => {
+    it('submits every attempt from one worker only', async () => {
       const [api] = await groupWith(1_000_000).start([
         { role: 'api' },
         { role: 'worker' },
         { role: 'worker' },
         { role: 'worker' },
       ]);
-      // Test numbers that whatsapp refuses: every message takes two attempts.
-      const answers = await Promise.all(
+      // Test numbers that whatsapp rejects: every message takes two attempts.
+      const replies = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
           api.request(
             '/sms',
@@ -106,7 +106,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
           ),
         ),
       );
-      const ids = answers.map((answer) => (answer.body as { smsId: string }).smsId);
+      const ids = replies.map((reply) => (reply.body as { smsId: string }).smsId);
       await group.advance(1_000);
       expect(await group.problems()).toEqual([]);
       expect(group.submitted.map(({ smsId, attemptNumber }) => `${smsId} ${attemptNumber}`).sort()).toEqual(
@@ -116,8 +116,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
   },
 );
 
-/** Everybody finds the database empty before anybody fills it. */
-function meetingWhereItIsEmpty(real: UnitOfWork, everyone: MeetingPoint): UnitOfWork {
+/** Every service finds the database empty before one of them fills it. */
+function meetingAtIsEmpty(real: UnitOfWork, everyone: MeetingPoint): UnitOfWork {
   return {
     run: (work, durability) =>
       real.run(({ projects, ...stores }) => {

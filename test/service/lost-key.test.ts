@@ -8,7 +8,7 @@ import { seedWith } from '../support/seeds.ts';
 const NUMBER_ID = '664def456abc789012345678';
 const HOUR = 3_600_000;
 
-it('ends an event whose secret was sealed under a key that is gone, by its schedule', async () => {
+it('discards an event at the end of its schedule when its secret was sealed under a lost key', async () => {
   const service = await startService({
     seed: seedWith({
       inboundWebhooks: [
@@ -21,11 +21,11 @@ it('ends an event whose secret was sealed under a key that is gone, by its sched
     }),
   });
   const { roots } = service.service;
-  const stranger = new AesSecretBox({ secretKey: Buffer.alloc(32, 9) });
+  const otherBox = new AesSecretBox({ secretKey: Buffer.alloc(32, 9) });
   await roots.unitOfWork.run(async ({ inboundWebhooks }) => {
     const [webhook] = await inboundWebhooks.byPhoneNumberIds([NUMBER_ID]);
     if (webhook === undefined) throw new Error('The number is configured');
-    await inboundWebhooks.save([{ ...webhook, secret: stranger.seal('another secret') }]);
+    await inboundWebhooks.save([{ ...webhook, secret: otherBox.seal('another secret') }]);
   });
   await service.writeTo(NUMBER_ID, '9647709999999', { type: 'text', content: { text: 'hello' } });
   const [event] = await roots.inboundLog.read(NUMBER_ID);

@@ -51,7 +51,7 @@ it('sends, tracks and reads credit and sender IDs with the published client of t
   });
 });
 
-it('gives the published client every error it tells apart', async () => {
+it('raises every error class of the published client', async () => {
   const demo = await clientOf();
   await expect(demo.client.trackSMS('sms-unknown')).rejects.toBeInstanceOf(NotFoundError);
   await expect(demo.send({ phoneNumber: '12' })).rejects.toBeInstanceOf(ValidationError);
@@ -61,8 +61,8 @@ it('gives the published client every error it tells apart', async () => {
   expect(limited).toBeInstanceOf(RateLimitError);
   expect(limited).toMatchObject({ waitMinutes: 10, maxRequests: 5, timeWindowMinutes: 10 });
 
-  const stranger = await clientOf(undefined, 'sk_dev_ffffffffffffffffffffffffffffffffffffffff');
-  await expect(stranger.client.getProjectInfo()).rejects.toBeInstanceOf(UnauthorizedError);
+  const unknown = await clientOf(undefined, 'sk_dev_ffffffffffffffffffffffffffffffffffffffff');
+  await expect(unknown.client.getProjectInfo()).rejects.toBeInstanceOf(UnauthorizedError);
 
   const poor = await clientOf(seedWith({ credit: 79 }));
   const insufficient = await poor.send({ provider: 'sms' }).catch((error: unknown) => error);

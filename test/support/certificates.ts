@@ -19,7 +19,7 @@ export interface CertificateAuthority {
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-/** Makes the keys in a directory of its own, and removes it before it answers. */
+/** Makes the keys in a directory of its own, and removes it before it returns. */
 export function withCertificateAuthority<T>(use: (authority: CertificateAuthority) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
   const path = (name: string): string => join(folder, name);

@@ -7,7 +7,7 @@ const JSON_TYPE = 'application/json';
 /** What stands behind the media type of each reply that is a text. */
 const CHARSET = '; charset=utf-8';
 
-/** What any path may answer when the request matched no declared route. */
+/** The responses of a request that matched no declared route. */
 const ROUTELESS_RESPONSES = [
   'NotFound',
   'MalformedRequest',
@@ -34,10 +34,10 @@ interface DocumentedResponse {
 }
 
 /**
- * Turns an OpenAPI document into a check of answers: it throws when the status, a header or the body of an
- * answer is not what the document says. Objects are closed for this, so an undocumented field is found too.
+ * Turns an OpenAPI document into a check of replies: it throws when the status, a header or the body of a reply
+ * is not as documented. Objects are closed for this, so an undocumented field is found too.
  */
-export function documentedAnswers(openApi: OpenApi): (seen: ObservedReply) => void {
+export function documentedReplies(openApi: OpenApi): (seen: ObservedReply) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   const compiled = new Map<JsonSchema, ValidateFunction>();
@@ -50,7 +50,7 @@ export function documentedAnswers(openApi: OpenApi): (seen: ObservedReply) => vo
   return (seen) => {
     const where = `${seen.method || 'raw'} ${seen.route ?? '(no route)'} ${seen.status}`;
     const fail = (what: string): never => {
-      throw new Error(`Undocumented answer: ${where}: ${what}\n${seen.body.slice(0, 500)}`);
+      throw new Error(`Undocumented reply: ${where}: ${what}\n${seen.body.slice(0, 500)}`);
     };
     const documented = responseFor(openApi, seen) ?? fail('this status is not documented');
     const mediaType = Object.keys(documented.content ?? {}).find((type) => isOfType(seen, type));

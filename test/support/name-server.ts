@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net';
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 const TYPE_AAAA = 28;
-const ANSWERED = 0x8180;
+const NO_ERROR = 0x8180;
 const NO_SUCH_NAME = 0x8183;
 const TTL_SECONDS = 60;
 
-/** `silent`: its questions are never answered. */
+/** `silent`: queries get no response. */
 export type Zone = Readonly<
   Record<string, 'silent' | { readonly a?: readonly string[]; readonly aaaa?: readonly string[] | 'silent' }>
 >;
 
-/** A name server on loopback that knows the names of its zone, and counts what it is asked. */
+/** A name server on loopback that knows the names of its zone, and records its queries. */
 export class NameServer {
   /** `name type`, in the order they came. */
-  readonly questions: string[] = [];
+  readonly queries: string[] = [];
   readonly #socket: Socket;
 
   private constructor(socket: Socket) {
@@ -27,16 +27,16 @@ export class NameServer {
   static async open(zone: Zone): Promise<NameServer> {
     const socket = createSocket('udp4');
     const server = new NameServer(socket);
-    socket.on('message', (question, { port, address }) => {
-      const answer = server.#answer(question, zone);
-      if (answer !== null) socket.send(answer, port, address);
+    socket.on('message', (query, { port, address }) => {
+      const response = server.#response(query, zone);
+      if (response !== null) socket.send(response, port, address);
     });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
     return server;
   }
 
-  /** As a resolver takes it. */
+  /** In the form that a resolver takes. */
   get address(): string {
     const { address, port } = this.#socket.address() as AddressInfo;
     return `${address}:${port}`;
@@ -46,34 +46,34 @@ export class NameServer {
     this.#socket.close();
   }
 
-  #answer(question: Buffer, zone: Zone): Buffer | null {
+  #response(query: Buffer, zone: Zone): Buffer | null {
     const labels: string[] = [];
     let at = HEADER_BYTES;
-    for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
-      labels.push(question.toString('latin1', at + 1, at + 1 + length));
+    for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+      labels.push(query.toString('latin1', at + 1, at + 1 + length));
       at += 1 + length;
     }
     const end = at + 5;
-    const type = question.readUInt16BE(at + 1);
+    const type = query.readUInt16BE(at + 1);
     const name = labels.join('.').toLowerCase();
-    this.questions.push(`${name} ${type === TYPE_A ? 'A' : 'AAAA'}`);
+    this.queries.push(`${name} ${type === TYPE_A ? 'A' : 'AAAA'}`);
     const known = zone[name];
     if (known === 'silent') return null;
     const addresses = (type === TYPE_AAAA ? known?.aaaa : known?.a) ?? [];
     if (addresses === 'silent') return null;
-    const header = Buffer.from(question.subarray(0, HEADER_BYTES));
-    header.writeUInt16BE(known === undefined ? NO_SUCH_NAME : ANSWERED, 2);
+    const header = Buffer.from(query.subarray(0, HEADER_BYTES));
+    header.writeUInt16BE(known === undefined ? NO_SUCH_NAME : NO_ERROR, 2);
     for (const [index, count] of [1, addresses.length, 0, 0].entries())
       header.writeUInt16BE(count, 4 + 2 * index);
     const records = addresses.map((address) => record(type, address));
-    return Buffer.concat([header, question.subarray(HEADER_BYTES, end), ...records]);
+    return Buffer.concat([header, query.subarray(HEADER_BYTES, end), ...records]);
   }
 }
 
 function record(type: number, address: string): Buffer {
   const data = type === TYPE_A ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
   const fixed = Buffer.alloc(HEADER_BYTES);
-  // The name of the question.
+  // A pointer to the name of the query.
   fixed.writeUInt16BE(0xc000 | HEADER_BYTES, 0);
   fixed.writeUInt16BE(type, 2);
   fixed.writeUInt16BE(1, 4);

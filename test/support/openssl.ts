@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Whether the openssl command line is there; tests that need it are skipped with this reason otherwise. */
+/** Whether the openssl command line is installed; without it the tests that need it are skipped. */
 export const hasOpenssl = ((): boolean => {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' });
@@ -12,7 +12,7 @@ export const hasOpenssl = ((): boolean => {
 
 export const OPENSSL_MISSING = 'the openssl command line is not installed';
 
-/** Runs openssl and answers what it printed. Throws with what it complained about. */
+/** Runs openssl and returns its output. Throws with its error text. */
 export function openssl(args: readonly string[], input: string | Uint8Array = ''): Buffer {
   return execFileSync('openssl', args, { input, stdio: ['pipe', 'pipe', 'pipe'] });
 }

@@ -169,7 +169,7 @@ export class PrivateServer {
   }
 }
 
-/** A port nobody listens on at the moment. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
@@ -186,7 +186,7 @@ export function temporaryFolder(name: string, { uid, gid }: ServerUser): string 
   return folder;
 }
 
-/** Servers refuse to run as root: the first of these users that exists runs them instead. */
+/** Servers do not run as root: the first of these users that exists runs them instead. */
 export function ordinaryUser(names: readonly string[]): ServerUser {
   if (process.getuid?.() !== 0) return {};
   for (const name of names) {

@@ -58,7 +58,7 @@ export class RabbitWorld {
     return process;
   }
 
-  /** Resolves with the next message that was set aside. */
+  /** Resolves with the next message in the dead-letter queue. */
   async nextDeadLetter(): Promise<{ text: string; reason: string }> {
     return await new Promise((resolve, reject) => {
       const take = this.admin.consume(this.topology.deadLetterQueue, (message) => {

@@ -6,7 +6,7 @@ export interface LogEntry {
   readonly fields: LogFields;
 }
 
-/** Keeps what was logged, and lets a test wait for it. */
+/** Records log events, and lets a test wait for one. */
 export class RecordingLogger implements Logger {
   readonly entries: LogEntry[] = [];
   #waiters: { readonly event: LogEvent; readonly times: number; readonly resolve: () => void }[] = [];

@@ -1,17 +1,17 @@
 import { afterEach, expect } from 'vitest';
 import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
-import { documentedAnswers } from './documented-replies.ts';
+import { documentedReplies } from './documented-replies.ts';
 
 const running: { harness: Harness; problems: string[] }[] = [];
 
-/** A harness that is closed after the test, and fails it when an answer was not what the document says. */
+/** A harness that is closed after the test, and fails it when a reply was not as documented. */
 export async function startService(options: HarnessOptions = {}): Promise<Harness> {
   const problems: string[] = [];
-  let check: ReturnType<typeof documentedAnswers> | null = null;
+  let check: ReturnType<typeof documentedReplies> | null = null;
   const harness = await startHarness({
     ...options,
     observeReply: (seen) => {
-      check ??= documentedAnswers(harness.service.http.openApi);
+      check ??= documentedReplies(harness.service.http.openApi);
       try {
         check(seen);
       } catch (error) {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/adapters/http/http-server.ts';
 import type { ObservedReply } from '../../../src/adapters/http/server/observed-reply.ts';
 import { DEV_KEY } from '../../support/builders.ts';
-import { documentedAnswers } from '../../support/documented-replies.ts';
+import { documentedReplies } from '../../support/documented-replies.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { MemoryApi } from './memory-api.ts';
 
@@ -49,7 +49,7 @@ export class HttpWorld {
       observeReply: (seen) => this.#check(seen),
       ...options,
     });
-    this.#documented = documentedAnswers(this.http.openApi);
+    this.#documented = documentedReplies(this.http.openApi);
   }
 
   readonly #documented: (seen: ObservedReply) => void;

@@ -31,7 +31,7 @@ beforeAll(async () => {
   lookup = nameLookup({ servers: [server.address], hostsFile, answerMs: ANSWER_MS, families: [4, 6] });
 });
 afterEach(() => {
-  server.questions.length = 0;
+  server.queries.length = 0;
 });
 afterAll(() => {
   server.close();
@@ -47,7 +47,7 @@ describe('names by DNS', () => {
       { address: '192.0.2.2', family: 4 },
       { address: '2001:db8::1', family: 6 },
     ]);
-    expect(server.questions.sort()).toEqual(['both.example.com A', 'both.example.com AAAA']);
+    expect(server.queries.sort()).toEqual(['both.example.com A', 'both.example.com AAAA']);
   });
 
   it('lead to those of the one family they have', async () => {
@@ -63,7 +63,7 @@ describe('names by DNS', () => {
   it('are asked for in the families that can be reached', async () => {
     const ipv4 = nameLookup({ servers: [server.address], hostsFile, families: [4] });
     expect(await look('both.example.com', ipv4)).toHaveLength(2);
-    expect(server.questions).toEqual(['both.example.com A']);
+    expect(server.queries).toEqual(['both.example.com A']);
   });
 
   it('that have no address, or do not exist, are errors', async () => {
@@ -78,9 +78,9 @@ describe('names by DNS', () => {
       ),
     );
     expect(all).toEqual(Array.from({ length: 50 }, () => [{ address: '192.0.2.3', family: 4 }]));
-    expect(server.questions.sort()).toEqual(['old.example.com A', 'old.example.com AAAA']);
+    expect(server.queries.sort()).toEqual(['old.example.com A', 'old.example.com AAAA']);
     await look('old.example.com');
-    expect(server.questions).toHaveLength(4);
+    expect(server.queries).toHaveLength(4);
   });
 
   it('whose servers are silent keep nobody waiting, and end by themselves', async () => {
@@ -95,7 +95,7 @@ describe('names by DNS', () => {
     const codes = (await all).map((result) => (result.status === 'rejected' ? result.reason.code : null));
     expect(new Set(codes)).toEqual(new Set(['ETIMEOUT']));
     // Each is asked for once more, in both families.
-    const asked = server.questions.filter((question) => question.startsWith(`${SILENT[0]} `));
+    const asked = server.queries.filter((question) => question.startsWith(`${SILENT[0]} `));
     expect(asked).toHaveLength(4);
   });
 
@@ -116,7 +116,7 @@ describe('the hosts file', () => {
       { address: '::9', family: 6 },
     ]);
     expect(await look('PLACE')).toEqual([{ address: '127.0.0.9', family: 4 }]);
-    expect(server.questions).toEqual([]);
+    expect(server.queries).toEqual([]);
     await expect(look('remark')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     writeFileSync(hostsFile, '127.0.0.10 place\n');
     utimesSync(hostsFile, 9, 9);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { ObservedReply } from '../../../../src/adapters/http/server/observed-reply.ts';
-import { documentedAnswers } from '../../../support/documented-replies.ts';
+import { documentedReplies } from '../../../support/documented-replies.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const HEADERS = {
@@ -31,7 +31,7 @@ let world: HttpWorld;
 let check: (seen: ObservedReply) => void;
 beforeAll(() => {
   world = new HttpWorld();
-  check = documentedAnswers(world.http.openApi);
+  check = documentedReplies(world.http.openApi);
 });
 afterAll(() => world.close());
 
