@@ -8,6 +8,7 @@ const own = aProject();
 const other = aProject({ id: '664abc000000000000000002', slug: 'other', name: 'Other' });
 const beta = aSenderId({ id: '664abc0000000000000000a1', senderId: 'Beta', status: 'pending' });
 const alpha = aSenderId({ id: '664abc0000000000000000a2', senderId: 'Alpha' });
+const gamma = aSenderId({ id: '664abc0000000000000000a4', senderId: 'Gamma' });
 const foreign = aSenderId({ id: '664abc0000000000000000a3', senderId: 'Gamma', projectId: other.id });
 
 describe('ReadCatalog', () => {
@@ -17,7 +18,7 @@ describe('ReadCatalog', () => {
   beforeEach(async () => {
     world = await openApplication({
       projects: [
-        aSeedProject({ senderIds: [beta, alpha], whatsappBusinesses: [aWhatsappBusiness()] }),
+        aSeedProject({ senderIds: [beta, alpha, gamma], whatsappBusinesses: [aWhatsappBusiness()] }),
         aSeedProject({ project: other, credit: iqd(7), senderIds: [foreign] }),
       ],
     });
@@ -37,7 +38,7 @@ describe('ReadCatalog', () => {
   });
 
   it('lists the sender IDs of the project that asks by name, whatever their status', async () => {
-    expect(await catalog.senderIds(own)).toEqual([alpha, beta]);
+    expect(await catalog.senderIds(own)).toEqual([alpha, beta, gamma]);
     expect(await catalog.senderIds(other)).toEqual([foreign]);
   });
 

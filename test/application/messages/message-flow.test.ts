@@ -5,6 +5,7 @@ import {
   startAttemptJob,
   startAttemptJobId,
 } from '../../../src/application/jobs/attempt-jobs.ts';
+import { AdvanceMessages } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import {
@@ -191,6 +192,26 @@ describe('the way of a message', () => {
     expect(await jobs()).toEqual([]);
   });
 
+  it('repeats events that failed together one by one for five seconds only', async () => {
+    let runs = 0;
+    const failing = new ApplyMessageEvents({
+      unitOfWork: {
+        run: async () => {
+          runs += 1;
+          world.clock.at += 5_001;
+          throw new Error('poison');
+        },
+      } as never,
+      advanceMessages: world.container.get(AdvanceMessages),
+      wakeSignal: { wake() {} },
+      clock: world.clock,
+    });
+    const events = [1, 2, 3].map((number) => ({ smsId: anSmsId(number), event: delivered() }));
+    await expect(failing.execute(events)).rejects.toThrow('poison');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(runs).toBe(1);
+  });
+
   it('ignores events of messages that nobody sent', async () => {
     const before = wakes;
     await apply(anSmsId(99), delivered());
@@ -221,6 +242,37 @@ describe('the way of a message', () => {
     world.clock.at += CAPACITY_RETRY_MS;
     await world.runDueJobs();
     expect(world.submitted.map(({ smsId }) => smsId)).toEqual([free, delayed]);
+  });
+
+  it('ends the time of other attempts while their provider is at its limit', async () => {
+    const timedOut = await send({ provider: 'whatsapp-sms' });
+    await world.runDueJobs();
+    const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
+    world.clock.at += 30 * SECOND_MS;
+    const waiting = await send({ provider: 'whatsapp' });
+    expect(await world.runDueJobs()).toHaveLength(2);
+    expect(await world.message(timedOut)).toMatchObject({ attempts: [{ state: 'timed-out' }] });
+    expect((await world.message(waiting)).attempts).toEqual([]);
+    end();
+  });
+
+  it('is done with the start of a message that ended while its provider was at its limit', async () => {
+    const smsId = await send({ provider: 'whatsapp' });
+    await world.unitOfWork.run(async ({ messages }) => {
+      const locked = await messages.lock([smsId]);
+      await messages.save(locked.map((each) => ({ ...each, status: 'failed', isFinal: true, finalAt: NOW })));
+    });
+    world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
+    await world.runDueJobs();
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('is delivered by the receipt of its channel', async () => {
+    const smsId = await send({ provider: 'sms' });
+    await world.runDueJobs();
+    world.clock.at += HOUR_MS;
+    await world.recordReceipts();
+    expect(await world.message(smsId)).toMatchObject({ status: 'delivered', isFinal: true });
   });
 
   it('does not submit a start whose message ended meanwhile', async () => {

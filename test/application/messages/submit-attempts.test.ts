@@ -180,4 +180,23 @@ describe('SubmitAttempts', () => {
     await turn();
     expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs('late'))]);
   });
+
+  it('logs that the late word of a provider could not be recorded', async () => {
+    const gate = new Gate();
+    const here = world(async () => {
+      await gate.opened;
+      return [acceptedAs('late')];
+    });
+    const submitting = here.execute('sms', 1);
+    here.timeouts[0]?.expire();
+    await submitting;
+    here.recorded.push = () => {
+      throw new Error('the database is away');
+    };
+    gate.open();
+    await turn();
+    expect(here.logger.entries.slice(1)).toEqual([
+      { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
+    ]);
+  });
 });

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
+import { Rejected } from '../../../src/application/rejected.ts';
+import { aDeliveryReport } from '../../support/builders.ts';
+
+/** Accepts https only and parses to lower case; seals a text as `sealed TEXT`. */
+const sealReport = new SealDeliveryReport({
+  webhookTransport: {
+    acceptUrl: (url: string) => (url.toLowerCase().startsWith('https://') ? url.toLowerCase() : null),
+  } as never,
+  secretBox: { seal: (text) => `sealed ${text}`, open: () => '' },
+});
+
+describe('SealDeliveryReport', () => {
+  it('stores the parsed url and the sealed secret of a subscription', () => {
+    const report = aDeliveryReport({ webhookUrl: 'HTTPS://Customer.example/', webhookSecret: 's3cret' });
+    expect(sealReport.execute(report)).toEqual({
+      ...report,
+      webhookUrl: 'https://customer.example/',
+      webhookSecret: 'sealed s3cret',
+    });
+  });
+
+  it('leaves a subscription without a secret without one, and a request without a subscription', () => {
+    expect(sealReport.execute(aDeliveryReport())).toMatchObject({ webhookSecret: null });
+    expect(sealReport.execute(null)).toBeNull();
+  });
+
+  it('rejects a url that webhooks are never posted to', () => {
+    const report = aDeliveryReport({ webhookUrl: 'http://customer.example/' });
+    expect(() => sealReport.execute(report)).toThrow(new Rejected({ kind: 'webhook-url-refused' }));
+  });
+});
