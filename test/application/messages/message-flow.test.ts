@@ -2,11 +2,14 @@ import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   attemptDeadlineJobId,
+  type MessageWork,
   startAttemptJob,
   startAttemptJobId,
 } from '../../../src/application/jobs/attempt-jobs.ts';
+import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { AdvanceMessages } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
+import { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import {
   CAPACITY_RETRY_MS,
@@ -202,12 +205,18 @@ describe('the way of a message', () => {
           throw new Error('poison');
         },
       } as never,
+      correlateReceipts: world.container.get(CorrelateReceipts),
       advanceMessages: world.container.get(AdvanceMessages),
+      logger: world.logger,
       wakeSignal: { wake() {} },
       clock: world.clock,
     });
-    const events = [1, 2, 3].map((number) => ({ smsId: anSmsId(number), event: delivered() }));
-    await expect(failing.execute(events)).rejects.toThrow('poison');
+    const receipts = ['id-1', 'id-2', 'id-3'].map((providerMessageId) => ({
+      channel: 'sms' as const,
+      providerMessageId,
+      receipt: { kind: 'delivered' as const },
+    }));
+    await expect(failing.received(receipts)).rejects.toThrow('poison');
     await new Promise((resolve) => setImmediate(resolve));
     expect(runs).toBe(1);
   });
@@ -250,7 +259,9 @@ describe('the way of a message', () => {
     const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
     world.clock.at += 30 * SECOND_MS;
     const waiting = await send({ provider: 'whatsapp' });
-    expect(await world.runDueJobs()).toHaveLength(2);
+    const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
+    expect(due).toHaveLength(2);
+    await world.unitOfWork.run((stores) => world.container.get(AdvanceMessages).execute(stores, [], due));
     expect(await world.message(timedOut)).toMatchObject({ attempts: [{ state: 'timed-out' }] });
     expect((await world.message(waiting)).attempts).toEqual([]);
     end();
