@@ -1,3 +1,5 @@
+import { CHANNELS } from '../domain/shared/channel.ts';
+import type { ChannelProviders } from './ports/channel-provider.ts';
 import type { Clock } from './ports/clock.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
@@ -18,19 +20,24 @@ export interface Readiness {
   readonly dependencies: readonly DependencyHealth[];
 }
 
+interface HealthPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly jobQueue: JobQueue;
+  readonly channelProviders: Pick<ChannelProviders, 'of'>;
+  readonly clock: Clock;
+}
+
+const NO_PROVIDER = 'no provider: live projects do not have this channel';
+
 /** Whether this process can do its work, dependency by dependency. */
 export class CheckHealth {
-  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly jobQueue: JobQueue; readonly clock: Clock };
+  readonly #ports: HealthPorts;
   #isStopping = false;
   /** The check in flight: however many ask at once, it takes one connection. */
   #databaseCheck: Promise<DependencyHealth> | null = null;
   #lastGoodCheck: { readonly health: DependencyHealth; readonly at: number } | null = null;
 
-  constructor(ports: {
-    readonly unitOfWork: UnitOfWork;
-    readonly jobQueue: JobQueue;
-    readonly clock: Clock;
-  }) {
+  constructor(ports: HealthPorts) {
     this.#ports = ports;
   }
 
@@ -44,7 +51,7 @@ export class CheckHealth {
    * outage is told at once. The queue and the stop need no query.
    */
   async readiness(): Promise<Readiness> {
-    const dependencies = [await this.#database(), this.#queue()];
+    const dependencies = [await this.#database(), this.#queue(), ...this.#channels()];
     const ready = !this.#isStopping && dependencies.every(({ ok, critical }) => ok || !critical);
     return { ready, dependencies };
   }
@@ -68,6 +75,15 @@ export class CheckHealth {
     const health = { name: 'database', ok: true, critical: true, detail: 'answers' };
     this.#lastGoodCheck = { health, at: clock.now() };
     return health;
+  }
+
+  /** What carries the messages of live projects. */
+  #channels(): readonly DependencyHealth[] {
+    return CHANNELS.map((channel) => {
+      const provider = this.#ports.channelProviders.of(channel, 'live');
+      if (provider === null) return { name: channel, ok: true, critical: false, detail: NO_PROVIDER };
+      return { name: channel, critical: false, ...provider.health() };
+    });
   }
 
   /** Messages are accepted without the queue: their jobs wait in the database. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
+import type { Channel } from '../domain/shared/channel.ts';
 
 /** One thing wrong with the configuration: which name, and what to write instead. */
 export interface ConfigMistake {
@@ -42,9 +43,16 @@ export interface Config {
   readonly queue: QueueConfig;
   readonly secretKey: string | null;
   readonly seedFile: string | null;
+  readonly providers: ProvidersConfig;
   readonly egress: EgressConfig;
   readonly logLevel: string;
 }
+
+/** What may carry the messages of live projects: so far only the simulator, which carries nothing. */
+export type ProviderKind = 'simulator';
+
+/** The provider of each channel for live projects; null for a channel that they do not have. */
+export type ProvidersConfig = Readonly<Record<Channel, ProviderKind | null>>;
 
 /** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {
@@ -91,6 +99,10 @@ const database = z.string().transform((url, context): string => {
   return z.NEVER;
 });
 
+const provider = z
+  .enum(['', 'simulator'], 'must be simulator (a staging system, nothing is sent) or empty (no such channel)')
+  .transform((kind): ProviderKind | null => (kind === '' ? null : kind));
+
 /** Every name, its default and its rule, in one place; docs/configuration.md is checked against it. */
 const ENTRIES = {
   PORT: {
@@ -131,6 +143,14 @@ const ENTRIES = {
       .string()
       .regex(/^[a-z0-9._-]{1,60}$/, 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'),
   },
+  SMS_PROVIDER: {
+    fallback: '',
+    description:
+      'what carries sms of live projects: `simulator` on a staging system, where nothing is sent; empty: live projects have no sms',
+    schema: provider,
+  },
+  WHATSAPP_PROVIDER: { fallback: '', description: 'the same for whatsapp', schema: provider },
+  TELEGRAM_PROVIDER: { fallback: '', description: 'the same for telegram', schema: provider },
   SECRET_KEY: {
     fallback: '',
     description: `${SECRET_KEY_FORM} that API keys are hashed and webhook secrets encrypted with; made and stored in \`./data\` (beside the SQLite file) when empty`,
@@ -236,6 +256,11 @@ function assemble(parsed: Parsed): Config {
         : { kind: 'rabbitmq', url: parsed.QUEUE_URL, prefix: parsed.QUEUE_PREFIX },
     secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
+    providers: {
+      sms: parsed.SMS_PROVIDER,
+      whatsapp: parsed.WHATSAPP_PROVIDER,
+      telegram: parsed.TELEGRAM_PROVIDER,
+    },
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
     logLevel: parsed.LOG_LEVEL,
   };

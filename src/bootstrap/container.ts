@@ -4,7 +4,7 @@ import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Logger } from '../application/ports/logger.ts';
-import type { EgressConfig, QueueConfig } from './config.ts';
+import type { EgressConfig, ProvidersConfig, QueueConfig } from './config.ts';
 import { channels } from './modules/channels.ts';
 import { persistence } from './modules/persistence.ts';
 import { queue } from './modules/queue.ts';
@@ -15,6 +15,7 @@ import { webhooks } from './modules/webhooks.ts';
 export interface ContainerParts {
   readonly database: DatabaseConfig;
   readonly queue: QueueConfig;
+  readonly providers: ProvidersConfig;
   readonly secretKey: Buffer;
   readonly egress: EgressConfig;
   readonly clock: Clock;
@@ -30,7 +31,7 @@ export function buildContainer(parts: ContainerParts): Container {
     system(parts),
     persistence(parts.database),
     queue(parts.queue),
-    channels(parts.onSubmission),
+    channels(parts.providers, parts.onSubmission),
     webhooks(parts.egress),
     useCases,
     ...(parts.overrides ?? []),

@@ -9,7 +9,7 @@ import type { Clock } from '../application/ports/clock.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import type { EgressConfig } from './config.ts';
+import type { EgressConfig, ProvidersConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
@@ -32,6 +32,8 @@ export interface HarnessOptions {
    * 443 without), and the authority its certificate comes from.
    */
   readonly egress?: Partial<EgressConfig>;
+  /** The channels of live projects, `simulator` each; live projects have none without. Dev projects have all. */
+  readonly providers?: Partial<ProvidersConfig>;
   /** More or other adapters; later modules win. */
   readonly overrides?: readonly ContainerModule[];
   /** Printed to standard error when set; a harness is silent without. */
@@ -86,6 +88,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     role: 'all',
     database: wiring.database,
     queue: wiring.queue,
+    providers: { sms: null, whatsapp: null, telegram: null, ...options.providers },
     secretKey: randomBytes(32),
     egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
     clock,

@@ -6,7 +6,15 @@ import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
-import { type Config, ConfigError, type ConfigMistake, configNames, readConfig } from './config.ts';
+import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
+import {
+  type Config,
+  ConfigError,
+  type ConfigMistake,
+  configNames,
+  type ProvidersConfig,
+  readConfig,
+} from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { secretKeyFor } from './secret-key.ts';
@@ -42,10 +50,13 @@ async function run(config: Config): Promise<void> {
   for (const { name, suggestion } of unknownVariables(process.env, configNames())) {
     logger.warn('variable_unknown', { name, suggestion });
   }
+  const simulated = simulatedChannels(config.providers);
+  if (simulated.length > 0) logger.warn('live_channels_simulated', { channels: simulated.join(', ') });
   const service = new Service({
     role: config.role,
     database: config.database,
     queue: config.queue,
+    providers: config.providers,
     secretKey: secretKeyFor(config),
     egress: config.egress,
     clock: new SystemClock(),
@@ -123,9 +134,20 @@ function stopOnSignal(service: Service): void {
   process.on('SIGINT', stop);
 }
 
-function banner({ database, queue, seedFile }: Config, url: string): string {
+/** The channels on which messages of live projects are accepted and charged, and never sent. */
+function simulatedChannels(providers: ProvidersConfig): readonly Channel[] {
+  return CHANNELS.filter((channel) => providers[channel] === 'simulator');
+}
+
+function liveChannels(providers: ProvidersConfig): string {
+  const configured = CHANNELS.filter((channel) => providers[channel] !== null);
+  const named = configured.map((channel) => `${channel} by ${providers[channel]}`);
+  return named.length === 0 ? 'none' : named.join(', ');
+}
+
+function banner({ database, queue, providers, seedFile }: Config, url: string): string {
   const lines = [
-    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated)`,
+    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated for dev projects, ${liveChannels(providers)} for live projects)`,
   ];
   if (seedFile === null) {
     const body = JSON.stringify({

@@ -49,6 +49,7 @@ export async function runOperatorCommand(
       buildContainer({
         database: config.database,
         queue: { kind: 'memory' },
+        providers: config.providers,
         secretKey: secretKeyFor(config),
         egress: config.egress,
         clock,

@@ -6,6 +6,15 @@ const WELL = { name: 'database', ok: true, critical: true, detail: 'answers' };
 const DOWN = { name: 'database', ok: false, critical: true, detail: 'does not answer' };
 const QUEUE = { name: 'queue', ok: true, critical: false, detail: 'carries jobs' };
 
+const NO_PROVIDER = 'no provider: live projects do not have this channel';
+const SMS = { name: 'sms', ok: true, critical: false, detail: 'bound to the SMSC' };
+const CHANNELS = [
+  SMS,
+  { name: 'whatsapp', ok: true, critical: false, detail: NO_PROVIDER },
+  { name: 'telegram', ok: true, critical: false, detail: NO_PROVIDER },
+];
+
+let smsIsWell: boolean;
 let now: number;
 /** The questions the database was asked, each answered by the test. */
 let asked: { answer: () => void; fail: () => void }[];
@@ -13,6 +22,7 @@ let unavailableReason: string | null;
 let health: CheckHealth;
 
 beforeEach(() => {
+  smsIsWell = true;
   now = NOW;
   asked = [];
   unavailableReason = null;
@@ -34,6 +44,17 @@ beforeEach(() => {
       unavailableReason: () => unavailableReason,
       close: never,
     },
+    channelProviders: {
+      of: (channel) =>
+        channel === 'sms'
+          ? {
+              start: never,
+              submit: never,
+              close: never,
+              health: () => ({ ok: smsIsWell, detail: 'bound to the SMSC' }),
+            }
+          : null,
+    },
     clock: { now: () => now },
   });
 });
@@ -42,7 +63,7 @@ beforeEach(() => {
 async function askWell(): Promise<void> {
   const answer = health.readiness();
   asked.at(-1)?.answer();
-  expect(await answer).toEqual({ ready: true, dependencies: [WELL, QUEUE] });
+  expect(await answer).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
 }
 
 describe('CheckHealth', () => {
@@ -51,7 +72,7 @@ describe('CheckHealth', () => {
     expect(asked).toHaveLength(1);
     asked[0]?.answer();
     for (const answer of await Promise.all(answers)) {
-      expect(answer).toEqual({ ready: true, dependencies: [WELL, QUEUE] });
+      expect(answer).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
     }
   });
 
@@ -59,7 +80,7 @@ describe('CheckHealth', () => {
     expect(HEALTH_FRESH_MS).toBe(1_000);
     await askWell();
     now = NOW + 999;
-    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, QUEUE] });
+    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
     expect(asked).toHaveLength(1);
     now = NOW + 1_000;
     await askWell();
@@ -76,7 +97,7 @@ describe('CheckHealth', () => {
   it('shares a bad answer, and asks anew at the next question', async () => {
     const answers = [health.readiness(), health.readiness()];
     asked[0]?.fail();
-    const down = { ready: false, dependencies: [DOWN, QUEUE] };
+    const down = { ready: false, dependencies: [DOWN, QUEUE, ...CHANNELS] };
     expect(await Promise.all(answers)).toEqual([down, down]);
     expect(asked).toHaveLength(1);
     await askWell();
@@ -87,9 +108,19 @@ describe('CheckHealth', () => {
     await askWell();
     unavailableReason = 'not reachable';
     const queue = { ...QUEUE, ok: false, detail: 'not reachable' };
-    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, queue] });
+    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, queue, ...CHANNELS] });
     health.stopping();
-    expect(await health.readiness()).toEqual({ ready: false, dependencies: [WELL, queue] });
+    expect(await health.readiness()).toEqual({ ready: false, dependencies: [WELL, queue, ...CHANNELS] });
     expect(asked).toHaveLength(1);
+  });
+
+  it('shows a provider that is not well, and is ready all the same', async () => {
+    smsIsWell = false;
+    const answer = health.readiness();
+    asked.at(-1)?.answer();
+    expect(await answer).toMatchObject({
+      ready: true,
+      dependencies: [WELL, QUEUE, { ...SMS, ok: false }, {}, {}],
+    });
   });
 });

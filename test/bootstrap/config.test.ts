@@ -35,6 +35,8 @@ function fileWith(content: string): string {
 const WHOLE_PORT = 'must be a whole number from 0 to 65535';
 const DATABASE = 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database';
 
+const NO_SUCH_PROVIDER = 'must be simulator (a staging system, nothing is sent) or empty (no such channel)';
+
 /** A bad value for every rule, and the problem that is reported; several for rules with two limits. */
 const BAD: readonly [name: string, value: string, problem: string][] = [
   ['PORT', '65536', WHOLE_PORT],
@@ -53,6 +55,9 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['QUEUE_URL', 'redis://127.0.0.1', 'must be empty or amqp://user:password@host'],
   ['QUEUE_PREFIX', 'Barid', 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
   ['QUEUE_PREFIX', 'b'.repeat(61), 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
+  ['SMS_PROVIDER', 'smpp', NO_SUCH_PROVIDER],
+  ['WHATSAPP_PROVIDER', 'Simulator', NO_SUCH_PROVIDER],
+  ['TELEGRAM_PROVIDER', 'none', NO_SUCH_PROVIDER],
   ['SECRET_KEY', 'secret', 'must be 64 hex characters'],
   ['SECRET_KEY', 'a'.repeat(65), 'must be 64 hex characters'],
   ['EGRESS_ALLOW', '10.0.0.0/8,intranet', 'Not a network in CIDR notation: intranet'],
@@ -105,6 +110,7 @@ describe('what is read', () => {
       role: 'all',
       database: { kind: 'sqlite', filename: './data/barid.db' },
       queue: { kind: 'memory' },
+      providers: { sms: null, whatsapp: null, telegram: null },
       secretKey: null,
       seedFile: null,
       egress: { allow: [], ports: [443] },

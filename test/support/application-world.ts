@@ -38,7 +38,12 @@ export async function openApplication({ projects = [aSeedProject()], overrides =
   const logger = new RecordingLogger();
   const submitted: SimulatedMessage[] = [];
   const container = buildContainer({
-    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    ...readConfig({
+      DATABASE_URL: 'sqlite::memory:',
+      SMS_PROVIDER: 'simulator',
+      WHATSAPP_PROVIDER: 'simulator',
+      TELEGRAM_PROVIDER: 'simulator',
+    }),
     secretKey: Buffer.alloc(32),
     clock,
     logger,

@@ -39,6 +39,7 @@ export async function startLoadService({
     role: config.role,
     database: config.database,
     queue: config.queue,
+    providers: config.providers,
     secretKey: LOAD_SECRET_KEY,
     egress: config.egress,
     clock,

@@ -24,6 +24,13 @@ const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
 const WRONG_COUNT_REASON = 'The provider gave results that cannot be matched to messages';
 
+/** An accepted message outlived the configuration of its channel. */
+const NO_PROVIDER: SubmitResult = {
+  kind: 'rejected',
+  reason: 'The channel has no provider any more',
+  endsChain: false,
+};
+
 /**
  * Submits committed attempts to their channel providers and records the submit results. A crash in between leaves
  * attempts whose outcome is unknown: their deadline job, which is committed already, moves the chain on.
@@ -75,7 +82,9 @@ export class SubmitAttempts {
   ): Promise<SubmitResults> {
     const { channelProviders, logger } = this.#ports;
     try {
-      const results = await channelProviders.of(channel, environment).submit(submissions);
+      const provider = channelProviders.of(channel, environment);
+      if (provider === null) return submissions.map(() => NO_PROVIDER);
+      const results = await provider.submit(submissions);
       if (results.length === submissions.length) return results;
       logger.error('channel_submit_failed', new Error(WRONG_COUNT_REASON), { channel });
       return submissions.map(() => unknown(WRONG_COUNT_REASON));

@@ -74,8 +74,8 @@ export const SUBMIT_TIMEOUT_MS = 10_000;
 
 /** One provider per channel and environment; a project of the `dev` environment always gets the simulator. */
 export interface ChannelProviders {
-  /** The provider of a channel for projects of this environment; there always is one. */
-  of(channel: Channel, environment: Environment): ChannelProvider;
+  /** The provider of a channel for projects of this environment; null when none is configured. */
+  of(channel: Channel, environment: Environment): ChannelProvider | null;
   /** The channels that have a provider for projects of this environment. */
   channelsFor(environment: Environment): readonly Channel[];
   /** Every provider once. */

@@ -4,6 +4,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 /** The name of every event that is logged. */
 export type LogEvent =
   | 'background_work_failed'
+  | 'live_channels_simulated'
   | 'provider_event_failed'
   | 'provider_receipts_dropped'
   | 'channel_submit_failed'

@@ -1,25 +1,43 @@
 import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
-import { SUBMIT_TIMEOUT_MS } from '../../application/ports/channel-provider.ts';
+import {
+  type ChannelProvider,
+  type ChannelProviders,
+  SUBMIT_TIMEOUT_MS,
+} from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import { CHANNELS } from '../../domain/shared/channel.ts';
+import type { Environment } from '../../domain/access/project.ts';
+import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
+import type { ProviderKind, ProvidersConfig } from '../config.ts';
 import { adapters, ports } from '../tokens.ts';
 
-/** Every channel on the simulator; its events come due inside the process. */
-export const channels = (onSubmission: (message: SimulatedMessage) => void = () => {}) =>
+/** The providers of live projects as they are configured; every channel of dev projects is on the simulator. */
+export const channels = (
+  providers: ProvidersConfig,
+  onSubmission: (message: SimulatedMessage) => void = () => {},
+) =>
   new ContainerModule(({ bind }) => {
     bind(adapters.simulator).toResolvedValue(
       (clock: Clock, logger: Logger) => new Simulator({ clock, logger, onSubmission }),
       [ports.clock, ports.logger],
     );
     bind(ports.channelProviders).toResolvedValue(
-      (simulator: Simulator) => ({
-        of: () => simulator,
-        channelsFor: () => CHANNELS,
-        all: () => [simulator],
-      }),
+      (simulator: Simulator): ChannelProviders => {
+        // A new kind of provider gets its adapter here.
+        const ofKind: Readonly<Record<ProviderKind, ChannelProvider>> = { simulator };
+        const of = (channel: Channel, environment: Environment) => {
+          if (environment === 'dev') return simulator;
+          const kind = providers[channel];
+          return kind === null ? null : ofKind[kind];
+        };
+        return {
+          of,
+          channelsFor: (environment) => CHANNELS.filter((channel) => of(channel, environment) !== null),
+          all: () => Object.values(ofKind),
+        };
+      },
       [adapters.simulator],
     );
     bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));

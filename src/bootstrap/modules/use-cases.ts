@@ -119,5 +119,5 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, RedriveJobs, { unitOfWork, clock });
   wire(bind, AuditLedger, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
-  wire(bind, CheckHealth, { unitOfWork, jobQueue, clock });
+  wire(bind, CheckHealth, { unitOfWork, jobQueue, channelProviders, clock });
 });

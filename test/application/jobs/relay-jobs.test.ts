@@ -11,7 +11,12 @@ import { RecordingLogger } from '../../support/recording-logger.ts';
 it('dead-letters a job of an unknown kind by its name, keeps its work, and relays the jobs beside it', async () => {
   const logger = new RecordingLogger();
   const container = buildContainer({
-    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    ...readConfig({
+      DATABASE_URL: 'sqlite::memory:',
+      SMS_PROVIDER: 'simulator',
+      WHATSAPP_PROVIDER: 'simulator',
+      TELEGRAM_PROVIDER: 'simulator',
+    }),
     secretKey: Buffer.alloc(32),
     clock: { now: () => NOW },
     logger,

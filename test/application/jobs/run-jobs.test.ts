@@ -28,7 +28,12 @@ function world() {
     );
   });
   const container = buildContainer({
-    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    ...readConfig({
+      DATABASE_URL: 'sqlite::memory:',
+      SMS_PROVIDER: 'simulator',
+      WHATSAPP_PROVIDER: 'simulator',
+      TELEGRAM_PROVIDER: 'simulator',
+    }),
     secretKey: Buffer.alloc(32),
     clock,
     logger,

@@ -30,7 +30,12 @@ const NUMBERS = ['9647712345601', '9647712345602', '9647712345603'].map((digits)
 function world() {
   const clock = { at: NOW, now: () => clock.at };
   const container = buildContainer({
-    ...readConfig({ DATABASE_URL: 'sqlite::memory:' }),
+    ...readConfig({
+      DATABASE_URL: 'sqlite::memory:',
+      SMS_PROVIDER: 'simulator',
+      WHATSAPP_PROVIDER: 'simulator',
+      TELEGRAM_PROVIDER: 'simulator',
+    }),
     secretKey: Buffer.alloc(32),
     clock,
     logger: new RecordingLogger(),
