@@ -10,7 +10,9 @@ import {
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../src/application/webhooks/delivery-limits.ts';
+import { UNKNOWN_KEY_QUERIES_MAX } from '../../src/application/access/authenticate-project.ts';
+import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
+import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
@@ -33,7 +35,7 @@ describe('section 8 of docs/api.md', () => {
   it('docs/api.md has the limits of the code', () => {
     const [rows = []] = tables(new Page('docs/api.md').section('## 8. Limits'));
     const { maxRequests, timeWindowMinutes } = DEFAULT_RATE_LIMIT;
-    const million = PRICING_PAGE_MAX.toLocaleString('en');
+    const million = number(PRICING_PAGE_MAX);
     expect(rows).toEqual([
       ['phone number', `${PHONE_NUMBER_DIGITS_MIN} to ${PHONE_NUMBER_DIGITS_MAX} digits`],
       ['sender ID', `at most ${SENDER_ID_CHARACTERS_MAX} characters`],
@@ -66,6 +68,41 @@ describe('section 8 of docs/api.md', () => {
   });
 });
 
+describe('the limits of one process in docs/performance.md', () => {
+  it('docs/performance.md has the limits of the code', () => {
+    const [rows = []] = tables(new Page('docs/performance.md').section('## Limits of one process'));
+    const limits = DELIVERY_LIMITS;
+    expect(rows.map(([limit, value]) => [limit, value])).toEqual([
+      ['requests served at a time', `${number(SERVER_LIMITS.requestsMax)}; more get 503 \`overloaded\``],
+      [
+        'requests of one connection served at a time',
+        `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait unread`,
+      ],
+      ['connections', number(SERVER_LIMITS.connectionsMax)],
+      ['unknown keys looked up at a time', `${UNKNOWN_KEY_QUERIES_MAX}; more get 503 \`overloaded\``],
+      [
+        'submissions in flight to one channel provider',
+        `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more`,
+      ],
+      [
+        'delivery attempts in flight',
+        `${limits.attemptsPerEndpoint} to one host and path, ${limits.attemptsPerHost} to one host, ` +
+          `${limits.attemptsPerProject} of one project, ${number(limits.attempts)} in all`,
+      ],
+      [
+        'events in memory, attempted or not, until their results are stored',
+        `${limits.fetchedPerDestination} of one destination, ${number(limits.fetchedPerProject)} of one project, ` +
+          `${number(limits.fetched)} in all`,
+      ],
+      [
+        'destinations at a time',
+        `${number(limits.destinationsPerProject)} of one project, ${number(limits.destinations)} in all; ` +
+          'the others come back 2 s later',
+      ],
+    ]);
+  });
+});
+
 describe('docs/webhooks.md', () => {
   it('docs/webhooks.md has the retries of the schedule, to a fiftieth', () => {
     const [rows = []] = tables(new Page('docs/webhooks.md').section('### Retries'));
@@ -80,6 +117,11 @@ describe('docs/webhooks.md', () => {
     }
   });
 });
+
+/** With commas between thousands. */
+function number(value: number): string {
+  return value.toLocaleString('en');
+}
 
 /** `2 min 15 s` in seconds. */
 function secondsOf(text: string): number {
