@@ -10,7 +10,7 @@ import {
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import { UNKNOWN_KEY_QUERIES_MAX } from '../../src/application/access/authenticate-project.ts';
+import { UNKNOWN_KEY_QUERIES_MAX } from '../../src/application/access/project-keys.ts';
 import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import {
@@ -69,7 +69,7 @@ describe('section 8 of docs/api.md', () => {
 });
 
 describe('the limits of one process in docs/performance.md', () => {
-  it('docs/performance.md has the limits of the code', () => {
+  it('the table has the limits of the code', () => {
     const [rows = []] = tables(new Page('docs/performance.md').section('## Limits of one process'));
     const limits = DELIVERY_LIMITS;
     expect(rows.map(([limit, value]) => [limit, value])).toEqual([
