@@ -32,7 +32,7 @@ export interface WorldOptions extends Partial<HttpServerOptions> {
   readonly wait?: Wait;
 }
 
-/** A listening server over use cases by hand; every answer that leaves it is checked against its document. */
+/** A listening server over use cases by hand; every reply that leaves it is checked against its document. */
 export class HttpWorld {
   readonly api = new MemoryApi();
   readonly logger = new RecordingLogger();
@@ -64,7 +64,7 @@ export class HttpWorld {
     return this;
   }
 
-  /** Closes, and fails the test that got an answer the document does not know. */
+  /** Closes, and fails the test that got a reply the document does not know. */
   async close(): Promise<void> {
     await this.http.closeGracefully({ timeoutMs: 1_000, lingerMs: 0 });
     if (this.undocumented.length > 0) throw this.undocumented[0];

@@ -25,16 +25,16 @@ export const RECEIPT: SendResult = {
   replayed: false,
 };
 
-/** The use cases by hand: what the interface asked for is kept, and what they answer is set by the test. */
+/** The use cases by hand: they keep what the interface asked for, and the test sets what they return. */
 export class MemoryApi {
   project: Project = aProject({ environment: 'dev' });
-  /** What every send is answered with. */
+  /** The result of every send. */
   receipt: SendResult = RECEIPT;
   /** Refuses every send while set. */
   sendRefusal: Rejection | null = null;
   /** Thrown by every use case but authentication and readiness while set. */
   fault: Error | null = null;
-  /** Sends wait for this promise before they are answered. */
+  /** Sends wait for this promise before they resolve. */
   gate: Promise<void> = Promise.resolve();
   readonly sent: SendCommand[] = [];
   readonly messages = new Map<string, Message>();

@@ -182,7 +182,7 @@ function send(given: Call): Promise<number> {
 }
 
 it(
-  `answers ${RUNS} arbitrary requests as documented, and never with a fault`,
+  `replies to ${RUNS} arbitrary requests as documented, and never with a fault`,
   async () => {
     const statuses = new Map<number, number>();
     await fc.assert(
@@ -198,13 +198,13 @@ it(
       }),
       { numRuns: RUNS },
     );
-    // The generator reaches every kind of answer.
+    // The generator reaches every kind of reply.
     expect([...statuses.keys()].sort()).toEqual([200, 400, 401, 404, 405, 409, 415, 429]);
   },
   TIMEOUT_MS,
 );
 
-it('would notice a fault', async () => {
+it('notices a planted fault', async () => {
   world.api.fault = new Error('planted');
   world.api.sendRefusal = null;
   expect((await world.call('GET', '/info')).status).toBe(500);

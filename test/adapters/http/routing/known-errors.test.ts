@@ -106,10 +106,10 @@ const WORDS: readonly [word: RegExp, kind: Rejection['kind'] | RegExp][] = [
 
 describe('the error of a rejection', () => {
   test.each(REJECTIONS)('has its status, code and body: %j', (rejection, status, body) => {
-    const answer = errorReply(rejectionError(rejection), usualEnvelope);
-    expect(answer.status).toBe(status);
-    expect(answer.code).toBe(rejection.kind);
-    expect(answer.body).toEqual(body);
+    const reply = errorReply(rejectionError(rejection), usualEnvelope);
+    expect(reply.status).toBe(status);
+    expect(reply.code).toBe(rejection.kind);
+    expect(reply.body).toEqual(body);
   });
 
   it('holds no word by which clients tell another error apart', () => {
@@ -124,8 +124,8 @@ describe('the error of a rejection', () => {
 
   it('says in seconds when a limited client may come back', () => {
     const limited = { kind: 'rate-limited', waitMinutes: 1, maxRequests: 5, timeWindowMinutes: 10 } as const;
-    const answer = errorReply(rejectionError(limited), usualEnvelope);
-    expect(answer.headers).toEqual(['Retry-After', '60']);
-    expect(answer.body.message).toBe('Rate limit exceeded, please wait 1 minute');
+    const reply = errorReply(rejectionError(limited), usualEnvelope);
+    expect(reply.headers).toEqual(['Retry-After', '60']);
+    expect(reply.body.message).toBe('Rate limit exceeded, please wait 1 minute');
   });
 });

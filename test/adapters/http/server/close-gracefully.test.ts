@@ -9,7 +9,7 @@ const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const LONG_MS = 60_000;
 const AT_ONCE = { timeoutMs: LONG_MS, lingerMs: 0 };
 
-/** A server with a send in flight that is answered when `openGate` is called. */
+/** A server with a send in flight that gets its reply when `openGate` is called. */
 async function worldWithSendInFlight() {
   const world = await new HttpWorld().open();
   let openGate = (): void => undefined;

@@ -55,7 +55,7 @@ async function untilServed(count: number): Promise<void> {
   while (world.api.sent.length < count) await others(1);
 }
 
-describe('requests that one connection sends without waiting for answers', () => {
+describe('a flood of one connection', () => {
   beforeEach(() => start());
 
   it('serves the flood of one connection a few at a time, in order, and others in between', async () => {
@@ -68,9 +68,9 @@ describe('requests that one connection sends without waiting for answers', () =>
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(50 * MEGABYTE);
 
     openGate();
-    const answered = connection.untilClosed();
+    const closed = connection.untilClosed();
     await others(5);
-    const received = await answered;
+    const received = await closed;
     expect(received.match(/HTTP\/1.1 200 OK/g)).toHaveLength(FLOOD);
     expect(idsOf(received)).toEqual(idsTo(FLOOD));
     expect(world.api.sent).toHaveLength(FLOOD);

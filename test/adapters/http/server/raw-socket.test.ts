@@ -21,7 +21,7 @@ afterEach(() => world.close());
 
 const open = () => RawConnection.open(world.port);
 
-/** Writes, waits for the end, and takes the one answer apart. */
+/** Writes, waits for the end, and takes the one reply apart. */
 async function only(text: string | Buffer): Promise<{ status: number; head: string; body: unknown }> {
   const connection = await open();
   connection.write(text);
@@ -183,7 +183,7 @@ describe('a body of 100 MB', () => {
   const STATUS = [413, 413, 401, 404];
 
   test.each(HEADS.map(([name, head], index) => [name, head, STATUS[index]] as const))(
-    '%s is answered at once and hardly read',
+    'a body of 100 MB gets a reply at once and is hardly read: %s',
     async (_name, head, status) => {
       let bytesRead = 0;
       world.http.server.once('connection', (socket) => {
