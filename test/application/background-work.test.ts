@@ -29,7 +29,7 @@ describe('background work', () => {
     expect(await isSettled(idle)).toBe(true);
   });
 
-  it('is idle when nothing was started', async () => {
+  it('background work is idle when nothing was started', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger() });
     expect(await isSettled(work.idle())).toBe(true);
   });

@@ -60,12 +60,12 @@ describe('the batcher', () => {
   it('takes the items of one turn as one batch, and gives each caller its own result', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
-    const answers = [3, 1, 2].map((item) => batcher.submit(item));
+    const outcomes = [3, 1, 2].map((item) => batcher.submit(item));
     const batch = await held.next();
     expect(batch.items).toEqual([3, 1, 2]);
     expect(batch.run.repeated).toBe(false);
     batch.finish(named(batch.items));
-    expect(await Promise.all(answers)).toEqual(['result 3', 'result 1', 'result 2']);
+    expect(await Promise.all(outcomes)).toEqual(['result 3', 'result 1', 'result 2']);
   });
 
   it('fills the next batch while one runs, and begins it when that one ends', async () => {
@@ -88,35 +88,35 @@ describe('the batcher', () => {
   it('begins the next batch as soon as the one before lets it, whichever of them ends first', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
-    const answers = [batcher.submit(1)];
+    const outcomes = [batcher.submit(1)];
     const first = await held.next();
-    answers.push(batcher.submit(2));
+    outcomes.push(batcher.submit(2));
     await turn();
     expect(held.waiting).toBe(0);
     first.run.letNextBegin();
     const second = await held.next();
     expect(second.items).toEqual([2]);
     second.finish(named([2]));
-    expect(await answers[1]).toBe('result 2');
+    expect(await outcomes[1]).toBe('result 2');
     first.finish(named([1]));
-    expect(await answers[0]).toBe('result 1');
+    expect(await outcomes[0]).toBe('result 1');
   });
 
   it('begins no further batch when a batch lets the next begin a second time, or in a repeat', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
-    const answers = [batcher.submit(1)];
+    const outcomes = [batcher.submit(1)];
     const first = await held.next();
     first.run.letNextBegin();
-    answers.push(batcher.submit(2));
+    outcomes.push(batcher.submit(2));
     (await held.next()).finish(named([2]));
-    await answers[1];
-    answers.push(batcher.submit(3));
+    await outcomes[1];
+    outcomes.push(batcher.submit(3));
     const third = await held.next();
     first.run.letNextBegin();
     first.finish(named([1]));
-    await answers[0];
-    answers.push(batcher.submit(4));
+    await outcomes[0];
+    outcomes.push(batcher.submit(4));
     await turn();
     expect(held.waiting).toBe(0);
     third.fail(new Error('once'));
@@ -126,42 +126,42 @@ describe('the batcher', () => {
     expect([again.run.repeated, held.waiting]).toEqual([true, 0]);
     again.finish(named([3]));
     (await held.next()).finish(named([4]));
-    expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
+    expect(await Promise.all(outcomes)).toEqual(named([1, 2, 3, 4]));
   });
 
   it('repeats a batch that failed after it let the next begin, beside that one', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
-    const answers = [batcher.submit(1)];
+    const outcomes = [batcher.submit(1)];
     const first = await held.next();
     first.run.letNextBegin();
-    answers.push(batcher.submit(2));
+    outcomes.push(batcher.submit(2));
     const second = await held.next();
     first.fail(new Error('its commit failed'));
     const again = await held.next();
     expect([again.items, again.run.repeated]).toEqual([[1], true]);
     again.finish(named([1]));
     second.finish(named([2]));
-    expect(await Promise.all(answers)).toEqual(named([1, 2]));
+    expect(await Promise.all(outcomes)).toEqual(named([1, 2]));
   });
 
   it('has no more batches in flight than its maximum, however early they let the next begin', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const begun: Batch[] = [];
-    const answers: Promise<string>[] = [];
+    const outcomes: Promise<string>[] = [];
     for (let count = 1; count <= BATCHES_MAX; count += 1) {
-      answers.push(batcher.submit(count));
+      outcomes.push(batcher.submit(count));
       begun.push(await held.next());
       begun.at(-1)?.run.letNextBegin();
     }
-    answers.push(batcher.submit(99));
+    outcomes.push(batcher.submit(99));
     await turn();
     expect(held.waiting).toBe(0);
     begun.shift()?.finish(['first']);
     (await held.next()).finish(['last']);
     for (const batch of begun) batch.finish(['middle']);
-    expect(await Promise.all(answers)).toEqual(['first', 'middle', 'last']);
+    expect(await Promise.all(outcomes)).toEqual(['first', 'middle', 'last']);
   });
 
   describe('with a batch window', () => {
@@ -180,14 +180,14 @@ describe('the batcher', () => {
       const held = new HeldWork();
       const windows = new HeldWindow();
       const batcher = batcherOf(held.work, windows.open);
-      const answers = [batcher.submit(1)];
+      const outcomes = [batcher.submit(1)];
       const first = await held.next();
       expect(first.items).toEqual([1]);
       first.finish(named([1]));
-      await answers[0];
-      answers.push(batcher.submit(2));
+      await outcomes[0];
+      outcomes.push(batcher.submit(2));
       await turn();
-      answers.push(batcher.submit(3));
+      outcomes.push(batcher.submit(3));
       await turn();
       expect(held.waiting).toBe(0);
       windows.end();
@@ -195,9 +195,9 @@ describe('the batcher', () => {
       expect(second.items).toEqual([2, 3]);
       second.finish(named([2, 3]));
       windows.end();
-      answers.push(batcher.submit(4));
+      outcomes.push(batcher.submit(4));
       (await held.next()).finish(named([4]));
-      expect(await Promise.all(answers)).toEqual(named([1, 2, 3, 4]));
+      expect(await Promise.all(outcomes)).toEqual(named([1, 2, 3, 4]));
     });
 
     it('does not wait for the window when a batch is full, and opens a new window with it', async () => {
@@ -232,9 +232,9 @@ describe('the batcher', () => {
       return named(items);
     });
     const count = 2 * BATCH_ITEMS_MAX + 1;
-    const answers = await Promise.all(Array.from({ length: count }, (_, item) => batcher.submit(item)));
+    const outcomes = await Promise.all(Array.from({ length: count }, (_, item) => batcher.submit(item)));
     expect(sizes).toEqual([256, 256, 1]);
-    expect(answers).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
+    expect(outcomes).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
   });
 
   it('repeats a failed batch item by item, marked as repeated, and lets the poisoned item fail alone', async () => {
@@ -276,9 +276,9 @@ describe('the batcher', () => {
         },
         { clock },
       );
-      const answers = await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
+      const outcomes = await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
       expect(runs.filter(({ repeated }) => repeated)).toHaveLength(repeats);
-      expect(answers.map(({ status }) => status)).toEqual(
+      expect(outcomes.map(({ status }) => status)).toEqual(
         [1, 2].map(() => (repeats === 0 ? 'rejected' : 'fulfilled')),
       );
     },
@@ -304,8 +304,8 @@ describe('the batcher', () => {
       runs += 1;
       throw runs === 1 ? new Error('of an item') : new StorageUnavailable(new Error('lost'));
     });
-    const answers = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
-    expect(answers.map((answer) => answer.status === 'rejected' && String(answer.reason))).toEqual([
+    const outcomes = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && String(outcome.reason))).toEqual([
       'StorageUnavailable: lost',
       'StorageUnavailable: lost',
       'StorageUnavailable: lost',
@@ -317,12 +317,12 @@ describe('the batcher', () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const first = batcher.submit(1);
-    const refused = expect(first).rejects.toThrow('twice');
+    const rejected = expect(first).rejects.toThrow('twice');
     (await held.next()).fail(new Error('once'));
     const again = await held.next();
     const second = batcher.submit(2);
     again.fail(new Error('twice'));
-    await refused;
+    await rejected;
     const last = await held.next();
     expect([last.items, last.run.repeated]).toEqual([[2], false]);
     last.finish(named([2]));

@@ -146,7 +146,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect((await read(({ accounts }) => accounts.byProjectIds([A])))[0]?.balance).toBe(amount);
     });
 
-    it('posts no entry of a list that holds one twice', async () => {
+    it('writes no ledger entry of a list that holds one twice', async () => {
       await openAccounts();
       await run(({ ledger }) => ledger.post([aLedgerEntry({ id: 'x', projectId: A })]));
       await expect(

@@ -60,8 +60,8 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     await queue.publish(jobs.slice(0, 700));
     await queue.publish(jobs.slice(700));
     await collector.received(jobs);
-    const byFence = [...collector.batches.flat()].sort((a, b) => a.fencingToken - b.fencingToken);
-    expect(byFence).toEqual(jobs);
+    const byToken = [...collector.batches.flat()].sort((a, b) => a.fencingToken - b.fencingToken);
+    expect(byToken).toEqual(jobs);
   });
 
   it('hands over nothing for an empty publish', async () => {
@@ -118,7 +118,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(queue.unavailableReason()).toBeNull();
   });
 
-  it('is idle only when the handler has done every job', async () => {
+  it('the queue is idle only when the handler has done every job', async () => {
     const gate = new Gate();
     let done = 0;
     const collector = new JobCollector(async (jobs) => {

@@ -19,7 +19,7 @@ import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 const OTHER_PROJECT_ID = '664abc000000000000000002';
 const LEASE_MS = 30_000;
 
-/** What the stores of messages, jobs and idempotent answers promise. */
+/** What the stores of messages, jobs and idempotency records promise. */
 export function storesContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   const { run, read } = storage;
@@ -97,19 +97,19 @@ export function storesContract(open: () => Promise<Storage>): void {
           send(6, numbers[0], NOW + 6, OTHER_PROJECT_ID),
         ]),
       );
-      const question = { projectId: PROJECT_ID, phoneNumber: numbers[0], since: NOW + 1, limit: 5 };
-      const answers = await read(({ messages }) =>
+      const key = { projectId: PROJECT_ID, phoneNumber: numbers[0], since: NOW + 1, limit: 5 };
+      const found = await read(({ messages }) =>
         messages.acceptedAt([
-          question,
-          { ...question, limit: 2 },
-          { ...question, phoneNumber: numbers[1] },
-          { ...question, phoneNumber: aPhoneNumber('9647700000003') },
-          { ...question, projectId: OTHER_PROJECT_ID },
-          question,
+          key,
+          { ...key, limit: 2 },
+          { ...key, phoneNumber: numbers[1] },
+          { ...key, phoneNumber: aPhoneNumber('9647700000003') },
+          { ...key, projectId: OTHER_PROJECT_ID },
+          key,
         ]),
       );
       const all = [NOW + 2, NOW + 3, NOW + 4];
-      expect(answers.map((answer) => [...answer].sort())).toEqual([
+      expect(found.map((instants) => [...instants].sort())).toEqual([
         all,
         [NOW + 3, NOW + 4],
         [NOW + 5],
@@ -228,7 +228,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await scheduleNoLaterThan(job('a', NOW + 11));
       const [again] = await lease(NOW + 11);
       expect(again).toMatchObject({ id: 'a' });
-      // Whoever held it before it was completed holds nothing of what came after.
+      // A lease from before the completion is no lease on the job that was added after it.
       expect(again?.fencingToken).not.toBe(a?.fencingToken);
       expect(await read((stores) => stores.jobs.stillLeased(held))).toEqual([]);
     });
@@ -336,7 +336,7 @@ export function storesContract(open: () => Promise<Storage>): void {
   });
 
   describe('idempotency records', () => {
-    const answer = (given: Partial<IdempotencyRecord> = {}): IdempotencyRecord => ({
+    const record = (given: Partial<IdempotencyRecord> = {}): IdempotencyRecord => ({
       projectId: PROJECT_ID,
       route: 'POST /sms',
       key: 'key-1',
@@ -351,19 +351,19 @@ export function storesContract(open: () => Promise<Storage>): void {
     it('finds idempotency records by project, route and key until they expire', async () => {
       await run(({ idempotency }) =>
         idempotency.save([
-          answer(),
-          answer({ projectId: OTHER_PROJECT_ID, requestHash: 'other project' }),
-          answer({ route: 'POST /reports/generate', requestHash: 'other route' }),
+          record(),
+          record({ projectId: OTHER_PROJECT_ID, requestHash: 'other project' }),
+          record({ route: 'POST /reports/generate', requestHash: 'other route' }),
         ]),
       );
-      expect(await find('key-1', NOW + 99)).toEqual([answer()]);
+      expect(await find('key-1', NOW + 99)).toEqual([record()]);
       expect(await find('key-1', NOW + 100)).toEqual([]);
       expect(await find('KEY-1', NOW)).toEqual([]);
     });
 
     it('replaces an expired idempotency record', async () => {
-      const renewed = answer({ requestHash: 'new', result: '{}', expiresAt: NOW + 300 });
-      await run(({ idempotency }) => idempotency.save([answer()]));
+      const renewed = record({ requestHash: 'new', result: '{}', expiresAt: NOW + 300 });
+      await run(({ idempotency }) => idempotency.save([record()]));
       await run(({ idempotency }) => idempotency.save([renewed]));
       expect(await find('key-1', NOW + 200)).toEqual([renewed]);
     });
@@ -371,15 +371,15 @@ export function storesContract(open: () => Promise<Storage>): void {
     it('sweeps expired idempotency records up to the limit', async () => {
       await run(({ idempotency }) =>
         idempotency.save([
-          answer({ key: 'key-1', expiresAt: NOW }),
-          answer({ key: 'key-2', expiresAt: NOW - 1 }),
-          answer({ key: 'key-3', expiresAt: NOW + 1 }),
+          record({ key: 'key-1', expiresAt: NOW }),
+          record({ key: 'key-2', expiresAt: NOW - 1 }),
+          record({ key: 'key-3', expiresAt: NOW + 1 }),
         ]),
       );
       expect(await run(({ idempotency }) => idempotency.sweep(NOW, 1))).toBe(1);
       expect(await run(({ idempotency }) => idempotency.sweep(NOW, 5))).toBe(1);
       expect(await run(({ idempotency }) => idempotency.sweep(NOW, 5))).toBe(0);
-      expect(await find('key-3', NOW)).toEqual([answer({ key: 'key-3', expiresAt: NOW + 1 })]);
+      expect(await find('key-3', NOW)).toEqual([record({ key: 'key-3', expiresAt: NOW + 1 })]);
     });
   });
 }

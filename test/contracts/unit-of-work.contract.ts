@@ -179,7 +179,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect((await readEverywhere()).messages).toBe(0);
   });
 
-  it('answers a ping', async () => {
+  it('resolves a ping', async () => {
     await expect(storage.unitOfWork.ping()).resolves.toBeUndefined();
   });
 

@@ -62,7 +62,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(await accounts()).toEqual([HELD_CREDIT]);
     });
 
-    it('is taken from one worker only when both run the same lease at the same time', async () => {
+    it('a job is done by one worker only when two run the same lease at the same time', async () => {
       const [slow, quick] = await start();
       const bodies = Array.from({ length: 5 }, (_, index) => verification(`964770000000${index}`));
       await Promise.all(bodies.map((body) => slow.request('/sms', body)));

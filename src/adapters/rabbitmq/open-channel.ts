@@ -4,7 +4,7 @@ import { withDeadline } from './deadline.ts';
 /** A peer that stays silent for two of these is gone. */
 export const HEARTBEAT_SECONDS = 10;
 
-/** Time for one step of the handshake. */
+/** Time for one exchange of the handshake. */
 export const CONNECT_TIMEOUT_MS = 3_000;
 
 /** Time until a channel is usable: handshake, declarations, subscription. */
@@ -36,7 +36,7 @@ export interface OpenChannel {
   close(): Promise<void>;
 }
 
-/** Rejects when the broker refuses, is away or does not respond in time; then nothing stays open. */
+/** Rejects when the broker rejects the connection, is away or does not respond in time; then nothing stays open. */
 export async function openChannel(options: OpenChannelOptions): Promise<OpenChannel> {
   const socket = new AbortController();
   try {

@@ -64,7 +64,7 @@ export class RabbitPublisher {
     return this.#connection.ready();
   }
 
-  /** Resolves when the broker has confirmed every job; rejects when one is refused, unroutable or uncertain. */
+  /** Resolves when the broker has confirmed every job; rejects when one is rejected, unroutable or uncertain. */
   async publish(jobs: readonly LeasedJob[]): Promise<void> {
     const channel = this.#connection.channel();
     if (channel === null)

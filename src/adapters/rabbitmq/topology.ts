@@ -6,7 +6,7 @@ const DELIVERIES_MAX = 5;
 /** Dead-letter messages that the broker keeps; the oldest go first, because the job's row still holds everything. */
 export const DEAD_LETTERS_MAX = 100_000;
 
-/** Ends the name of the job queue. The broker refuses changed arguments, so a change needs a new number. */
+/** Ends the name of the job queue. The broker rejects changed arguments, so a change needs a new number. */
 const TOPOLOGY_VERSION = 'v1';
 
 /** Where jobs live at the broker. Installations that share one differ in their prefix. */

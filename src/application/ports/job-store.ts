@@ -11,7 +11,7 @@ export interface JobStore {
   scheduleNoLaterThan(jobs: readonly Job[]): Promise<void>;
   /**
    * Leases up to `limit` jobs that are due at `now`, the longest due first: nobody else gets them before `until`, when
-   * they are due again. Concurrent callers get different jobs. Work that `parseWork` refuses comes with its kind only.
+   * they are due again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only.
    */
   lease(request: {
     readonly now: number;

@@ -45,7 +45,7 @@ describe('a SQLite file', () => {
     await older.close();
   });
 
-  it('is durable at commit on every opening, not only the first', async () => {
+  it('the file is durable at commit on every opening, not only the first', async () => {
     for (const opening of ['first', 'second']) {
       const database = openDatabase({ kind: 'sqlite', filename });
       await database.migrate();

@@ -32,7 +32,7 @@ describe('job envelope', () => {
     ['a name every object has', JSON.stringify({ v: 1, ...JOB, work: { kind: 'constructor' } })],
     ['work without a field', JSON.stringify({ v: 1, ...JOB, work: { kind: 'start-attempt', smsId: 'a' } })],
     ['a field of another type', JSON.stringify({ v: 1, ...JOB, work: { ...JOB.work, attemptNumber: '0' } })],
-  ])('refuses %s', (_, text) => {
+  ])('decodes %s to no job', (_, text) => {
     expect(decodeJob(Buffer.from(text))).toBeNull();
   });
 });

@@ -54,7 +54,7 @@ function world() {
       unitOfWork.run((stores) =>
         stores.jobs.lease({ now: clock.at, until: clock.at + LEASE_MS, limit: 100 }),
       ),
-    stepsOf: (smsId: string) =>
+    attemptsOf: (smsId: string) =>
       unitOfWork.run(async (stores) => (await stores.messages.lock([smsId]))[0]?.attempts.length),
     countDeadLettered: () => unitOfWork.read((stores) => stores.jobs.countDeadLettered()),
     async prepare(): Promise<void> {
@@ -91,8 +91,8 @@ describe('RunJobs', () => {
     expect(jobs.map(({ work }) => work.kind)).toEqual(['start-attempt', 'start-attempt']);
     await here.runJobs.execute(jobs);
     await here.background.idle();
-    expect(await here.stepsOf(SOUND)).toBe(1);
-    expect(await here.stepsOf(POISONED)).toBe(0);
+    expect(await here.attemptsOf(SOUND)).toBe(1);
+    expect(await here.attemptsOf(POISONED)).toBe(0);
     expect(here.logger.count('job_failed')).toBe(1);
     const dueNow = await here.lease();
     expect(dueNow).toEqual([]);
@@ -122,7 +122,7 @@ describe('RunJobs', () => {
     await here.database.knex.raw('DROP TRIGGER poison');
     await here.unitOfWork.run((stores) => stores.jobs.redrive(here.clock.at));
     await here.runJobs.execute(await poisoned());
-    expect([await here.countDeadLettered(), await here.stepsOf(POISONED)]).toEqual([0, 1]);
+    expect([await here.countDeadLettered(), await here.attemptsOf(POISONED)]).toEqual([0, 1]);
   });
 
   it('does not count leases that ran out against a job', async () => {
@@ -131,7 +131,7 @@ describe('RunJobs', () => {
       here.clock.at += LEASE_MS;
     }
     await here.runJobs.execute(await here.lease());
-    expect([await here.stepsOf(SOUND), await here.countDeadLettered()]).toEqual([1, 0]);
+    expect([await here.attemptsOf(SOUND), await here.countDeadLettered()]).toEqual([1, 0]);
   });
 
   it('does nothing for a job that was leased again meanwhile', async () => {
@@ -139,9 +139,9 @@ describe('RunJobs', () => {
     here.clock.at += LEASE_MS;
     const fresh = await here.lease();
     await here.runJobs.execute(late);
-    expect(await here.stepsOf(SOUND)).toBe(0);
+    expect(await here.attemptsOf(SOUND)).toBe(0);
     await here.runJobs.execute(fresh);
-    expect(await here.stepsOf(SOUND)).toBe(1);
+    expect(await here.attemptsOf(SOUND)).toBe(1);
   });
 
   it('does a job that is handed over twice only once', async () => {
@@ -149,10 +149,10 @@ describe('RunJobs', () => {
     if (sound === undefined) throw new Error('The job is due');
     await here.runJobs.execute([sound]);
     await here.background.idle();
-    const answered = await here.stepsOf(SOUND);
+    const submitted = await here.attemptsOf(SOUND);
     await here.runJobs.execute([sound]);
     await here.background.idle();
-    expect([answered, await here.stepsOf(SOUND)]).toEqual([1, 1]);
+    expect([submitted, await here.attemptsOf(SOUND)]).toEqual([1, 1]);
     expect(here.logger.entries).toEqual([]);
   });
 
@@ -185,6 +185,6 @@ describe('RunJobs', () => {
     expect(await here.countDeadLettered()).toBe(0);
     expect(here.logger.count('job_failed')).toBe(2 * JOB_FAILURES_MAX);
     await here.runJobs.execute(await here.lease());
-    expect([await here.stepsOf(SOUND), await here.stepsOf(POISONED)]).toEqual([1, 1]);
+    expect([await here.attemptsOf(SOUND), await here.attemptsOf(POISONED)]).toEqual([1, 1]);
   });
 });

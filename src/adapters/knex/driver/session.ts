@@ -14,7 +14,7 @@ import type {
 } from './connection.ts';
 
 /**
- * A connection for the time of one unit of work. It refuses statements after the unit's end, changes outside
+ * A connection for the time of one unit of work. It rejects statements after the unit's end, changes outside
  * a transaction, and a commit after a statement failed, so that both databases undo the same things.
  */
 export class Session {
@@ -36,7 +36,7 @@ export class Session {
     return this.#failure;
   }
 
-  /** From here on every statement is refused. */
+  /** From here on every statement is rejected. */
   end(): void {
     this.#isEnded = true;
   }

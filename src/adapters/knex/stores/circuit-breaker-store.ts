@@ -51,7 +51,7 @@ export class SqlCircuitBreakerStore implements CircuitBreakerStore {
       unknown.map((destination) => ({ destination, state: JSON.stringify(CLOSED_CIRCUIT), touched_at: at })),
     );
     const all = byDestination(await this.#session.query(select, [destinationKeys]));
-    // Last: whoever holds what was swept must not wait for anybody.
+    // Last: a transaction that has locked swept rows must not wait for another lock.
     await this.#sweepOthers(destinationKeys, at, unknown.length * SWEPT_PER_INSERTED);
     return all;
   }
