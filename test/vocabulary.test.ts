@@ -21,7 +21,6 @@ const EXCEPTIONS: readonly Exception[] = [
   { path: 'docs/webhooks.md', word: 'refused', reason: 'webhook-url-refused is a word of the interface.' },
   { path: 'docs/api.md', word: 'answers', reason: 'It repeats a text of the interface.' },
   { path: 'docs/api.md', word: 'answered', reason: 'It repeats a text of the interface.' },
-  { path: 'docs/webhooks.md', word: 'carrier', reason: 'It repeats a text of the simulator.' },
 ];
 
 /** Files and folders whose words are being changed. */
