@@ -29,10 +29,13 @@ import {
   aProject,
   aSenderId,
   aSendRequest,
+  aTemplateRequest,
   aText,
+  aWhatsappBusiness,
   HOUR_MS,
   NOW,
   SECOND_MS,
+  someOperatorPrices,
 } from '../../support/builders.ts';
 
 const project = aProject({ settings: { rateLimit: null } });
@@ -68,7 +71,20 @@ describe('the way of a message', () => {
       });
     });
     world = await openApplication({
-      projects: [aSeedProject({ project, senderIds: [aSenderId()] })],
+      projects: [
+        aSeedProject({
+          project,
+          senderIds: [
+            aSenderId(),
+            aSenderId({
+              id: '664abc0000000000000000a2',
+              senderId: 'Second',
+              pricePerSms: someOperatorPrices({ asiaCell: iqd(55) }),
+            }),
+          ],
+          whatsappBusinesses: [aWhatsappBusiness()],
+        }),
+      ],
       overrides: [counted],
     });
   });
@@ -82,6 +98,9 @@ describe('the way of a message', () => {
       .execute({ project, request, idempotency: null });
     return smsId;
   }
+
+  const sendOverWhatsapp = (request: SendRequest) =>
+    world.container.get(SendMessages).execute({ project, request, idempotency: null });
 
   /** What the provider says, all of it at the same moment; receipts under the id it gave the attempt. */
   async function apply(smsId: string, ...events: readonly ChainEvent[]): Promise<void> {
@@ -131,6 +150,45 @@ describe('the way of a message', () => {
       attempts: [{ channel: 'sms', state: 'accepted', providerMessageIds: [`simulated-${smsId}-0`] }],
     });
     expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 24 * HOUR_MS }]);
+  });
+
+  it('goes out under the sender ID it names, at the price of that', async () => {
+    const smsId = await send({ provider: 'sms', senderId: 'Second' });
+    expect((await world.message(smsId)).cost).toBe(iqd(55));
+  });
+
+  it('goes out over the whatsapp number of its project that it names', async () => {
+    const { smsId } = await sendOverWhatsapp(aTemplateRequest());
+    await world.runDueJobs();
+    expect(world.submitted).toMatchObject([{ smsId, whatsappSender: aTemplateRequest().whatsappSender }]);
+  });
+
+  it.each<[string, Partial<SendRequest>, string]>([
+    [
+      'account',
+      { whatsappSender: { accountId: 'x', phoneId: null, templateName: null } },
+      'whatsapp-account-not-found',
+    ],
+    [
+      'number',
+      { whatsappSender: { accountId: null, phoneId: 'x', templateName: null } },
+      'whatsapp-phone-not-found',
+    ],
+  ])('is rejected when its project has no such whatsapp %s', async (_, given, kind) => {
+    await expect(sendOverWhatsapp(aSendRequest({ provider: 'whatsapp', ...given }))).rejects.toThrow(kind);
+    const own = aTemplateRequest().whatsappSender;
+    const { cost } = await sendOverWhatsapp(
+      aSendRequest({ provider: 'whatsapp', whatsappSender: { ...own, templateName: null } }),
+    );
+    expect(cost).toBe(iqd(60));
+  });
+
+  it('is not accepted from a project without an account', async () => {
+    const stranger = aProject({ id: '664abc0000000000000000ff' });
+    const command = { project: stranger, request: aSendRequest(), idempotency: null };
+    await expect(world.container.get(SendMessages).execute(command)).rejects.toThrow(
+      'Project 664abc0000000000000000ff has no account',
+    );
   });
 
   it('schedules the end of an attempt in the transaction that starts it', async () => {

@@ -149,6 +149,17 @@ describe('SendMessages', () => {
     },
   );
 
+  it('gives each send its own cost when its batch was committed before the database was lost', async () => {
+    here.faults.push('after-commit');
+    const sms = toNumber(here.project, 0);
+    const telegram = { ...sms, request: aSendRequest({ provider: 'telegram' }) };
+    const results = await Promise.all([sms, telegram].map((command) => here.sendMessages.execute(command)));
+    expect(results.map(({ cost, canCover }) => [cost, canCover])).toEqual([
+      [PRICE, true],
+      [aPriceList().telegram, true],
+    ]);
+  });
+
   it('begins the next batch when one is written, before it is committed, and not earlier', async () => {
     const [mayWrite, mayCommit] = [new Gate(), new Gate()];
     here.hold({ mayWrite, mayCommit });

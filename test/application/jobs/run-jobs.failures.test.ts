@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { LeasedJob } from '../../../src/application/jobs/job.ts';
+import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
+import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
+import { NOW } from '../../support/builders.ts';
+import { leasedJobs } from '../../support/job-collector.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+
+const delivery: LeasedJob = {
+  id: 'webhooks/p1/a.example/in',
+  fencingToken: 3,
+  work: { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'a.example/in' } as LeasedJob['work'],
+};
+
+describe('RunJobs when jobs fail', () => {
+  const clock = { at: NOW, now: () => clock.at };
+  let logger: RecordingLogger;
+  /** The jobs of each call of the use cases, and of each failure that was recorded. */
+  let calls: string[][];
+  let recorded: string[];
+  let run: (call: number) => void;
+  let record: () => void;
+
+  beforeEach(() => {
+    clock.at = NOW;
+    logger = new RecordingLogger();
+    calls = [];
+    recorded = [];
+    run = () => {};
+    record = () => {};
+  });
+
+  function runJobs(): RunJobs {
+    const execute = async (jobs: readonly LeasedJob[]) => {
+      calls.push(jobs.map(({ id }) => id));
+      run(calls.length);
+    };
+    return new RunJobs({
+      runAttemptJobs: { execute } as never,
+      deliverWebhooks: { execute } as never,
+      unitOfWork: {
+        run: async (work: (stores: unknown) => unknown) => {
+          record();
+          return work({
+            jobs: {
+              fail: async (jobs: readonly LeasedJob[]) => {
+                recorded.push(...jobs.map(({ id }) => id));
+                return [];
+              },
+            },
+          });
+        },
+      } as never,
+      clock,
+      logger,
+      wakeSignal: { wake() {} },
+    });
+  }
+
+  const [one, two, three] = ['sms-1/start/0', 'sms-2/start/0', 'sms-3/start/0'];
+  const failedIds = () => logger.entries.map(({ fields }) => fields.jobId);
+
+  it('runs the jobs of each kind together, and apart from those of another kind', async () => {
+    await runJobs().execute([...leasedJobs(1, 2), delivery]);
+    expect(calls).toEqual([[one, two], [delivery.id]]);
+  });
+
+  it('names each job that failed, its kind and its fencing token', async () => {
+    run = () => {
+      throw new Error('broken');
+    };
+    await runJobs().execute([delivery]);
+    expect(logger.entries).toEqual([
+      {
+        level: 'error',
+        event: 'job_failed',
+        fields: { jobId: delivery.id, kind: 'deliver-webhooks', fencingToken: 3 },
+      },
+    ]);
+  });
+
+  it('repeats the jobs of a batch one by one for five seconds, and leaves the rest leased', async () => {
+    run = (call) => {
+      if (call <= 2) clock.at += call === 1 ? 5_000 : 1;
+      if (call === 1) throw new Error('slow');
+    };
+    await runJobs().execute(leasedJobs(1, 3));
+    expect(calls).toEqual([[one, two, three], [one]]);
+    expect(failedIds()).toEqual([two, three]);
+    expect(recorded).toEqual([]);
+  });
+
+  it('counts no failure against a job that lost the database when it ran alone', async () => {
+    run = (call) => {
+      if (call === 1) throw new Error('broken');
+      throw new StorageUnavailable(new Error('lost'));
+    };
+    await runJobs().execute(leasedJobs(1, 2));
+    expect(recorded).toEqual([]);
+    expect(failedIds()).toEqual([one, two]);
+  });
+
+  it('logs a job again whose failure could not be recorded, and goes on', async () => {
+    run = () => {
+      throw new Error('broken');
+    };
+    record = () => {
+      throw new Error('the database is away');
+    };
+    await runJobs().execute(leasedJobs(1, 2));
+    expect(failedIds()).toEqual([one, one, two, two]);
+    expect(calls).toEqual([[one, two], [one], [two]]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it, test } from 'vitest';
+import { attemptDeadlineJob, startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
+import type { LeasedJob } from '../../../src/application/jobs/job.ts';
+import { type JobUseCases, parseWork, runJobsOf } from '../../../src/application/jobs/job-kinds.ts';
+import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
+import { NOW } from '../../support/builders.ts';
+
+const START = { kind: 'start-attempt', smsId: 'sms-1', attemptNumber: 1 };
+const DELIVER = { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'customer.example/status' };
+
+test.each([
+  ['an attempt', START],
+  ['the first attempt', { ...START, attemptNumber: 0 }],
+  ['a deadline', { ...START, kind: 'attempt-deadline' }],
+  ['a delivery', DELIVER],
+])('the work of %s is read as it was written, without what it does not declare', (_, work) => {
+  expect(parseWork({ ...work, more: true })).toEqual(work);
+});
+
+test.each<[string, unknown]>([
+  ['null', null],
+  ['a text', 'start-attempt'],
+  ['nothing', {}],
+  ['a kind that is no text', { ...START, kind: 7 }],
+  ['a kind that nobody knows', { ...START, kind: 'start' }],
+  ['a text that is missing', { kind: 'start-attempt', attemptNumber: 1 }],
+  ['a text that is empty', { ...START, smsId: '' }],
+  ['a text that is a number', { ...START, smsId: 1 }],
+  ['a number that is missing', { kind: 'attempt-deadline', smsId: 'sms-1' }],
+  ['a number that is a text', { ...START, attemptNumber: '1' }],
+  ['a number that is not whole', { ...START, attemptNumber: 1.5 }],
+  ['a destination without its project', { ...DELIVER, projectId: undefined }],
+  ['a destination without its endpoint', { ...DELIVER, endpoint: 5 }],
+])('work with %s is not read', (_, value) => {
+  expect(parseWork(value)).toBeNull();
+});
+
+test.each([
+  ['starts an attempt', startAttemptJob('sms-1', 2, NOW), 'sms-1/start/2'],
+  ['ends the time of an attempt', attemptDeadlineJob('sms-1', 2, NOW), 'sms-1/deadline/2'],
+  [
+    'delivers webhooks',
+    deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW),
+    'webhooks/p1/a.example/in',
+  ],
+])('there is one job that %s, by its id', (_, { id, dueAt }, expected) => {
+  expect([id, dueAt]).toEqual([expected, NOW]);
+});
+
+describe('the kinds of jobs', () => {
+  const job = (work: object): LeasedJob => ({ id: 'job', fencingToken: 1, work: work as LeasedJob['work'] });
+  const done: unknown[] = [];
+  const useCases = {
+    runAttemptJobs: { execute: async (jobs: unknown) => void done.push(['attempt', jobs]) },
+    deliverWebhooks: { execute: async (jobs: unknown) => void done.push(['webhooks', jobs]) },
+  } as unknown as JobUseCases;
+
+  it.each([
+    ['start-attempt', START, 'attempt'],
+    ['attempt-deadline', { ...START, kind: 'attempt-deadline' }, 'attempt'],
+    ['deliver-webhooks', DELIVER, 'webhooks'],
+  ])('give jobs of %s to their use case', async (kind, work, useCase) => {
+    done.length = 0;
+    await runJobsOf(kind, useCases, [job(work)]);
+    expect(done).toEqual([[useCase, [job(work)]]]);
+  });
+
+  it('do not know a kind without a line of its own', async () => {
+    await expect(runJobsOf('dig', useCases, [])).rejects.toThrow('There is no kind of job named dig');
+  });
+});
