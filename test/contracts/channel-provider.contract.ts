@@ -1,0 +1,81 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+import type { ChannelProvider, Submission } from '../../src/application/ports/channel-provider.ts';
+import type { ProviderEvent } from '../../src/application/ports/provider-events.ts';
+import type { SubmitResult } from '../../src/domain/messages/chain-event.ts';
+
+/** A provider with its other side, as the contract needs it. */
+export interface ProviderUnderTest {
+  readonly provider: ChannelProvider;
+  /** Submissions of one channel, each with the kind of result that the other side gives it; all three kinds. */
+  readonly submissions: readonly { readonly submission: Submission; readonly kind: SubmitResult['kind'] }[];
+  /** The smsIds of what reached the other side, as often as it did. */
+  readonly carried: () => readonly string[];
+  /** Lets every event that is on its way come. */
+  readonly letEventsCome: () => Promise<void>;
+  /** How long a submit result may take, in milliseconds. */
+  readonly promptMs: number;
+}
+
+/** The promises of `ChannelProvider` that a provider breaks, in words; none for a sound one. */
+export async function brokenPromises(open: () => ProviderUnderTest): Promise<readonly string[]> {
+  const broken = new Set<string>();
+  const { provider, submissions, carried, letEventsCome, promptMs } = open();
+  const events: ProviderEvent[] = [];
+  await provider.start(async (some) => {
+    events.push(...some);
+  });
+  const given = submissions.map(({ submission }) => submission);
+  const results = await submitInTime(provider, given, promptMs).catch(() => 'rejected' as const);
+  if (results === 'late') broken.add('results come within the submit timeout');
+  else if (results === 'rejected') broken.add('submit never rejects');
+  else {
+    if (results.length !== given.length) broken.add('there is one result for each message');
+    const kinds = submissions.map(({ kind }) => kind);
+    if (results.length === given.length && results.some(({ kind }, index) => kind !== kinds[index])) {
+      broken.add('results are in the order of the messages');
+    }
+    const ids = results.map((result) => (result.kind === 'rejected' ? [] : result.providerMessageIds));
+    if (results.some(({ kind }, index) => kind === 'accepted' && ids[index]?.length === 0)) {
+      broken.add('an accepted message has an id');
+    }
+    if (new Set(ids.flat()).size !== ids.flat().length) broken.add('no id is given twice');
+    await letEventsCome();
+    const named = events.flatMap((event) => (event.kind === 'receipt' ? [event.receipt] : []));
+    if (named.some(({ providerMessageId }) => !ids.flat().includes(providerMessageId))) {
+      broken.add('a receipt is under an id of a submit result');
+    }
+    if (named.some(({ channel }) => channel !== given[0]?.channel)) broken.add('a receipt names its channel');
+  }
+  if (new Set(carried()).size !== carried().length) broken.add('each message is submitted once');
+  if (provider.health().detail === '') broken.add('health says how it is');
+  await checkClosing(open, broken);
+  return [...broken];
+}
+
+async function checkClosing(open: () => ProviderUnderTest, broken: Set<string>): Promise<void> {
+  await open()
+    .provider.close()
+    .catch(() => broken.add('close needs no start'));
+  const { provider, submissions, letEventsCome, promptMs } = open();
+  let late = 0;
+  await provider.start(async (some) => {
+    late += some.length;
+  });
+  const given = submissions.map(({ submission }) => submission);
+  await submitInTime(provider, given, promptMs).catch(() => []);
+  await provider.close();
+  await provider.close().catch(() => broken.add('close may be called twice'));
+  await letEventsCome();
+  if (late > 0) broken.add('no event comes after close');
+}
+
+async function submitInTime(provider: ChannelProvider, submissions: readonly Submission[], ms: number) {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  const results = await Promise.race([provider.submit(submissions), timeout]).finally(() =>
+    clearTimeout(timer),
+  );
+  return results;
+}

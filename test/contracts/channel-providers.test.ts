@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { Simulator } from '../../src/adapters/simulator/simulator.ts';
+import { type ChannelProvider, SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
+import type { SubmitResult } from '../../src/domain/messages/chain-event.ts';
+import { anSmsId, aSubmission, aTestNumber, NOW } from '../support/builders.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
+import { brokenPromises, type ProviderUnderTest } from './channel-provider.contract.ts';
+
+const MINUTE_MS = 60_000;
+/** For providers that are known to hang. */
+const SOON_MS = 20;
+
+/** The simulator, with one message each that it accepts, rejects and leaves unknown, and one of two parts. */
+function simulator(): ProviderUnderTest {
+  const clock = { at: NOW, now: () => clock.at };
+  const carried: string[] = [];
+  const provider = new Simulator({
+    clock,
+    logger: new RecordingLogger(),
+    onSubmission: ({ smsId }) => carried.push(smsId),
+  });
+  const rows = [
+    ['0001', 'accepted'],
+    ['0006', 'rejected'],
+    ['0011', 'unknown'],
+    ['0015', 'accepted'],
+  ] as const;
+  return {
+    provider,
+    submissions: rows.map(([digits, kind], index) => ({
+      submission: aSubmission({ smsId: anSmsId(index), phoneNumber: aTestNumber(digits) }),
+      kind,
+    })),
+    carried: () => carried,
+    async letEventsCome() {
+      clock.at += MINUTE_MS;
+      await provider.deliverDue();
+    },
+    promptMs: SUBMIT_TIMEOUT_MS,
+  };
+}
+
+/** The simulator with some of its methods replaced. */
+function planted(
+  fault: (sound: ChannelProvider) => Partial<ChannelProvider>,
+  promptMs = SUBMIT_TIMEOUT_MS,
+): () => ProviderUnderTest {
+  return () => {
+    const sound = simulator();
+    const { provider } = sound;
+    const whole: ChannelProvider = {
+      start: (sink) => provider.start(sink),
+      submit: (submissions) => provider.submit(submissions),
+      health: () => provider.health(),
+      close: () => provider.close(),
+    };
+    return { ...sound, provider: { ...whole, ...fault(whole) }, promptMs };
+  };
+}
+
+const changing = (change: (results: readonly SubmitResult[]) => readonly SubmitResult[]) =>
+  planted((sound) => ({ submit: async (submissions) => change(await sound.submit(submissions)) }));
+
+const withIds = (result: SubmitResult, providerMessageIds: readonly string[]): SubmitResult =>
+  result.kind === 'accepted' ? { ...result, providerMessageIds } : result;
+
+describe('the contract of channel providers', () => {
+  it('is kept by the simulator', async () => {
+    expect(await brokenPromises(simulator)).toEqual([]);
+  });
+
+  it.each<[fault: string, open: () => ProviderUnderTest, broken: string]>([
+    [
+      'hangs',
+      planted(() => ({ submit: () => new Promise(() => {}) }), SOON_MS),
+      'results come within the submit timeout',
+    ],
+    ['rejects', planted(() => ({ submit: () => Promise.reject(new Error('down')) })), 'submit never rejects'],
+    [
+      'throws',
+      planted(() => ({
+        submit() {
+          throw new Error('down');
+        },
+      })),
+      'submit never rejects',
+    ],
+    [
+      'gives too few results',
+      changing((results) => results.slice(1)),
+      'there is one result for each message',
+    ],
+    [
+      'gives too many results',
+      changing((results) => [...results, ...results]),
+      'there is one result for each message',
+    ],
+    [
+      'gives results in another order',
+      changing((results) => results.toReversed()),
+      'results are in the order of the messages',
+    ],
+    [
+      'gives no ids',
+      changing((results) => results.map((result) => withIds(result, []))),
+      'an accepted message has an id',
+    ],
+    [
+      'gives one id to two messages',
+      changing((results) => results.map((result) => withIds(result, ['same']))),
+      'no id is given twice',
+    ],
+    [
+      'names other ids in receipts than in results',
+      changing((results) => results.map((result, index) => withIds(result, [`other-${index}`]))),
+      'a receipt is under an id of a submit result',
+    ],
+    [
+      'submits each message twice',
+      planted((sound) => ({
+        async submit(submissions) {
+          await sound.submit(submissions);
+          return sound.submit(submissions);
+        },
+      })),
+      'each message is submitted once',
+    ],
+    [
+      'says nothing of its health',
+      planted(() => ({ health: () => ({ ok: true, detail: '' }) })),
+      'health says how it is',
+    ],
+    [
+      'brings events after it was closed',
+      planted(() => ({ async close() {} })),
+      'no event comes after close',
+    ],
+    [
+      'cannot be closed twice',
+      planted((sound) => {
+        let isClosed = false;
+        return {
+          close() {
+            if (isClosed) return Promise.reject(new Error('closed'));
+            isClosed = true;
+            return sound.close();
+          },
+        };
+      }),
+      'close may be called twice',
+    ],
+    [
+      'cannot be closed before it was started',
+      planted((sound) => {
+        let isStarted = false;
+        return {
+          start(sink) {
+            isStarted = true;
+            return sound.start(sink);
+          },
+          close: () => (isStarted ? sound.close() : Promise.reject(new Error('not started'))),
+        };
+      }),
+      'close needs no start',
+    ],
+  ])('is broken by a provider that %s', async (_, open, broken) => {
+    expect(await brokenPromises(open)).toContain(broken);
+  });
+});
