@@ -16,6 +16,7 @@ import { seedWith, verification } from '../support/seeds.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+const POLL_MS = 10;
 const START = Date.UTC(2030, 0, 1);
 /** Attempts in flight to one endpoint. */
 const AT_ONCE = DELIVERY_LIMITS.attemptsPerEndpoint;
@@ -33,7 +34,7 @@ async function start({ polls = true } = {}) {
     rebind(ports.webhookTransport).toResolvedValue(() => transport);
     rebind(ports.fetchInterval).toConstantValue((over) => {
       intervals.emit('begun');
-      if (isPolling) setImmediate(over);
+      if (isPolling) setTimeout(over, POLL_MS);
     });
   });
   const receiver = await HttpsReceiver.open();
@@ -153,7 +154,7 @@ withReceiver(named('a destination in hand'), () => {
 
   it('has no more attempts in flight than its endpoint may have, and one more for each that ends', async () => {
     const { receiver, held, send, polled, respond, idle, events } = await start();
-    const count = 2 * AT_ONCE + 10;
+    const count = AT_ONCE + 20;
     for (let number = 0; number < count; number += 1) await send(number);
     await receiver.arrived(AT_ONCE);
     await polled(3);
@@ -203,7 +204,7 @@ withReceiver(named('a destination in hand'), () => {
 
   it('is given back by a service that stops, once its attempts are recorded', async () => {
     const { receiver, service, send, polled, respond, idle, events } = await start();
-    const count = 4 * AT_ONCE;
+    const count = AT_ONCE + 20;
     for (let number = 0; number < count; number += 1) await send(number);
     await receiver.arrived(AT_ONCE);
     while ((await events()).length < count) await polled(1);

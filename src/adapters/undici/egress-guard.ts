@@ -40,7 +40,7 @@ export class HandshakeFailed extends Error {
 }
 
 const TLS_VERSION_MIN = 'TLSv1.2';
-/** Whoever owns a name says how many addresses it has, and every one costs something. */
+/** The owner of a name decides how many addresses it has, and every address that is tried takes time. */
 const ADDRESSES_PER_FAMILY_MAX = 4;
 /** Before the next address of a name is tried: time enough for a packet that was lost on the way to a far place. */
 const ADDRESS_MS_MAX = 2_000;
@@ -51,8 +51,8 @@ const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 /**
  * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
- * special answer among the first few refuses them all; and the address the socket ended at is checked before a byte
- * is sent. How much it reads of an answer is limited.
+ * special address among the first few refuses them all; and the address the socket ended at is checked before a byte
+ * is sent. How much is read of a response is limited.
  */
 export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
   const secureContext = createSecureContext({
@@ -121,28 +121,28 @@ function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildCo
 function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
   const allowed = async (hostname: string): Promise<LookupAddress[]> => {
     // Copied, so that what was checked is what is connected to.
-    const answers = few(await lookup(hostname)).map(({ address, family }) => ({
+    const addresses = few(await lookup(hostname)).map(({ address, family }) => ({
       address: String(address),
       family,
     }));
-    const refused = answers.find(({ address }) => !rules.allows(address));
+    const refused = addresses.find(({ address }) => !rules.allows(address));
     if (refused !== undefined) throw new NameRefused(`${hostname} leads to ${refused.address}`);
     // Node.js would fail in a way that nobody can catch.
-    if (answers.length === 0) throw new Error(`${hostname} has no address`);
-    return answers;
+    if (addresses.length === 0) throw new Error(`${hostname} has no address`);
+    return addresses;
   };
   return (hostname, _options, done) => {
     allowed(hostname).then(
-      (answers) => done(null, answers),
+      (addresses) => done(null, addresses),
       (error: Error) => done(error, []),
     );
   };
 }
 
 /** The first of each family. */
-function few(answers: readonly LookupAddress[]): readonly LookupAddress[] {
+function few(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
   return [4, 6].flatMap((family) =>
-    answers.filter((answer) => answer.family === family).slice(0, ADDRESSES_PER_FAMILY_MAX),
+    addresses.filter((address) => address.family === family).slice(0, ADDRESSES_PER_FAMILY_MAX),
   );
 }
 

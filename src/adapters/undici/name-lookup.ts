@@ -12,16 +12,16 @@ export interface NameLookupOptions {
   /** Read instead of the system's. */
   readonly hostsFile?: string;
   /** How long a name server may think, in milliseconds; it is asked once more, and may think twice as long then. */
-  readonly answerMs?: number;
+  readonly responseMs?: number;
   /** Asked for instead of those this machine can reach. */
   readonly families?: readonly number[];
 }
 
-const ANSWER_MS_MAX = 2_000;
-const QUESTIONS_MAX = 2;
-/** All in all, well within the time a post has. */
+const RESPONSE_MS_MAX = 2_000;
+const QUERIES_MAX = 2;
+/** For the whole lookup: well within the deadline of an attempt. */
 export const LOOKUP_MS_MAX = 7_000;
-/** Once one family has answered, the other one is not waited for much longer: some name servers never say that. */
+/** Once the addresses of one family are there, the other family gets this long: some name servers never reply for it. */
 const OTHER_FAMILY_MS_MAX = 300;
 
 const SYSTEM_HOSTS_FILE =
@@ -38,31 +38,31 @@ const SYSTEM_HOSTS_FILE =
 export function nameLookup({
   servers,
   hostsFile = SYSTEM_HOSTS_FILE,
-  answerMs = ANSWER_MS_MAX,
+  responseMs = RESPONSE_MS_MAX,
   families,
 }: NameLookupOptions = {}): LookupAll {
   const hosts = new HostsFile(hostsFile);
-  const underWay = new Map<string, Promise<readonly LookupAddress[]>>();
+  const running = new Map<string, Promise<readonly LookupAddress[]>>();
 
   const find = async (name: string): Promise<readonly LookupAddress[]> => {
     const known = (await hosts.read()).get(name);
     if (known !== undefined) return known;
-    const resolver = new Resolver({ timeout: answerMs, tries: QUESTIONS_MAX });
+    const resolver = new Resolver({ timeout: responseMs, tries: QUERIES_MAX });
     if (servers !== undefined) resolver.setServers(servers);
     return addressesByDns(resolver, name, families ?? reachableFamilies());
   };
 
   return (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    const known = underWay.get(name);
+    const known = running.get(name);
     if (known !== undefined) return known;
-    const finding = find(name).finally(() => underWay.delete(name));
-    underWay.set(name, finding);
-    return finding;
+    const lookup = find(name).finally(() => running.delete(name));
+    running.set(name, lookup);
+    return lookup;
   };
 }
 
-/** Of both families, IPv4 first. Rejects when neither has an answer. */
+/** Of both families, IPv4 first. Rejects when neither family has an address. */
 async function addressesByDns(
   resolver: Resolver,
   name: string,
@@ -70,23 +70,23 @@ async function addressesByDns(
 ): Promise<readonly LookupAddress[]> {
   const cancelAfter = (ms: number): NodeJS.Timeout => setTimeout(() => resolver.cancel(), ms);
   const timers = [cancelAfter(LOOKUP_MS_MAX)];
-  const questions = families.map((family) =>
+  const queries = families.map((family) =>
     family === 4 ? resolver.resolve4(name) : resolver.resolve6(name),
   );
-  for (const question of questions) {
-    question.then(
+  for (const query of queries) {
+    query.then(
       () => timers.push(cancelAfter(OTHER_FAMILY_MS_MAX)),
       () => undefined,
     );
   }
-  const answers = await Promise.allSettled(questions);
+  const replies = await Promise.allSettled(queries);
   for (const timer of timers) clearTimeout(timer);
-  const found = answers.flatMap((answer, index) =>
-    answer.status === 'fulfilled'
-      ? answer.value.map((address) => ({ address, family: families[index] ?? 4 }))
+  const found = replies.flatMap((reply, index) =>
+    reply.status === 'fulfilled'
+      ? reply.value.map((address) => ({ address, family: families[index] ?? 4 }))
       : [],
   );
-  const [first] = answers;
+  const [first] = replies;
   if (found.length === 0 && first?.status === 'rejected') throw first.reason;
   return found;
 }

@@ -23,8 +23,8 @@ const METADATA_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The url in the one form that everything later uses, without its fragment, or null when it can never be
- * posted to: not HTTPS, a port that is not allowed, user info, a special address or name, or a spelling that
+ * The url in the one form that everything later uses, without its fragment, or null when no request can ever
+ * be sent to it: not HTTPS, a port that is not allowed, user info, a special address or name, or a spelling that
  * a parser would have to put right. Nothing is decided on the raw text but that spelling.
  */
 export function parseWebhookUrl(text: string, rules: EgressRules, ports: ReadonlySet<number>): URL | null {

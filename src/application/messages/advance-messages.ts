@@ -14,7 +14,7 @@ import {
 import type { Job, LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { MessageStatusChange, QueueWebhooks } from '../webhooks/queue-webhooks.ts';
+import type { EnenqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
 
 /** Something that happened to one message. */
@@ -32,7 +32,7 @@ export interface PendingSubmission {
 
 interface AdvancePorts {
   readonly clock: Clock;
-  readonly queueWebhooks: QueueWebhooks;
+  readonly enqueueWebhooks: EnenqueueWebhooks;
   readonly submissionCapacity: SubmissionCapacity;
 }
 
@@ -81,7 +81,7 @@ export class AdvanceMessages {
       [...after.values()].filter((message) => before.get(message.smsId) !== message),
     );
     await writes.write(stores);
-    await this.#ports.queueWebhooks.statusChanges(stores, writes.statusChanges);
+    await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
     return writes.started.flatMap(({ smsId, attemptNumber }) => {
       const message = after.get(smsId);
       const project = projects.get(message?.projectId ?? '');

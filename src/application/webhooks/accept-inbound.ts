@@ -6,19 +6,19 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { InboundWebhook } from '../ports/webhook-stores.ts';
-import type { QueueWebhooks } from './queue-webhooks.ts';
+import type { EnenqueueWebhooks } from './enqueue-webhooks.ts';
 
 interface AcceptPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly queueWebhooks: QueueWebhooks;
+  readonly enqueueWebhooks: EnenqueueWebhooks;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
 }
 
 /**
- * Specification 6.2: a whatsapp message somebody wrote to a linked number becomes an event for its customer, and one
- * only, however often the carrier tells of it.
+ * Specification 6.2: a whatsapp message to a linked number becomes one event for its customer, however often the channel
+ * provider reports the message.
  */
 export class AcceptInbound {
   readonly #ports: AcceptPorts;
@@ -30,7 +30,7 @@ export class AcceptInbound {
   /** Resolves when the events are committed; a number without a webhook sends nothing to the customer. */
   async execute(arrivals: readonly InboundArrival[]): Promise<void> {
     if (arrivals.length === 0) return;
-    const { unitOfWork, queueWebhooks, wakeSignal } = this.#ports;
+    const { unitOfWork, enqueueWebhooks, wakeSignal } = this.#ports;
     await unitOfWork.run(async (stores) => {
       const numberIds = [...new Set(arrivals.map(({ phoneNumberId }) => phoneNumberId))];
       const webhooks = await stores.inboundWebhooks.byPhoneNumberIds(numberIds);
@@ -49,9 +49,9 @@ export class AcceptInbound {
           ),
         ];
       });
-      // A carrier may say the same thing twice in one breath.
+      // A channel provider may report a message twice in one batch.
       const first = new Map(events.toReversed().map((event) => [event.orderingKey, event]));
-      await queueWebhooks.add(stores, [...first.values()]);
+      await enqueueWebhooks.add(stores, [...first.values()]);
     });
     wakeSignal.wake();
   }

@@ -120,7 +120,7 @@ export class DeliverWebhooks {
     const { job } = destination;
     if (destination.isLost || this.#isStopping) return destination.isIdle ? 0 : null;
     const room = this.#roomOf(destination, project);
-    if (room <= 0) return null;
+    if (room === 0) return null;
     // What is recorded during the fetch may still be read as due.
     const known = new Set(destination.fetched);
     const limit = room + known.size;
@@ -175,10 +175,16 @@ export class DeliverWebhooks {
     if (hasMore && queue.size <= DELIVERY_LIMITS.fetchedPerDestination / 2) destination.wantFetch();
   }
 
-  #roomOf({ queue }: Destination, project: InHand): number {
-    const { fetched, fetchedPerProject, fetchedPerDestination, fetchedMin } = DELIVERY_LIMITS;
-    const left = Math.min(fetched - this.#all.fetched, fetchedPerProject - project.fetched);
-    return Math.min(fetchedPerDestination, Math.max(fetchedMin, left)) - queue.size;
+  /** How many new events to fetch. A fetch reads what is in hand once more, so that a small one is not worth it. */
+  #roomOf({ queue, fetched }: Destination, project: InHand): number {
+    const limits = DELIVERY_LIMITS;
+    const room = Math.min(
+      limits.fetchedPerDestination - queue.size,
+      limits.fetchedPerProject - project.fetched,
+      limits.fetched - this.#all.fetched,
+    );
+    if (room >= limits.fetchedMin) return room;
+    return fetched.size === 0 ? limits.fetchedMin : 0;
   }
 
   #remove(destination: Destination, project: InHand): void {

@@ -11,7 +11,7 @@ export interface DeliveryLimits {
   /** Events of one project that are fetched and not recorded yet. */
   readonly fetchedPerProject: number;
   readonly fetched: number;
-  /** A destination may have so many even when its project, or the process, has too many. */
+  /** Events one fetch asks for at least: a destination with nothing in hand gets them beyond the limits above. */
   readonly fetchedMin: number;
   readonly destinationsPerProject: number;
   readonly destinations: number;

@@ -1,14 +1,14 @@
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import { retryByHand, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { retryManually, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { deliverWebhooksJob } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 
-/** The most events one look into the log shows. */
+/** The most events one read of the log returns. */
 const INBOUND_LOG_EVENTS_MAX = 500;
 
-/** Specification 6.2: what became of a number's inbound events, kept 15 days, and the retry by hand. */
+/** Specification 6.2: the inbound events of a number, kept for 15 days, and their manual retry. */
 export class InboundLog {
   readonly #ports: {
     readonly unitOfWork: UnitOfWork;
@@ -38,7 +38,7 @@ export class InboundLog {
     const now = clock.now();
     const retried = await unitOfWork.run(async (stores) => {
       const [event] = await stores.webhookEvents.lock([eventId]);
-      const again = event === undefined ? null : retryByHand(event, now);
+      const again = event === undefined ? null : retryManually(event, now);
       if (again === null || again === event) return again;
       await stores.webhookEvents.save([again]);
       await stores.jobs.scheduleNoLaterThan([deliverWebhooksJob(again, now)]);

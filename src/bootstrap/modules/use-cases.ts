@@ -24,9 +24,9 @@ import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { AttemptDelivery } from '../../application/webhooks/attempt-delivery.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
+import { EnenqueueWebhooks } from '../../application/webhooks/enqueue-webhooks.ts';
 import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
-import { QueueWebhooks } from '../../application/webhooks/queue-webhooks.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
 import { ports } from '../tokens.ts';
@@ -55,11 +55,11 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, TrackMessage, { unitOfWork });
   wire(bind, ReadCatalog, { unitOfWork });
-  wire(bind, QueueWebhooks, { clock, ids: idSource });
+  wire(bind, EnenqueueWebhooks, { clock, ids: idSource });
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
   wire(bind, AdvanceMessages, {
     clock,
-    queueWebhooks: QueueWebhooks,
+    enqueueWebhooks: EnenqueueWebhooks,
     submissionCapacity: SubmissionCapacity,
   });
   wire(bind, CorrelateReceipts, { clock });
@@ -99,7 +99,13 @@ export const useCases = new ContainerModule(({ bind }) => {
     logger,
     fetchInterval,
   });
-  wire(bind, AcceptInbound, { unitOfWork, queueWebhooks: QueueWebhooks, clock, ids: idSource, wakeSignal });
+  wire(bind, AcceptInbound, {
+    unitOfWork,
+    enqueueWebhooks: EnenqueueWebhooks,
+    clock,
+    ids: idSource,
+    wakeSignal,
+  });
   wire(bind, InboundLog, { unitOfWork, clock, wakeSignal });
   wire(bind, RunAttemptJobs, {
     unitOfWork,

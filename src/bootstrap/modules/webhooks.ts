@@ -4,17 +4,17 @@ import { UndiciWebhookTransport } from '../../adapters/undici/undici-webhook-tra
 import type { EgressConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
 
-/** What it may add, under load, to the time until a message's next event. */
-const RECORDING_PAUSE_MS = 20;
+/** How long the results of attempts wait for others to be recorded with, under load. */
+const RECORD_BATCH_WINDOW_MS = 20;
 
-/** How late events may be noticed that come due while others are on their way to the same endpoint. */
-const LOOK_AGAIN_MS = 100;
+/** How late events may be found that come due while others of their destination are in flight. */
+const FETCH_INTERVAL_MS = 100;
 
-/** Posting to customers, behind the guard on every connection. */
+/** Delivery to customers, behind the guard on every connection. */
 export const webhooks = ({ allow, ports: allowedPorts, ca }: EgressConfig) =>
   new ContainerModule(({ bind }) => {
-    bind(ports.recordBatchWindow).toConstantValue(timedDelay(RECORDING_PAUSE_MS));
-    bind(ports.fetchInterval).toConstantValue(timedDelay(LOOK_AGAIN_MS));
+    bind(ports.recordBatchWindow).toConstantValue(timedDelay(RECORD_BATCH_WINDOW_MS));
+    bind(ports.fetchInterval).toConstantValue(timedDelay(FETCH_INTERVAL_MS));
     bind(ports.webhookTransport).toResolvedValue(
       () =>
         new UndiciWebhookTransport({

@@ -52,7 +52,7 @@ export interface InboundMessage {
   readonly message: { readonly id: string; readonly timestamp: string } & InboundContent;
 }
 
-/** The body of an inbound event; made once, so that every attempt posts the same bytes. */
+/** The body of an inbound event; made once, so that every attempt sends the same bytes. */
 export interface InboundPayload {
   readonly event: typeof INBOUND_EVENT_NAME;
   readonly eventId: string;

@@ -19,7 +19,7 @@ import {
 export type WebhookState = 'pending' | 'queued_retry' | 'delivered' | 'discarded' | 'superseded';
 
 /**
- * Something a customer's server has to be told. `orderingKey` is what its events are kept in order by: a message that was
+ * Something to tell a customer's server. The events of one `orderingKey` are delivered in order: it names a message that was
  * sent, or one that came in. Instants are milliseconds since 1970.
  */
 export interface WebhookEvent {
@@ -30,21 +30,21 @@ export interface WebhookEvent {
   /** Our 24-hex id of the whatsapp number an inbound event came in on; null for a delivery event. */
   readonly phoneNumberId: string | null;
   readonly url: string;
-  /** Host, port and path: with the project, what temporary disabling goes by. */
+  /** Host, port and path. The project and the endpoint are the destination of the event. */
   readonly endpoint: string;
   /** As the secret box sealed it; null when there is none. */
   readonly secret: string | null;
-  /** Made once, so that every attempt posts the same bytes. */
+  /** Made once, so that every attempt sends the same bytes. */
   readonly body: string;
   readonly state: WebhookState;
   readonly attempts: number;
   readonly firstAttemptAt: number | null;
   /** When it is tried next; null when it is final, or waits for an earlier event of its ordering key. */
   readonly nextAttemptAt: number | null;
-  /** What the last attempt met, `HTTP 500` or a reason of the transport; null before and after success. */
+  /** Why the last attempt failed: `HTTP 500`, or a reason of the transport. Null before an attempt and after a success. */
   readonly lastError: string | null;
   readonly createdAt: number;
-  /** Rises with every change that is stored: what was made of an older one is void. */
+  /** Rises with every stored change. A change to an older version is not stored. */
   readonly version: number;
 }
 
@@ -134,11 +134,11 @@ export function afterAttempt(event: WebhookEvent, ended: FinishedAttempt): Webho
 }
 
 /**
- * The event made due at once by hand (specification 6.2); a discarded one gets one more attempt, no second two days.
- * The event itself when it is due already and perhaps on its way. Null when there is nothing to retry: it is no inbound
- * event, was delivered, or has left the log.
+ * An inbound event whose retry an operator asked for (specification 6.2): it is due at once. A discarded event gets one more
+ * attempt, and not its whole schedule again. An event that is due already stays as it is: it may be in flight. Null when there
+ * is nothing to retry: the event is no inbound event, was delivered, or has left the log.
  */
-export function retryByHand(event: WebhookEvent, now: number): WebhookEvent | null {
+export function retryManually(event: WebhookEvent, now: number): WebhookEvent | null {
   const isLogExpired = now >= event.createdAt + WEBHOOK_LOG_LIFETIME_MS;
   if (event.kind !== 'inbound' || event.state === 'delivered' || isLogExpired) return null;
   if (isDue(event, now)) return event;
@@ -146,9 +146,8 @@ export function retryByHand(event: WebhookEvent, now: number): WebhookEvent | nu
 }
 
 /**
- * New events behind the open ones of their ordering keys: one that is first in line is scheduled at once. An event that was
- * tried before gives way to the next, but one that is due may be on its way: the next waits for what comes of it, and
- * so does whatever comes behind that.
+ * Puts new events behind the open ones of their ordering keys. The first event of a key is due at once. An event that waits
+ * for its retry is superseded by the next one. An event that is due may be in flight: those behind it wait for its result.
  */
 export function enqueueInOrder(
   open: readonly WebhookEvent[],
@@ -179,8 +178,8 @@ export function enqueueInOrder(
 }
 
 /**
- * What changes in the line of one ordering key, given in its order, once its head was attempted: the next is due, and a head
- * that is open still gives way. Nothing when nobody waits, or when the head was not tried.
+ * What changes once the first event of an ordering key was attempted, given the open events of the key in their order: the
+ * next one is due, and supersedes the first if that is still open. Nothing changes when no event waits.
  */
 export function promoteNext(
   head: WebhookEvent,
@@ -192,7 +191,7 @@ export function promoteNext(
   return [...(isOpen(head) ? [supersede(head)] : []), scheduled(follower, now)];
 }
 
-/** It may be on its way, too. */
+/** A due event may be in flight. */
 function isDue({ nextAttemptAt }: WebhookEvent, now: number): boolean {
   return nextAttemptAt !== null && nextAttemptAt <= now;
 }

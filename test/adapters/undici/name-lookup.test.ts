@@ -28,7 +28,7 @@ let lookup: LookupAll;
 beforeAll(async () => {
   writeFileSync(hostsFile, '');
   server = await NameServer.open(ZONE);
-  lookup = nameLookup({ servers: [server.address], hostsFile, answerMs: ANSWER_MS, families: [4, 6] });
+  lookup = nameLookup({ servers: [server.address], hostsFile, responseMs: ANSWER_MS, families: [4, 6] });
 });
 afterEach(() => {
   server.queries.length = 0;
@@ -56,7 +56,12 @@ describe('names by DNS', () => {
   });
 
   it('lead to those of one family when nothing is said of the other', async () => {
-    const patient = nameLookup({ servers: [server.address], hostsFile, answerMs: 60_000, families: [4, 6] });
+    const patient = nameLookup({
+      servers: [server.address],
+      hostsFile,
+      responseMs: 60_000,
+      families: [4, 6],
+    });
     expect(await look('half.example.com', patient)).toEqual([{ address: '192.0.2.4', family: 4 }]);
   });
 

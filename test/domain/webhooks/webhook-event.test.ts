@@ -7,7 +7,7 @@ import {
   inboundEvent,
   isOpen,
   promoteNext,
-  retryByHand,
+  retryManually,
   scheduled,
   statusEvent,
   supersede,
@@ -253,7 +253,7 @@ describe('an inbound event after an attempt', () => {
   });
 
   it('gets one more attempt by hand when it was discarded, no second two days', () => {
-    const again = retryByHand(runOut(), NOW + 3 * DAY_MS);
+    const again = retryManually(runOut(), NOW + 3 * DAY_MS);
     expect(again).toMatchObject({ state: 'queued_retry', nextAttemptAt: NOW + 3 * DAY_MS, attempts: 50 });
     expect(afterAttempt(again as WebhookEvent, at(NOW + 3 * DAY_MS, BROKEN))).toMatchObject({
       state: 'discarded',
@@ -263,22 +263,22 @@ describe('an inbound event after an attempt', () => {
 
   it('is due at once by hand, in the state it is in', () => {
     const waiting = inbound({ attempts: 1, nextAttemptAt: NOW + 10_000 });
-    expect(retryByHand(waiting, NOW + 1)).toEqual({ ...waiting, nextAttemptAt: NOW + 1 });
+    expect(retryManually(waiting, NOW + 1)).toEqual({ ...waiting, nextAttemptAt: NOW + 1 });
   });
 
   it('stays as it is by hand when it is due, and may be on its way', () => {
     const due = inbound({ attempts: 1, nextAttemptAt: NOW });
-    expect(retryByHand(due, NOW)).toBe(due);
+    expect(retryManually(due, NOW)).toBe(due);
   });
 
   it('is kept in the log, and retried by hand, for 15 days', () => {
-    expect(retryByHand(runOut(), NOW + 15 * DAY_MS)).toBeNull();
-    expect(retryByHand(runOut(), NOW + 15 * DAY_MS - 1)).not.toBeNull();
+    expect(retryManually(runOut(), NOW + 15 * DAY_MS)).toBeNull();
+    expect(retryManually(runOut(), NOW + 15 * DAY_MS - 1)).not.toBeNull();
   });
 
   it('is not retried by hand once it is delivered, nor is a delivery event', () => {
-    expect(retryByHand(afterAttempt(inbound(), at(NOW, OK)), NOW + 1)).toBeNull();
-    expect(retryByHand(delivery({ state: 'discarded', nextAttemptAt: null }), NOW + 1)).toBeNull();
+    expect(retryManually(afterAttempt(inbound(), at(NOW, OK)), NOW + 1)).toBeNull();
+    expect(retryManually(delivery({ state: 'discarded', nextAttemptAt: null }), NOW + 1)).toBeNull();
   });
 });
 

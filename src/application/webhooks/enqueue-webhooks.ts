@@ -16,17 +16,17 @@ export interface MessageStatusChange {
 const SWEPT_PER_EVENT = 2;
 
 /**
- * Writes the events customers are to be told of, in the transaction that caused them. The events of one message
- * are posted one at a time, in order; one that failed gives way to the next before it is tried again.
+ * Writes webhook events in the transaction that caused them. The events of one ordering key are attempted one at a time, in
+ * order; one that failed is superseded by the next.
  */
-export class QueueWebhooks {
+export class EnenqueueWebhooks {
   readonly #ports: { readonly clock: Clock; readonly ids: IdSource };
 
   constructor(ports: { readonly clock: Clock; readonly ids: IdSource }) {
     this.#ports = ports;
   }
 
-  /** The changes in the order they happened; those nobody subscribed to are left out. */
+  /** Adds an event for each change that the message's subscription asks for; the changes in the order they happened. */
   async statusChanges(stores: Stores, changes: readonly MessageStatusChange[]): Promise<void> {
     const { clock, ids } = this.#ports;
     const now = clock.now();
@@ -41,7 +41,7 @@ export class QueueWebhooks {
     await this.add(stores, events, earlier);
   }
 
-  /** Adds events behind the open ones of their ordering keys; those that are first in line are scheduled at once. */
+  /** Adds events behind the open ones of their ordering keys; the first of a key is due at once. */
   async add(
     stores: Stores,
     events: readonly WebhookEvent[],
@@ -55,7 +55,7 @@ export class QueueWebhooks {
     const jobs = added
       .filter(({ nextAttemptAt }) => nextAttemptAt !== null)
       .map((event) => deliverWebhooksJob(event, now));
-    // A job that somebody holds stays as it is: its holder finds the events by itself.
+    // A leased job stays as it is: the process that has it fetches the events.
     await stores.jobs.scheduleNoLaterThan(jobs);
   }
 }
