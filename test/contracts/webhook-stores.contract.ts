@@ -66,7 +66,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(kept).toEqual([told('a', 'first'), event('d'), event('e')]);
     });
 
-    it('finds the open events of orderingKeys, and only those', async () => {
+    it('finds the open events of the given ordering keys, and only those', async () => {
       await insert(
         event('d'),
         event('c', { state: 'delivered' }),
@@ -95,7 +95,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect((await run((s) => s.webhookEvents.lockOpen([anSmsId()]))).map(({ id }) => id)).toEqual(['b']);
     });
 
-    it('saves only what nobody changed since it was read', async () => {
+    it('saves only events that were not changed since they were read', async () => {
       await insert(event('a'), event('b'), event('c'));
       const failed = (id: string) => event(id, { attempts: 1, nextAttemptAt: NOW + 5 });
       const [a] = await run((s) => s.webhookEvents.save([failed('a')]));
@@ -126,7 +126,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await run((s) => s.webhookEvents.lock(['a']))).toEqual(saved);
     });
 
-    it('finds what is due of each lane, the longest due first, behind what was seen', async () => {
+    it('finds the due events of each destination, the longest due first', async () => {
       const at = (id: string, nextAttemptAt: number | null, given: Partial<WebhookEvent> = {}) =>
         event(id, { nextAttemptAt, ...given });
       await insert(
@@ -196,10 +196,10 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     });
   });
 
-  describe('webhook endpoints', () => {
+  describe('circuit breakers', () => {
     const resting = { ...CLOSED_CIRCUIT, failuresInRow: 10, openUntil: NOW + 60_000, windows: 1 };
 
-    it('makes an endpoint healthy when it is first locked', async () => {
+    it('inserts a closed breaker when a destination is first locked', async () => {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map());
       const locked = await run((s) => s.circuitBreakers.lock([ENDPOINT, ENDPOINT], NOW));
       expect(locked).toEqual(new Map([[ENDPOINT, CLOSED_CIRCUIT]]));
@@ -208,7 +208,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       );
     });
 
-    it('keeps the health that was saved, of the named endpoints', async () => {
+    it('reads the breakers that were saved, of the given destinations', async () => {
       await run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT, OTHER_ENDPOINT], NOW);
         await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW);
@@ -226,7 +226,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     const known = async (endpoints: readonly string[]) =>
       [...(await read((s) => s.circuitBreakers.read(endpoints))).keys()].sort();
 
-    it('forgets an endpoint nobody posted to for more than a day when another one is new', async () => {
+    it('removes a breaker without attempts for more than a day when another one is inserted', async () => {
       const all = [ENDPOINT, NEW_ENDPOINT, OTHER_ENDPOINT].sort();
       await lock([ENDPOINT], NOW);
       await lock([OTHER_ENDPOINT], NOW + DAY_MS);
@@ -235,14 +235,14 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await known(all)).toEqual(all.filter((endpoint) => endpoint !== ENDPOINT));
     });
 
-    it('forgets two at most for each new one', async () => {
+    it('removes two breakers at most for each that is inserted', async () => {
       const old = ['a.example/', 'b.example/', 'c.example/'];
       await lock(old, NOW);
       await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
       expect((await known(old)).length).toBe(1);
     });
 
-    it('keeps what is about to be saved, however long nobody posted to it', async () => {
+    it('keeps a locked breaker, however long it had no attempts', async () => {
       await lock([ENDPOINT], NOW);
       await run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT, NEW_ENDPOINT], NOW + DAY_MS + 1);
@@ -251,7 +251,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
     });
 
-    it('makes one without waiting for whoever posts to one that may be forgotten', async () => {
+    it('inserts a breaker without waiting for a transaction that has locked an old one', async () => {
       await lock([ENDPOINT], NOW);
       const [isPosting, isMade] = [new Gate(), new Gate()];
       const posting = run(async ({ circuitBreakers }) => {
@@ -267,7 +267,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
     });
 
-    it('loses no count of two who make and change an endpoint at once', async () => {
+    it('loses no failure when two transactions insert and change one breaker at once', async () => {
       const fail = (start: MeetingPoint) =>
         run(async ({ circuitBreakers }) => {
           await start.meet();

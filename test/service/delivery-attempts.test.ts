@@ -74,7 +74,7 @@ async function theEvent(service: Harness) {
 }
 
 withReceiver(named('a webhook event whose lease ran out'), () => {
-  it('is posted again, and the outcome of the lease that ran out changes nothing', async () => {
+  it('is attempted again, and a result under the lease that ran out changes nothing', async () => {
     const held: ServerResponse[] = [];
     const { receiver, service, send } = await start();
     const { roots } = service.service;
@@ -108,7 +108,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     await service.assertQuiet();
   });
 
-  it('is posted under a lease that is nearly over only when that was made longer', async () => {
+  it('is attempted under a lease that is nearly over only once the lease was renewed', async () => {
     const held: ServerResponse[] = [];
     const { receiver, service, send } = await start();
     const { roots } = service.service;
@@ -136,8 +136,8 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
   });
 });
 
-withReceiver(named('an endpoint that rests'), () => {
-  it('gets one probe after each window, whatever waits, and everything once a probe succeeds', async () => {
+withReceiver(named('an open circuit'), () => {
+  it('lets one event be attempted after each window, and all of them once one attempt succeeds', async () => {
     const { receiver, service, send } = await start();
     const held: ServerResponse[] = [];
     receiver.answer(answerWith(500));
@@ -170,8 +170,8 @@ withReceiver(named('an endpoint that rests'), () => {
   });
 });
 
-withReceiver(named('what an operator is told'), () => {
-  it('is that an endpoint rests, once for each window, and what was given up', async () => {
+withReceiver(named('the log'), () => {
+  it('has one line for a circuit that opens, and one for an event that is discarded', async () => {
     const logger = new RecordingLogger();
     const planted = new ContainerModule(({ rebind }) => {
       rebind(ports.logger).toConstantValue(logger);
@@ -204,7 +204,7 @@ withReceiver(named('what an operator is told'), () => {
   });
 });
 
-withReceiver(named('what is over'), () => {
+withReceiver(named('an event that is delivered'), () => {
   it('is removed after 15 days, two events at most for each new one', async () => {
     const { receiver, service, send } = await start();
     receiver.answer(answerWith(200));
@@ -220,8 +220,8 @@ withReceiver(named('what is over'), () => {
   });
 });
 
-withReceiver(named('an endpoint with nothing to post'), () => {
-  it('is not probed', async () => {
+withReceiver(named('an open circuit of a destination without due events'), () => {
+  it('does not become half-open', async () => {
     const { receiver, service, send } = await start();
     receiver.answer(answerWith(410));
     for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
@@ -244,8 +244,8 @@ withReceiver(named('an endpoint with nothing to post'), () => {
   });
 });
 
-withReceiver(named('a message whose first event failed'), () => {
-  it('is told of no other while that one is on its way again', async () => {
+withReceiver(named('a webhook event that is attempted again'), () => {
+  it('keeps the next event of its message waiting while it is in flight', async () => {
     const { receiver, service } = await start({ overrides: [withJitter(0.5)] });
     const { roots } = service.service;
     receiver.answer(answerWith(500));
@@ -280,8 +280,8 @@ withReceiver(named('a message whose first event failed'), () => {
   });
 });
 
-withReceiver(named('an endpoint two projects name'), () => {
-  it('rests for the one whose posts fail, and for no other', async () => {
+withReceiver(named('the circuit of an endpoint that two projects use'), () => {
+  it('opens for the project whose attempts fail, and for no other', async () => {
     const [project, ...others] = seedWith({}).projects;
     if (project === undefined) throw new Error('The seed has a project');
     const twin = {

@@ -56,7 +56,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('tells only the end of it when asked for `final`, with the reason of a failure', async () => {
+  it('tells only the final status when asked for `final`, with the reason of a failure', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     const delivered = await send(HOME_NUMBER, { provider: 'sms' });
     const failed = await send('9990000000006', { provider: 'sms' });
@@ -165,7 +165,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('lets a failed `sent` give way to the final event, and attempts nothing after it', async () => {
+  it('supersedes a failed `sent` event by the final one, and attempts nothing after it', async () => {
     const { receiver, service, send } = await start();
     receiver.answer((post, response) =>
       response.writeHead(post.rawBody.includes('"sent"') ? 500 : 200).end(),
@@ -179,7 +179,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('rests an endpoint that fails ten times in a row, keeps its events in order, and goes on when it is back', async () => {
+  it('opens the circuit after ten failures in a row, keeps the events, and delivers them once the receiver is back', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     receiver.answer(answerWith(500));
     const ids: string[] = [];

@@ -113,7 +113,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('attempts every event as often, however many fail: their endpoint does not rest', async () => {
+  it('keeps to the schedule of every event, however many fail: inbound events open no circuit', async () => {
     const { receiver, service, log } = await start();
     receiver.answer(answerWith(500));
     for (const text of ['1', '2', '3', '4', '5']) {
@@ -127,7 +127,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('rests with delivery reports that go to the same endpoint, and may be the one that tries it', async () => {
+  it('waits while delivery events keep the circuit of its endpoint open, and may be the half-open attempt', async () => {
     const { receiver, service } = await start();
     // Nothing is left of what is gone but that its endpoint rests.
     receiver.answer(answerWith(410));
@@ -156,7 +156,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('makes one event of a message, however often the carrier tells of it', async () => {
+  it('makes one event of a message, however often the channel provider reports it', async () => {
     const { receiver, service } = await start();
     const arrival: InboundArrival = {
       phoneNumberId: NUMBER_ID,
@@ -179,7 +179,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('does not post an event again that is retried by hand while it is on its way', async () => {
+  it('does not attempt an event twice that is retried manually while it is in flight', async () => {
     const { receiver, service, log } = await start();
     const held: ServerResponse[] = [];
     receiver.answer((_, response) => held.push(response));
@@ -196,7 +196,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('retries a discarded event by hand, and not one that was delivered', async () => {
+  it('retries a discarded event manually, and not one that was delivered', async () => {
     const { receiver, service, log } = await start();
     receiver.answer(answerWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });

@@ -101,8 +101,8 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
   );
 });
 
-withReceiver(named('posts whose outcomes wait to be recorded'), () => {
-  it('keep nobody from being posted to, and are recorded together', async () => {
+withReceiver(named('attempts whose results are not recorded yet'), () => {
+  it('hold up no other attempt, and are recorded together', async () => {
     const pauses: (() => void)[] = [];
     let isHeld = true;
     const held = new ContainerModule(({ rebind }) => {

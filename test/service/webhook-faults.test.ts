@@ -18,11 +18,11 @@ const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPE
 
 /** Which calls to the stores fail. */
 interface Faults {
-  /** Looks for due events. */
+  /** Fetches of due events. */
   looks: boolean;
-  /** Saves of what came of posts. */
+  /** Saves of results. */
   records: boolean;
-  /** Jobs that are given back. */
+  /** Releases of jobs. */
   releases: boolean;
   /** How many calls failed. */
   failed: number;
@@ -99,11 +99,11 @@ const pathsFrom = (receiver: HttpsReceiver, from: number) =>
     .map(({ path }) => path)
     .sort();
 
-withReceiver(named('webhooks whose outcome cannot be stored'), () => {
+withReceiver(named('webhook events whose results cannot be stored'), () => {
   it.each([
     ['alone', { records: true }],
-    ['while their endpoints cannot be looked at', { records: true, looks: true }],
-  ])('are posted again when their lease is over, and not before, %s', async (_, planted) => {
+    ['while nothing can be fetched', { records: true, looks: true }],
+  ])('are attempted again when their lease is over, and not before, %s', async (_, planted) => {
     const paths = ['/1', '/2', '/3'];
     const { faults, receiver, service, background, release } = await start(paths);
     Object.assign(faults, planted);
@@ -121,7 +121,7 @@ withReceiver(named('webhooks whose outcome cannot be stored'), () => {
     await service.assertQuiet();
   });
 
-  it('are logged once for each endpoint', async () => {
+  it('are logged once for each destination', async () => {
     const { faults, receiver, service, background, release, logger } = await start(['/1', '/1', '/1', '/2']);
     faults.records = true;
     release(200);
@@ -134,8 +134,8 @@ withReceiver(named('webhooks whose outcome cannot be stored'), () => {
   });
 });
 
-withReceiver(named('endpoints that cannot be given back'), () => {
-  it('come back when their lease is over, with nothing left to post', async () => {
+withReceiver(named('destinations whose jobs cannot be released'), () => {
+  it('come back when their lease is over, with nothing left to deliver', async () => {
     const { faults, receiver, service, background, release } = await start(['/1', '/2']);
     faults.releases = true;
     release(200);
@@ -147,7 +147,7 @@ withReceiver(named('endpoints that cannot be given back'), () => {
   });
 });
 
-withReceiver(named('endpoints that cannot be looked at'), () => {
+withReceiver(named('destinations that cannot be fetched for'), () => {
   /** Lets the posts end, and resolves when it was tried several times to look for more. */
   const failLooks = async ({ faults, release }: Awaited<ReturnType<typeof start>>) => {
     const before = faults.failed;
@@ -186,7 +186,7 @@ withReceiver(named('endpoints that cannot be looked at'), () => {
     faults.looks = false;
   });
 
-  it('are posted to as soon as they can be again', async () => {
+  it('are delivered to as soon as a fetch succeeds', async () => {
     const { faults, receiver, service, background, release } = await start(['/1']);
     faults.looks = true;
     release(200);

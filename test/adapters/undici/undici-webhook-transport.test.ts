@@ -34,7 +34,7 @@ async function postTwice(behave: Behaviour) {
   return { receiver, second: await transport.send(requestTo(receiver.port)) };
 }
 
-describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => {
+describe.skipIf(!hasOpenssl)(`the webhook transport (skipped when ${OPENSSL_MISSING})`, () => {
   it('sends one POST with the given headers and body, and asks for nothing else', async () => {
     const receiver = await receive((socket) => socket.write(OK));
     const answer = await transportTo(receiver.port).send(requestTo(receiver.port, '/hook?a=1#part'));
@@ -53,7 +53,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     ]);
   });
 
-  it('uses one connection for posts one after the other', async () => {
+  it('uses one connection for requests one after the other', async () => {
     const receiver = await receive((socket) => socket.write(OK));
     const transport = transportTo(receiver.port);
     for (let at = 0; at < 20; at += 1) await transport.send(requestTo(receiver.port, `/hook/${at}`));
@@ -75,7 +75,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect(receiver.connections).toBe(20);
   });
 
-  it('has ten seconds for an exchange', async () => {
+  it('gives a request ten seconds', async () => {
     const receiver = await receive(() => undefined);
     const transport = openTransport(reaching(receiver.port));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -106,7 +106,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect(receiver.requests).toEqual([]);
   });
 
-  it('posts once more when a connection that was in use is closed without a word', async () => {
+  it('sends a request once more when a connection that was used before is closed without a response', async () => {
     const served = new Map<unknown, number>();
     const receiver = await receive((socket) => {
       const count = (served.get(socket) ?? 0) + 1;
@@ -124,7 +124,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect([served.size, receiver.requests.length]).toEqual([3, 5]);
   });
 
-  it('posts it once more on a connection that is new, and not on another that was in use', async () => {
+  it('sends it once more on a new connection, and not on another that was used before', async () => {
     const inUse = new Set<unknown>();
     const first: (() => void)[] = [];
     const receiver = await receive((socket) => {
@@ -144,13 +144,13 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect(receiver.connections).toBe(3);
   });
 
-  it('posts no more than twice, whatever becomes of the second time', async () => {
+  it('sends a request no more than twice, however the second time ends', async () => {
     const { receiver, second } = await postTwice((socket) => socket.destroy());
     expect(second).toMatchObject({ kind: 'failed', reason: 'connection' });
     expect(receiver.requests).toHaveLength(3);
   });
 
-  it('posts but once when a connection that was in use answers what is no answer', async () => {
+  it('sends a request once when the response on a connection that was used before is no HTTP', async () => {
     const { receiver, second } = await postTwice((socket) => socket.write('no answer at all\r\n\r\n'));
     expect(second).toMatchObject({ kind: 'failed', reason: 'protocol' });
     expect(receiver.requests).toHaveLength(2);
@@ -190,7 +190,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect([receiver.requests.length, receiver.connections, held.length]).toEqual([2, 1, 1]);
   });
 
-  it('does not use a connection again on which an answer is still owed', async () => {
+  it('does not use a connection again on which a response is still to come', async () => {
     const receiver = await receive((socket) => {
       if (receiver.requests.length > 1) socket.write(OK);
     });
@@ -200,7 +200,7 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     expect(receiver.connections).toBe(2);
   });
 
-  it("takes a second answer in the same breath for nobody's", async () => {
+  it('takes a second response in the same packet for no other request', async () => {
     const receiver = await receive((socket) => {
       const isFirst = receiver.requests.length === 1;
       socket.write(isFirst ? `${OK}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n` : OK);
@@ -241,14 +241,14 @@ describe.skipIf(!hasOpenssl)(`posting (skipped when ${OPENSSL_MISSING})`, () => 
     await isClosed;
   });
 
-  it('posts no more than once on a connection of its own that fails', async () => {
+  it('sends a request once on a new connection that fails', async () => {
     const receiver = await receive((socket) => socket.destroy());
     const answer = await transportTo(receiver.port).send(requestTo(receiver.port));
     expect(answer).toMatchObject({ kind: 'failed', reason: 'connection' });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('ends posts in flight before it closes, and takes none after', async () => {
+  it('closes once the requests in flight have ended, and sends none after', async () => {
     let answer = (): void => undefined;
     const receiver = await receive((socket) => {
       answer = () => socket.write(OK);
