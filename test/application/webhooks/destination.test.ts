@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AttemptLimiter } from '../../../src/application/webhooks/attempt-limiter.ts';
+import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
+import { Destination } from '../../../src/application/webhooks/destination.ts';
+import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
+import { NOW } from '../../support/builders.ts';
+
+const events = (...ids: readonly string[]) => ids.map((id) => ({ id }) as WebhookEvent);
+const JOB = {
+  id: 'webhooks/p1/a.example/1',
+  fencingToken: 1,
+  work: { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'a.example/1' },
+} as const;
+const LEASED_UNTIL = NOW + 6_000;
+
+describe('Destination', () => {
+  const clock = { at: NOW, now: () => clock.at };
+  const inHand = { destinations: 1, fetched: 0 };
+  let begun: string[];
+  let destination: Destination;
+
+  beforeEach(() => {
+    clock.at = NOW;
+    inHand.fetched = 0;
+    begun = [];
+    const limiter = new AttemptLimiter({ ...DELIVERY_LIMITS, attemptsPerEndpoint: 2 });
+    destination = new Destination(JOB, [inHand], limiter, clock, (_, { id }) => begun.push(id));
+  });
+
+  it('attempts events until the instant its lease is sure of, and not at that instant', () => {
+    clock.at = LEASED_UNTIL - 1;
+    destination.take(events('1'), LEASED_UNTIL);
+    expect(begun).toEqual(['1']);
+    clock.at = LEASED_UNTIL;
+    destination.take(events('2'), LEASED_UNTIL);
+    expect(begun).toEqual(['1']);
+  });
+
+  it('goes on with what waits when its lease is renewed', () => {
+    clock.at = LEASED_UNTIL;
+    destination.take(events('1'), LEASED_UNTIL);
+    destination.renewed(LEASED_UNTIL + 1);
+    expect(begun).toEqual(['1']);
+  });
+
+  it('counts what it has fetched until the results are recorded', () => {
+    destination.take(events('1', '2', '3'), LEASED_UNTIL);
+    expect([inHand.fetched, [...destination.fetched]]).toEqual([3, ['1', '2', '3']]);
+    destination.forget(['1']);
+    destination.forget([]);
+    expect([inHand.fetched, [...destination.fetched], destination.isIdle]).toEqual([2, ['2', '3'], false]);
+  });
+
+  it('wants a fetch when the last of its events is recorded, and is idle after it', async () => {
+    destination.take(events('1', '2'), LEASED_UNTIL);
+    destination.forget(['1']);
+    destination.forget(['2']);
+    expect(destination.isIdle).toBe(false);
+    await destination.fetchWanted();
+    expect(destination.isIdle).toBe(true);
+  });
+
+  it('lets a fetch wait until one is wanted', async () => {
+    let isWanted = false;
+    const wanted = destination.fetchWanted().then(() => {
+      isWanted = true;
+    });
+    await Promise.resolve();
+    expect(isWanted).toBe(false);
+    destination.wantFetch();
+    await wanted;
+    expect(isWanted).toBe(true);
+  });
+
+  it('forgets what it has not begun when it drops, and keeps what is in flight', () => {
+    destination.take(events('1', '2', '3'), LEASED_UNTIL);
+    destination.drop();
+    expect([begun, [...destination.fetched], inHand.fetched]).toEqual([['1', '2'], ['1', '2'], 2]);
+  });
+
+  it('begins nothing once it is lost', async () => {
+    destination.take(events('1', '2', '3'), LEASED_UNTIL);
+    destination.lose();
+    destination.queue.ended();
+    destination.take(events('4'), LEASED_UNTIL);
+    expect([begun, destination.isLost]).toEqual([['1', '2'], true]);
+    await destination.fetchWanted();
+  });
+});
