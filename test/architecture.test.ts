@@ -11,18 +11,18 @@ const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: t
   .sort();
 
 describe('every source file keeps to its layer', () => {
-  it('finds the source', () => {
+  it('the test finds the source files', () => {
     expect(files).toContain('src/domain/messages/fallback-chain.ts');
     expect(files).toContain('src/application/ports/stores.ts');
   });
 
-  test.each(files)('%s', (path) => {
+  test.each(files)('the file keeps to its layer: %s', (path) => {
     expect(violationsOf({ path, text: readFileSync(join(ROOT, path), 'utf8') })).toEqual([]);
   });
 });
 
 describe('the folders of the domain', () => {
-  it('import each other in one direction only', () => {
+  it('the folders of the domain import each other in one direction only', () => {
     const domain = files
       .filter((path) => path.startsWith('src/domain/'))
       .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
@@ -34,7 +34,7 @@ describe('the folders of the domain', () => {
     text: imports.map((target) => `import type { X } from '${target}';`).join('\n'),
   });
 
-  it('are refused when two of them import each other, even by different files', () => {
+  it('folders of the domain are in a circle when two import each other, even by different files', () => {
     expect(
       folderCircles([
         file('billing/pricing.ts', '../messages/channel.ts', './money.ts'),
@@ -43,7 +43,7 @@ describe('the folders of the domain', () => {
     ).toEqual(['billing -> messages -> billing']);
   });
 
-  it('are refused when three of them form a circle', () => {
+  it('folders of the domain are in a circle when three import each other in turn', () => {
     expect(
       folderCircles([
         file('messages/a.ts', '../sandbox/b.ts', '../shared/money.ts'),
@@ -53,7 +53,7 @@ describe('the folders of the domain', () => {
     ).toEqual(['access -> messages -> sandbox -> access']);
   });
 
-  it('may import one folder from several others', () => {
+  it('a folder of the domain may be imported from several others', () => {
     expect(
       folderCircles([
         file('messages/a.ts', '../billing/b.ts', '../shared/money.ts'),
@@ -195,11 +195,11 @@ describe('planted violations', () => {
     ],
     ['a file beside the folders', 'src/adapters/loose.ts', '', 'belongs to no layer'],
     ['a file beside the layers', 'src/loose.ts', '', 'belongs to no layer'],
-  ])('%s in %s', (_, path, text, violation) => {
+  ])('a planted violation is found: %s in %s', (_, path, text, violation) => {
     expect(violationsOf({ path, text })).toEqual([violation]);
   });
 
-  it('names every violation of a file', () => {
+  it('every violation of a file is named', () => {
     const text = `import 'zod';\nexport const f = async () => Math.random();`;
     expect(violationsOf({ path: DOMAIN, text })).toEqual([
       'must not import zod',
@@ -254,7 +254,7 @@ describe('what is allowed', () => {
       'src/bootstrap/container.ts',
       `import { Container } from 'inversify';\nimport '../adapters/http/app.ts';\nif (kind === 'postgres') process.exit();`,
     ],
-  ])('%s', (_, path, text) => {
+  ])('no violation is found: %s', (_, path, text) => {
     expect(violationsOf({ path, text })).toEqual([]);
   });
 });

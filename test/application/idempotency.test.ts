@@ -49,7 +49,7 @@ describe('the idempotency records of a unit of work', () => {
   const find = (...requests: Parameters<IdempotencyRecords<Result>['decide']>[0][]) =>
     IdempotencyRecords.find<Result>(store, requests, NOW);
 
-  it('replay in a later unit what an earlier unit has stored', async () => {
+  it('idempotency records replay in a later unit what an earlier unit has stored', async () => {
     const records = await find(request());
     expect(records.decide(request())).toEqual({ kind: 'first' });
     records.add(request(), { total: 3 });
@@ -59,13 +59,13 @@ describe('the idempotency records of a unit of work', () => {
     expect(later.decide(request('POST /reports', 'k', 'other'))).toEqual({ kind: 'idempotency-conflict' });
   });
 
-  it('replay within one unit, before anything is stored', async () => {
+  it('idempotency records replay within one unit, before anything is stored', async () => {
     const records = await find(request());
     records.add(request(), { total: 3 });
     expect(records.decide(request())).toEqual({ kind: 'replay', result: { total: 3 } });
   });
 
-  it('keep the keys of other routes and projects apart', async () => {
+  it('idempotency records keep the keys of other routes and projects apart', async () => {
     const records = await find(request());
     records.add(request(), { total: 3 });
     expect(records.decide(request('POST /sms'))).toEqual({ kind: 'first' });
@@ -73,7 +73,7 @@ describe('the idempotency records of a unit of work', () => {
     expect(records.decide(request('POST /reports', 'other'))).toEqual({ kind: 'first' });
   });
 
-  it('remove two expired records for each one they store', async () => {
+  it('idempotency records remove two expired records for each one they store', async () => {
     const records = await find(request(), request('POST /reports', 'other'));
     records.add(request(), { total: 1 });
     records.add(request('POST /reports', 'other'), { total: 2 });
@@ -82,7 +82,7 @@ describe('the idempotency records of a unit of work', () => {
     expect(store.rows).toHaveLength(2);
   });
 
-  it('ask the store nothing for requests without a key', async () => {
+  it('idempotency records ask the store nothing for requests without a key', async () => {
     const records = await find(WITHOUT_KEY);
     expect(records.decide(WITHOUT_KEY)).toEqual({ kind: 'first' });
     records.add(WITHOUT_KEY, { total: 1 });

@@ -25,7 +25,7 @@ describe('a read-through cache', () => {
     return value;
   };
 
-  it('gives a kept value until it is as old as it may be, and reads it again then', async () => {
+  it('a read-through cache gives a kept value until it is as old as it may be, and reads it again then', async () => {
     const cache = cacheOf();
     expect(await cache.get('key', reading('first'))).toBe('first');
     clock.at += FRESH_MS - 1;
@@ -35,7 +35,7 @@ describe('a read-through cache', () => {
     expect(reads).toEqual(['first', 'third']);
   });
 
-  it('counts the age of a value from the beginning of its read', async () => {
+  it('a read-through cache counts the age of a value from the beginning of its read', async () => {
     const cache = cacheOf();
     await cache.get('key', async () => {
       clock.at += FRESH_MS;
@@ -44,14 +44,14 @@ describe('a read-through cache', () => {
     expect(await cache.get('key', reading('second'))).toBe('second');
   });
 
-  it('reads again when the clock was set back behind the read', async () => {
+  it('a read-through cache reads again when the clock was set back behind the read', async () => {
     const cache = cacheOf();
     await cache.get('key', reading('first'));
     clock.at -= 1;
     expect(await cache.get('key', reading('second'))).toBe('second');
   });
 
-  it('lets callers with one key share one read, and callers with another key do their own', async () => {
+  it('a read-through cache lets callers with one key share one read, and callers with another key do their own', async () => {
     const cache = cacheOf();
     const values = await Promise.all([
       cache.get('a', reading('a')),
@@ -62,7 +62,7 @@ describe('a read-through cache', () => {
     expect(reads).toEqual(['a', 'b']);
   });
 
-  it('keeps nothing of a read that failed, and tells every caller that shared it', async () => {
+  it('a read-through cache keeps nothing of a read that failed, and tells every caller that shared it', async () => {
     const cache = cacheOf();
     const failing = async () => {
       throw new Error('away');
@@ -73,7 +73,7 @@ describe('a read-through cache', () => {
     expect(await cache.get('key', reading('there again'))).toBe('there again');
   });
 
-  it('forgets a key whose newest value is not worth keeping', async () => {
+  it('a read-through cache forgets a key whose newest value is not worth keeping', async () => {
     const cache = cacheOf((value) => value !== 'bad');
     await cache.get('key', reading('good'));
     expect(cache.has('key')).toBe(true);
@@ -83,7 +83,7 @@ describe('a read-through cache', () => {
     expect(await cache.get('key', reading('better'))).toBe('better');
   });
 
-  it('is emptied by one key more than it may keep, and not by a key it has', async () => {
+  it('a read-through cache is emptied by one key more than it may keep, and not by a key it has', async () => {
     const cache = cacheOf();
     await cache.get('a', reading('a'));
     await cache.get('b', reading('b'));

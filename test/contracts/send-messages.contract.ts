@@ -127,7 +127,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
   });
 
-  it('refuses an idempotency key that comes with two different requests in one batch', async () => {
+  it('rejects an idempotency key that comes with two different requests in one batch', async () => {
     await prepare(noRateLimit);
     const sendMessages = aProcess();
     const command = toNumber(noRateLimit, firstNumber, 'key');

@@ -15,7 +15,7 @@ const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPE
  */
 const TOLD: Readonly<Record<string, readonly string[]>> = {
   '0001': ['0 whatsapp sent', '1 whatsapp delivered'],
-  '0002': ['0 whatsapp sent', '25 whatsapp delivered'],
+  '0002': ['0 whatsapp sent', '30 whatsapp delivered'],
   '0003': ['0 whatsapp sent', '86460 sms sent'],
   '0004': ['0 whatsapp sent', '1 whatsapp delivered'],
   '0005': ['0 whatsapp sent', '1 whatsapp delivered'],

@@ -52,8 +52,8 @@ const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
   '0016': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 }],
 };
 
-/** Numbers that change the answer to the request itself. */
-const ANSWERS: Readonly<Record<string, readonly number[]>> = {
+/** The statuses of the replies to test numbers that change the reply itself. */
+const STATUSES: Readonly<Record<string, readonly number[]>> = {
   '0101': [400],
   '0102': [400],
   '0103': [400],
@@ -67,13 +67,13 @@ const ANSWERS: Readonly<Record<string, readonly number[]>> = {
 /** Held to the clock of the machine or to the connection, and tested by themselves below. */
 const BY_THEMSELVES = ['0109', '0110', '0301', '0302', '0303'];
 
-it('has a row here for every test number', () => {
-  expect([...Object.keys(DELIVERIES), ...Object.keys(ANSWERS), ...BY_THEMSELVES].sort()).toEqual(
+it('every test number has a row in this test', () => {
+  expect([...Object.keys(DELIVERIES), ...Object.keys(STATUSES), ...BY_THEMSELVES].sort()).toEqual(
     Object.keys(SANDBOX_OUTCOMES).sort(),
   );
 });
 
-it.each(Object.keys(DELIVERIES))('999…%s is delivered as its row says', async (digits) => {
+it.each(Object.keys(DELIVERIES))('a message to 999…%s goes the way of its row', async (digits) => {
   const service = await startService();
   const { body } = await service.request('/sms', {
     body: verification(`999123456${digits}`, { provider: 'whatsapp-telegram-sms' }),
@@ -117,7 +117,7 @@ it('9990000000015 fails by sms, whose second part is lost', async () => {
   expect((await service.request('/info')).body).toMatchObject({ credit: 15_000 });
 });
 
-it.each(Object.entries(ANSWERS))('999…%s answers %j', async (digits, statuses) => {
+it.each(Object.entries(STATUSES))('requests to 999…%s get the statuses %j', async (digits, statuses) => {
   const service = await startService();
   const seen: number[] = [];
   for (const _ of statuses) {
@@ -126,7 +126,7 @@ it.each(Object.entries(ANSWERS))('999…%s answers %j', async (digits, statuses)
   expect(seen).toEqual(statuses);
 });
 
-it('9990000000110 stores the message and cuts the connection; the same key then tells the answer', async () => {
+it('9990000000110 stores the message and cuts the connection, and the same key then gets the reply', async () => {
   const service = await startService();
   const request = {
     headers: { 'idempotency-key': 'cut' },
@@ -140,7 +140,7 @@ it('9990000000110 stores the message and cuts the connection; the same key then 
   expect((await service.request('/info')).body).toMatchObject({ credit: 14_900 });
 });
 
-it('9990000000109 is answered after five seconds', async () => {
+it('9990000000109 gets its reply after five seconds', async () => {
   const service = await startService();
   const started = performance.now();
   expect((await service.request('/sms', { body: verification('9990000000109') })).status).toBe(200);

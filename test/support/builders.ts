@@ -154,7 +154,7 @@ export function aPriceList(given: Partial<StoredPrices> = {}): StoredPrices {
 }
 
 /** The prices of the demo seed as a decision reads them: sms 80 (others 100), whatsapp 60/60/90, telegram 40. */
-export function aPriceBook(given: Partial<PriceList> = {}): PriceList {
+export function somePrices(given: Partial<PriceList> = {}): PriceList {
   const { sms, whatsapp, telegram, international } = aPriceList();
   return {
     sms,
@@ -246,7 +246,7 @@ export function aSendState(given: Partial<SendState> = {}): SendState {
   return {
     project: aProject(),
     account: anAccount(),
-    prices: aPriceBook(),
+    prices: somePrices(),
     availableChannels: CHANNELS,
     senderId: undefined,
     whatsappBusinesses: [aWhatsappBusiness()],

@@ -15,7 +15,7 @@ const NAME = 'secret-key';
 const PROBE = 'which secret key is this';
 
 /**
- * Makes sure that all processes of an installation use one secret key: with another one every API key would be refused,
+ * Makes sure that all processes of an installation use one secret key: with another one every API key would be rejected,
  * and no stored secret could be read. The first process stores a digest that only its key makes.
  */
 export class CheckSecretKey {

@@ -7,7 +7,7 @@ export type GuardedEndpoint = 'resources' | 'other';
 export type AddressMatcher = (entries: readonly string[], address: string) => boolean;
 
 /**
- * Whether a caller at this address may use the endpoint. An empty list allows every caller; any other list refuses a
+ * Whether a caller at this address may use the endpoint. An empty list allows every caller; any other list rejects a
  * caller without an address.
  */
 export function isAddressAllowed(

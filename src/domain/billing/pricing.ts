@@ -24,7 +24,7 @@ export interface PriceList {
   readonly sms: OperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
   readonly telegram: Money;
-  /** The dearest price of each country calling code: a number does not tell its network. */
+  /** The highest price of each country calling code: a number does not tell its network. */
   readonly internationalByCountryCode: ReadonlyMap<string, Money>;
 }
 
@@ -34,7 +34,7 @@ export type ChannelPrices = Readonly<Partial<Record<Channel, Money>>>;
 const COUNTRY_CODE_DIGITS_MAX = 7;
 
 /**
- * One price for each country calling code: the dearest of its networks. The network of a number is known only after the
+ * One price for each country calling code: the highest of its networks. The network of a number is known only after the
  * send, and no project may pay more than was quoted and held.
  */
 export function highestByCountryCode(rows: readonly InternationalPrice[]): ReadonlyMap<string, Money> {
@@ -66,7 +66,7 @@ export function channelPrices(list: PriceList, message: Priceable): ChannelPrice
   };
 }
 
-/** The price of the dearest channel: the cost of a chain. */
+/** The highest price of the channels: the cost of a chain. */
 export function highestPrice(prices: ChannelPrices): Money {
   return Object.values(prices).reduce(larger, ZERO);
 }

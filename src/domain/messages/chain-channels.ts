@@ -19,7 +19,7 @@ export type ChainRejection =
   | { readonly kind: 'unsupported-destination' };
 
 /**
- * The channels a request goes through. `auto` takes those that are available and have a price; a named chain is refused
+ * The channels a request goes through. `auto` takes those that are available and have a price; a named chain is rejected
  * when one of its channels is not available, or one that can carry the content has no price.
  */
 export function decideChain(

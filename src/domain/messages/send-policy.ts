@@ -62,14 +62,14 @@ export interface SendAccepted {
 export interface SendQuote {
   readonly kind: 'quoted';
   readonly channels: readonly Channel[];
-  /** The price of the dearest channel, which is held at acceptance. */
+  /** The highest price of its channels, which is held at acceptance. */
   readonly cost: Money;
   /** The prices of the channels that can carry the message. */
   readonly prices: ChannelPrices;
 }
 
 /**
- * Accepts or refuses one send. The order of the checks is part of the interface: content and destination, sender ID,
+ * Accepts or rejects one send. The order of the checks is part of the interface: content and destination, sender ID,
  * trial, rate limit, threshold, credit. The first check that fails gives the rejection.
  */
 export function decideSend(

@@ -72,7 +72,7 @@ const sends = (description: string, attempts: SandboxOutcome['attempts']): Sandb
 });
 const replies = (description: string, content: InboundContent): SandboxOutcome =>
   sends(description, { otherwise: { ...deliveredSoon, reply: { afterMs: 2_000, content } } });
-const refuses = (description: string, rejection: RejectionOutcome): SandboxOutcome => ({
+const rejects = (description: string, rejection: RejectionOutcome): SandboxOutcome => ({
   ...sends(description, { otherwise: deliveredSoon }),
   rejection,
 });
@@ -157,13 +157,13 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
     first: { result: 'unavailable', reason: 'The channel is out of service' },
     otherwise: deliveredSoon,
   }),
-  '0101': refuses('400 insufficient credit', { kind: 'insufficient-credit' }),
-  '0102': refuses('400 spending threshold', { kind: 'spending-threshold' }),
-  '0103': refuses('400 SenderID not found', { kind: 'sender-id-not-found' }),
-  '0104': refuses('400 SenderID not yet accepted', { kind: 'sender-id-not-accepted' }),
-  '0105': refuses('400 trial mode', { kind: 'trial-mode' }),
-  '0106': refuses('429 always', { kind: 'rate-limited', fromRequest: 1 }),
-  '0107': refuses('429 from the third request on', { kind: 'rate-limited', fromRequest: 3 }),
+  '0101': rejects('400 insufficient credit', { kind: 'insufficient-credit' }),
+  '0102': rejects('400 spending threshold', { kind: 'spending-threshold' }),
+  '0103': rejects('400 SenderID not found', { kind: 'sender-id-not-found' }),
+  '0104': rejects('400 SenderID not yet accepted', { kind: 'sender-id-not-accepted' }),
+  '0105': rejects('400 trial mode', { kind: 'trial-mode' }),
+  '0106': rejects('429 always', { kind: 'rate-limited', fromRequest: 1 }),
+  '0107': rejects('429 from the third request on', { kind: 'rate-limited', fromRequest: 3 }),
   '0108': disturbs('500', { kind: 'internal-error' }),
   '0109': disturbs('accepted, the HTTP reply comes after 5 s', { kind: 'slow-reply', delayMs: 5_000 }),
   '0110': disturbs('accepted, the connection is cut instead of a reply', { kind: 'cut-connection' }),

@@ -5,7 +5,7 @@ import { type Money, ZERO } from '../shared/money.ts';
 import type { RejectionOutcome } from './sandbox-outcomes.ts';
 
 /**
- * The rejection a test number asks for; null when this request is not refused yet. Its amounts come from the real
+ * The rejection a test number asks for; null when this request is not rejected yet. Its amounts come from the real
  * account, `cost` is the price of the chain.
  */
 export function sandboxRejection(

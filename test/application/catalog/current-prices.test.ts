@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { CachedPriceList, type CurrentPrices } from '../../../src/application/catalog/current-prices.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { aPriceBook, NOW } from '../../support/builders.ts';
+import { NOW, somePrices } from '../../support/builders.ts';
 
 it('a cached price list is read again after five seconds', async () => {
   const clock = { at: NOW, now: () => clock.at };
   let telegram = iqd(40);
-  const source: CurrentPrices = { read: async () => aPriceBook({ telegram }) };
+  const source: CurrentPrices = { read: async () => somePrices({ telegram }) };
   const cached = new CachedPriceList({ source, clock });
   await cached.read();
   telegram = iqd(50);

@@ -44,11 +44,11 @@ const accounts = fc
   })
   .map((given) => anAccount({ balance: ZERO, ...given }));
 
-/** An account, its books and its open holds, kept the way a unit of work keeps them. */
-class Books {
+/** An account with its ledger entries and open holds, changed the way a unit of work changes them. */
+class AccountWithLedger {
   account: Account;
   accepted = 0;
-  refused = 0;
+  rejected = 0;
   readonly entries: LedgerEntry[] = [];
   readonly #open: { readonly reference: string; readonly amount: Money }[] = [];
   #count = 0;
@@ -62,7 +62,7 @@ class Books {
     const occurrence = { projectId: this.account.projectId, reference: anSmsId(this.#count), at: NOW };
     switch (move.kind) {
       case 'deposit':
-        this.#book(depositEntry(occurrence, move.amount));
+        this.#post(depositEntry(occurrence, move.amount));
         return;
       case 'hold':
         this.#hold(occurrence, move.amount);
@@ -70,12 +70,14 @@ class Books {
       case 'settle': {
         const [settled] = this.#open.splice(move.which % Math.max(1, this.#open.length), 1);
         if (settled === undefined) return;
-        const taken = money(Math.floor((settled.amount * move.percent) / 100));
-        this.#book(settlementEntry({ ...occurrence, reference: settled.reference }, settled.amount, taken));
+        const captured = money(Math.floor((settled.amount * move.percent) / 100));
+        this.#post(
+          settlementEntry({ ...occurrence, reference: settled.reference }, settled.amount, captured),
+        );
         return;
       }
       case 'reset':
-        this.#book(thresholdResetEntry(occurrence, this.account.spent));
+        this.#post(thresholdResetEntry(occurrence, this.account.spent));
         return;
       default:
         move satisfies never;
@@ -101,7 +103,7 @@ class Books {
     const before = this.account;
     const decision = hold(before, amount);
     if (decision.kind !== 'held') {
-      this.refused += 1;
+      this.rejected += 1;
       return;
     }
     this.accepted += 1;
@@ -109,38 +111,38 @@ class Books {
       expect(spendingOf(decision.account)).toBeLessThanOrEqual(before.spendingThreshold);
     }
     this.#open.push({ reference: occurrence.reference, amount });
-    this.#book(holdEntry(occurrence, amount));
-    expect(this.account, 'the decision and the books agree').toEqual(decision.account);
+    this.#post(holdEntry(occurrence, amount));
+    expect(this.account, 'the decision and the ledger agree').toEqual(decision.account);
   }
 
-  #book(entry: LedgerEntry): void {
+  #post(entry: LedgerEntry): void {
     this.entries.push(entry);
     for (const delta of deltasOf([entry])) this.account = applyDelta(this.account, delta);
   }
 }
 
-it('an account is the sum of its entries, and nothing is spent that is not there', () => {
+it('an account is the sum of its entries and never spends more than it has', () => {
   let accepted = 0;
-  let refused = 0;
+  let rejected = 0;
   fc.assert(
     fc.property(accounts, fc.array(moves, { maxLength: 40, size: 'max' }), (account, story) => {
-      const books = new Books(account);
+      const ledger = new AccountWithLedger(account);
       for (const move of story) {
-        books.make(move);
-        books.check();
+        ledger.make(move);
+        ledger.check();
       }
-      expect(new Set(books.entries.map(({ id }) => id)).size).toBe(books.entries.length);
-      accepted += books.accepted;
-      refused += books.refused;
+      expect(new Set(ledger.entries.map(({ id }) => id)).size).toBe(ledger.entries.length);
+      accepted += ledger.accepted;
+      rejected += ledger.rejected;
     }),
     { numRuns: RUNS },
   );
   // Far below what chance gives, so that only stories that test nothing fail here.
   expect(accepted, 'holds were accepted').toBeGreaterThan(RUNS / 4);
-  expect(refused, 'holds were refused').toBeGreaterThan(RUNS / 4);
+  expect(rejected, 'holds were rejected').toBeGreaterThan(RUNS / 4);
 });
 
-it('holds are accepted exactly as long as money and threshold last', () => {
+it('holds are accepted as long as credit and threshold allow, and no longer', () => {
   const limits = fc.record({
     balance: fc.integer({ min: 0, max: 2_000 }),
     threshold: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 2_000 })),
@@ -156,7 +158,7 @@ it('holds are accepted exactly as long as money and threshold last', () => {
       for (let count = 0; count < expected; count += 1) {
         const decision = hold(account, iqd(cost));
         if (decision.kind !== 'held')
-          return expect.unreachable(`hold ${count + 1} of ${expected} was refused`);
+          return expect.unreachable(`hold ${count + 1} of ${expected} was rejected`);
         account = decision.account;
       }
       expect(hold(account, iqd(cost)).kind).not.toBe('held');

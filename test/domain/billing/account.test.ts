@@ -13,18 +13,18 @@ test.each([
   expect(creditOf(anAccount({ balance: iqd(balance), held: iqd(held) }))).toBe(iqd(credit));
 });
 
-it('counts holds and what was taken as spending', () => {
+it('open holds and captures count as spending', () => {
   expect(spendingOf(anAccount({ held: iqd(30), spent: iqd(12) }))).toBe(iqd(42));
 });
 
 describe('a hold on a prepaid account', () => {
   const account = anAccount({ balance: iqd(100), held: iqd(20), spent: iqd(7) });
 
-  it('passes when it takes exactly what is left', () => {
+  it('a hold of exactly the credit is accepted', () => {
     expect(hold(account, iqd(80))).toEqual({ kind: 'held', account: { ...account, held: iqd(100) } });
   });
 
-  it('is refused a thousandth above', () => {
+  it('a hold of a thousandth more than the credit is rejected', () => {
     expect(hold(account, money(80_001))).toEqual({
       kind: 'insufficient-credit',
       yourCredit: iqd(80),
@@ -32,7 +32,7 @@ describe('a hold on a prepaid account', () => {
     });
   });
 
-  it('never shows a credit below zero', () => {
+  it('a rejected hold never shows a credit below zero', () => {
     expect(hold(anAccount({ balance: iqd(-5) }), iqd(1))).toEqual({
       kind: 'insufficient-credit',
       yourCredit: ZERO,
@@ -44,11 +44,11 @@ describe('a hold on a prepaid account', () => {
 describe('a hold on a postpaid account', () => {
   const account = anAccount({ paymentType: 'postpaid', balance: ZERO, held: iqd(20) });
 
-  it('needs no credit', () => {
+  it('a hold on a postpaid account needs no credit', () => {
     expect(hold(account, iqd(80))).toEqual({ kind: 'held', account: { ...account, held: iqd(100) } });
   });
 
-  it('is bound by the threshold', () => {
+  it('a hold on a postpaid account is bound by the threshold', () => {
     expect(hold({ ...account, spendingThreshold: iqd(99) }, iqd(80))).toMatchObject({
       kind: 'spending-threshold',
     });
@@ -58,11 +58,11 @@ describe('a hold on a postpaid account', () => {
 describe('the spending threshold', () => {
   const account = anAccount({ held: iqd(20), spent: iqd(30), spendingThreshold: iqd(130) });
 
-  it('may be reached', () => {
+  it('a hold may reach the spending threshold exactly', () => {
     expect(hold(account, iqd(80))).toMatchObject({ kind: 'held' });
   });
 
-  it('is refused a thousandth above', () => {
+  it('a hold that passes the spending threshold by a thousandth is rejected', () => {
     expect(hold(account, money(80_001))).toEqual({
       kind: 'spending-threshold',
       currentSpending: iqd(50),
@@ -71,14 +71,14 @@ describe('the spending threshold', () => {
     });
   });
 
-  it('of zero stops every send that costs something', () => {
+  it('a spending threshold of zero rejects every hold above zero', () => {
     expect(hold(anAccount({ spendingThreshold: ZERO }), money(1))).toMatchObject({
       kind: 'spending-threshold',
     });
     expect(hold(anAccount({ spendingThreshold: ZERO }), ZERO)).toMatchObject({ kind: 'held' });
   });
 
-  it('is looked at before credit', () => {
+  it('the spending threshold is checked before the credit', () => {
     const poor = anAccount({ balance: ZERO, spendingThreshold: ZERO });
     expect(hold(poor, iqd(1))).toMatchObject({ kind: 'spending-threshold' });
   });

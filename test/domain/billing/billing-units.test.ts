@@ -24,20 +24,23 @@ describe('lengths with a boundary', () => {
     [459, 3, 7, 4],
     [460, 4, 7, 4],
     [1000, 7, 15, 8],
-  ])('%d characters: %d parts in GSM-7, %d in UCS-2, %d flat', (length, gsm, ucs2, flat) => {
-    expect(smsParts('a'.repeat(length))).toBe(gsm);
-    expect(smsParts(ARABIC.repeat(length))).toBe(ucs2);
-    expect(billingUnits('flat140', 'a'.repeat(length))).toBe(flat);
-    expect(billingUnits('flat140', ARABIC.repeat(length))).toBe(flat);
-  });
+  ])(
+    'a text of %d characters is %d parts in GSM-7, %d in UCS-2 and %d flat units',
+    (length, gsm, ucs2, flat) => {
+      expect(smsParts('a'.repeat(length))).toBe(gsm);
+      expect(smsParts(ARABIC.repeat(length))).toBe(ucs2);
+      expect(billingUnits('flat140', 'a'.repeat(length))).toBe(flat);
+      expect(billingUnits('flat140', ARABIC.repeat(length))).toBe(flat);
+    },
+  );
 });
 
-it('charges real parts when the project says so', () => {
+it('a project with the rule gsm0338 is billed for real parts', () => {
   expect(billingUnits('gsm0338', ARABIC.repeat(71))).toBe(2);
   expect(billingUnits('gsm0338', 'a'.repeat(71))).toBe(1);
 });
 
-it('counts UTF-16 units in the flat rule', () => {
+it('the flat rule counts UTF-16 units', () => {
   expect(billingUnits('flat140', EMOJI.repeat(70))).toBe(1);
   expect(billingUnits('flat140', `${EMOJI.repeat(70)}a`)).toBe(2);
 });
@@ -51,7 +54,7 @@ describe('the alphabet', () => {
     },
   );
 
-  test.each([...'\f^{}\\[~]|€'])('%j is two septets', (character) => {
+  test.each([...'\f^{}\\[~]|€'])('the character %j is two septets', (character) => {
     expect(smsParts(character.repeat(80))).toBe(1);
     expect(smsParts(`${character.repeat(80)}a`)).toBe(2);
   });
@@ -66,7 +69,7 @@ describe('the alphabet', () => {
 });
 
 describe('nothing is cut in two', () => {
-  it('moves an extension character whole to the next part', () => {
+  it('an extension character moves to the next part as a whole', () => {
     // 152 + 2 does not fit into 153, so the bracket begins the second part: 152 | 2 + 151 | 1.
     const first = 'a'.repeat(152);
     expect(smsParts(`${first}[${'a'.repeat(151)}`)).toBe(2);
@@ -75,14 +78,14 @@ describe('nothing is cut in two', () => {
     expect(smsParts(`${'a'.repeat(151)}[${'a'.repeat(153)}`)).toBe(2);
   });
 
-  it('leaves a septet free in each part of a text of extension characters', () => {
+  it('a text of extension characters leaves a septet free in each part', () => {
     // 76 of them make 152 septets; a 77th does not fit into 153.
     expect(smsParts('€'.repeat(81))).toBe(2);
     expect(smsParts('€'.repeat(152))).toBe(2);
     expect(smsParts('€'.repeat(153))).toBe(3);
   });
 
-  it('moves an emoji whole to the next part', () => {
+  it('an emoji moves to the next part as a whole', () => {
     // 66 + 2 does not fit into 67: 66 | 2 + 65 | 1.
     const first = ARABIC.repeat(66);
     expect(smsParts(`${first}${EMOJI}${ARABIC.repeat(65)}`)).toBe(2);
@@ -90,7 +93,7 @@ describe('nothing is cut in two', () => {
     expect(smsParts(`${ARABIC.repeat(65)}${EMOJI}${ARABIC.repeat(67)}`)).toBe(2);
   });
 
-  it('packs 33 emoji into a part', () => {
+  it('a part of several holds 33 emoji', () => {
     expect(smsParts(EMOJI.repeat(35))).toBe(1);
     expect(smsParts(EMOJI.repeat(36))).toBe(2);
     expect(smsParts(EMOJI.repeat(66))).toBe(2);

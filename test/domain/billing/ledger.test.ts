@@ -53,12 +53,12 @@ describe('entries', () => {
     });
   });
 
-  it('a settlement never takes more than was held, nor less than nothing', () => {
+  it('a settlement captures neither more than was held nor less than zero', () => {
     expect(() => settlementEntry(OCCURRENCE, iqd(80), money(80_001))).toThrow('at most what was held');
     expect(() => settlementEntry(OCCURRENCE, iqd(80), money(-1))).toThrow('at most what was held');
   });
 
-  it('a threshold reset takes back what was counted', () => {
+  it('a threshold reset sets what was counted to zero', () => {
     expect(thresholdResetEntry({ ...OCCURRENCE, reference: 'reset-1' }, iqd(500))).toMatchObject({
       id: 'reset-1/threshold-reset',
       kind: 'threshold-reset',
@@ -68,7 +68,7 @@ describe('entries', () => {
     });
   });
 
-  it('the same occurrence always has the same id, another kind or message another', () => {
+  it('entries have one id for one cause and kind, and another for any other', () => {
     const ids = [
       holdEntry(OCCURRENCE, iqd(1)).id,
       settlementEntry(OCCURRENCE, iqd(1), iqd(1)).id,
@@ -80,7 +80,7 @@ describe('entries', () => {
 });
 
 describe('sums', () => {
-  it('are one per project, in the order of ids', () => {
+  it('the sums of entries are one per project, in the order of ids', () => {
     const entries = [
       holdEntry({ ...OCCURRENCE, projectId: 'p2' }, iqd(5)),
       depositEntry({ ...OCCURRENCE, projectId: 'p1' }, iqd(100)),
@@ -93,12 +93,12 @@ describe('sums', () => {
     ]);
   });
 
-  it('are in the order of ids when the entries are in that order already', () => {
+  it('the sums of entries are in the order of ids when the entries are too', () => {
     const entries = ['p1', 'p3', 'p2'].map((projectId) => depositEntry({ ...OCCURRENCE, projectId }, iqd(1)));
     expect(deltasOf(entries).map(({ projectId }) => projectId)).toEqual(['p1', 'p2', 'p3']);
   });
 
-  it('of nothing are none', () => {
+  it('no entries have no sums', () => {
     expect(deltasOf([])).toEqual([]);
   });
 });
@@ -106,22 +106,25 @@ describe('sums', () => {
 describe('the audit', () => {
   const entries = { projectId: 'p1', balance: iqd(40), held: iqd(5), spent: iqd(60) };
 
-  it('finds nothing where the columns are the sums', () => {
+  it('an account that is the sum of its entries has no differences', () => {
     expect(differencesOf({ ...entries }, entries)).toEqual([]);
   });
 
-  test.each(['balance', 'held', 'spent'] as const)('names the column %s with both numbers', (column) => {
-    expect(differencesOf({ ...entries, [column]: money(1) }, entries)).toEqual([
-      { projectId: 'p1', column, account: money(1), entries: entries[column] },
-    ]);
-  });
+  test.each(['balance', 'held', 'spent'] as const)(
+    'a difference names the column %s with both amounts',
+    (column) => {
+      expect(differencesOf({ ...entries, [column]: money(1) }, entries)).toEqual([
+        { projectId: 'p1', column, account: money(1), entries: entries[column] },
+      ]);
+    },
+  );
 
-  it('tells a difference in IQD', () => {
+  it('a difference is described in IQD', () => {
     const difference = { projectId: 'p1', column: 'held', account: money(1_500), entries: iqd(5) } as const;
     expect(describeDifference(difference)).toBe('project p1: held is 1.5 IQD, its entries say 5 IQD');
   });
 
-  it('finds a difference in either direction', () => {
+  it('a difference is found in either direction', () => {
     expect(differencesOf({ ...entries, held: iqd(6) }, entries)).toHaveLength(1);
     expect(differencesOf({ ...entries, held: iqd(4) }, entries)).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import {
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anInternationalPrice, aPhoneNumber, someOperatorPrices } from '../../support/builders.ts';
 
-const BOOK: PriceList = {
+const PRICES: PriceList = {
   sms: { korekTelecom: iqd(81), asiaCell: iqd(82), zainIraq: iqd(83), others: iqd(100) },
   whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(65), MARKETING: iqd(90) },
   telegram: iqd(40.5),
@@ -52,7 +52,7 @@ describe('an sms', () => {
     ['a sender ID at home', { digits: '9647512345678', senderPrices: SENDER_PRICES }, 71],
     ['a sender ID, another operator', { digits: '9647012345678', senderPrices: SENDER_PRICES }, 74],
     ['a sender ID, two units', { digits: '9647812345678', senderPrices: SENDER_PRICES, smsUnits: 2 }, 146],
-    ['abroad: the dearest network', { digits: '905321234567' }, 120],
+    ['abroad: the network with the highest price', { digits: '905321234567' }, 120],
     [
       'abroad with a sender ID: the international price',
       { digits: '905321234567', senderPrices: SENDER_PRICES },
@@ -63,14 +63,17 @@ describe('an sms', () => {
     ['a longer code beats a shorter one', { digits: '18765550100' }, 200],
     ['seven digits beat four', { digits: '18761235010' }, 7],
     ['a number at home never takes the international price', { digits: '9640000000' }, 100],
-  ])('%s', (_, { digits, ...given }, price) => {
-    expect(channelPrices(BOOK, message({ ...given, phoneNumber: aPhoneNumber(digits) })).sms).toBe(
-      iqd(price),
-    );
-  });
+  ])(
+    'an sms has the price of its destination, sender ID and length: %s',
+    (_, { digits, ...given }, price) => {
+      expect(channelPrices(PRICES, message({ ...given, phoneNumber: aPhoneNumber(digits) })).sms).toBe(
+        iqd(price),
+      );
+    },
+  );
 
-  test.each(['4915112345678', '2125550100', '9112345678'])('to %s has no price', (digits) => {
-    expect(channelPrices(BOOK, message({ phoneNumber: aPhoneNumber(digits) }))).toEqual({
+  test.each(['4915112345678', '2125550100', '9112345678'])('an sms to %s has no price', (digits) => {
+    expect(channelPrices(PRICES, message({ phoneNumber: aPhoneNumber(digits) }))).toEqual({
       whatsapp: iqd(60),
       telegram: iqd(40.5),
     });
@@ -78,16 +81,16 @@ describe('an sms', () => {
 });
 
 describe('the prices of a message', () => {
-  it('name every channel', () => {
-    expect(channelPrices(BOOK, message({}))).toEqual({
+  it('the prices of a message name every channel', () => {
+    expect(channelPrices(PRICES, message({}))).toEqual({
       whatsapp: iqd(60),
       telegram: iqd(40.5),
       sms: iqd(82),
     });
   });
 
-  it('multiply only the sms by its units', () => {
-    expect(channelPrices(BOOK, message({ smsUnits: 8 }))).toEqual({
+  it('only the price of an sms is multiplied by its units', () => {
+    expect(channelPrices(PRICES, message({ smsUnits: 8 }))).toEqual({
       whatsapp: iqd(60),
       telegram: iqd(40.5),
       sms: iqd(656),
@@ -98,17 +101,17 @@ describe('the prices of a message', () => {
     ['AUTHENTICATION', 60],
     ['UTILITY', 65],
     ['MARKETING', 90],
-  ])('are those of the category %s on whatsapp', (whatsappCategory, price) => {
-    expect(channelPrices(BOOK, message({ whatsappCategory })).whatsapp).toBe(iqd(price));
+  ])('a whatsapp message costs the price of its category %s', (whatsappCategory, price) => {
+    expect(channelPrices(PRICES, message({ whatsappCategory })).whatsapp).toBe(iqd(price));
   });
 
-  it('have none for whatsapp when the category has no price', () => {
-    expect(channelPrices(BOOK, message({ whatsappCategory: null }))).not.toHaveProperty('whatsapp');
+  it('a whatsapp message of a category without a price has no price', () => {
+    expect(channelPrices(PRICES, message({ whatsappCategory: null }))).not.toHaveProperty('whatsapp');
   });
 });
 
 describe('the cost of a chain', () => {
-  it('is the price of its dearest channel, wherever it stands', () => {
+  it('the cost of a chain is the highest price of its channels, wherever it stands', () => {
     expect(highestPrice({ whatsapp: iqd(60), telegram: iqd(40) })).toBe(iqd(60));
     expect(highestPrice({ telegram: iqd(40), whatsapp: iqd(60), sms: iqd(50) })).toBe(iqd(60));
     expect(highestPrice({ sms: iqd(80) })).toBe(iqd(80));

@@ -14,11 +14,11 @@ test.each<[SettlementRule, Channel | null, number]>([
   ['delivered', 'telegram', 40],
   ['delivered', 'sms', 80],
   ['delivered', null, 0],
-])('%s over %s takes %d', (settlement, channel, taken) => {
-  expect(amountCaptured({ cost: iqd(80), settlement, prices }, channel)).toBe(iqd(taken));
+])('the rule %s captures for delivery by %s %d thousandths', (settlement, channel, captured) => {
+  expect(amountCaptured({ cost: iqd(80), settlement, prices }, channel)).toBe(iqd(captured));
 });
 
-test('a channel without a price of its own takes the cost', () => {
+test('the rule delivered captures the cost for a channel without a price', () => {
   const message = { cost: iqd(60), settlement: 'delivered', prices: { whatsapp: iqd(60) } } as const;
   expect(amountCaptured(message, 'sms')).toBe(iqd(60));
 });

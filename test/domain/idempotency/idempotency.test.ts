@@ -6,7 +6,7 @@ const REQUEST = { route: 'POST /sms', key: 'order-1', requestHash: 'hash' };
 const RECORD = newIdempotencyRecord(PROJECT_ID, REQUEST, '{"smsId":"sms-1"}', NOW);
 
 describe('the record of a request', () => {
-  it('holds its result for a day', () => {
+  it('the record of a request holds its result for a day', () => {
     expect(RECORD).toEqual({
       projectId: PROJECT_ID,
       route: 'POST /sms',
@@ -17,14 +17,14 @@ describe('the record of a request', () => {
     });
   });
 
-  it('makes an equal request a repetition until the record expires', () => {
+  it('the record of a request makes an equal request a repetition until the record expires', () => {
     const replay = { kind: 'replay', result: '{"smsId":"sms-1"}' };
     expect(decideIdempotency(RECORD, REQUEST, NOW)).toEqual(replay);
     expect(decideIdempotency(RECORD, REQUEST, NOW + 24 * HOUR_MS - 1)).toEqual(replay);
     expect(decideIdempotency(RECORD, REQUEST, NOW + 24 * HOUR_MS)).toEqual({ kind: 'first' });
   });
 
-  it('makes another request with its key a conflict until the record expires', () => {
+  it('the record of a request makes another request with its key a conflict until the record expires', () => {
     const other = { ...REQUEST, requestHash: 'other' };
     expect(decideIdempotency(RECORD, other, NOW)).toEqual({ kind: 'idempotency-conflict' });
     expect(decideIdempotency(RECORD, other, NOW + 24 * HOUR_MS)).toEqual({ kind: 'first' });

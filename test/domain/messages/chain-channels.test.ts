@@ -32,16 +32,16 @@ describe('the channels a request asks for', () => {
 });
 
 describe('the chain of auto', () => {
-  it('leaves out channels that are not available', () => {
+  it('auto leaves out channels that are not available', () => {
     expect(decide('auto', aCode(), ['sms', 'telegram'])).toMatchObject({ channels: ['telegram', 'sms'] });
   });
 
-  it('leaves out channels without a price', () => {
+  it('auto leaves out channels without a price', () => {
     expect(decide('auto', aCode(), CHANNELS, ABROAD)).toMatchObject({ channels: ['whatsapp', 'telegram'] });
     expect(decide('auto', aText(), CHANNELS, ABROAD)).toMatchObject({ channels: ['whatsapp'] });
   });
 
-  it('keeps a channel that cannot carry the code, to be skipped', () => {
+  it('auto keeps a channel that cannot carry the code, to be skipped', () => {
     expect(decide('auto', aCode('AB12'))).toEqual({
       kind: 'chain',
       channels: ['whatsapp', 'telegram', 'sms'],
@@ -49,12 +49,12 @@ describe('the chain of auto', () => {
     });
   });
 
-  it('is refused as an unsupported destination when no channel is left', () => {
+  it('auto is rejected as an unsupported destination when no channel is left', () => {
     expect(decide('auto', aCode(), [])).toEqual({ kind: 'unsupported-destination' });
     expect(decide('auto', aText(), ['sms'], ABROAD)).toEqual({ kind: 'unsupported-destination' });
   });
 
-  it('is refused for its content when the channels that are left cannot carry it', () => {
+  it('auto is rejected for its content when the channels that are left cannot carry it', () => {
     expect(decide('auto', aCode('AB12'), ['telegram'])).toEqual({
       kind: 'unsupported-content',
       channels: ['telegram'],
@@ -63,7 +63,7 @@ describe('the chain of auto', () => {
 });
 
 describe('a named chain', () => {
-  it('is refused when a channel is not available, even one that would be skipped', () => {
+  it('a named chain is rejected when a channel is not available, even one that would be skipped', () => {
     expect(decide('whatsapp-sms', aCode(), ['sms'])).toEqual({
       kind: 'channel-not-available',
       channel: 'whatsapp',
@@ -74,7 +74,7 @@ describe('a named chain', () => {
     });
   });
 
-  it('is refused when a channel that can carry the message has no price', () => {
+  it('a named chain is rejected when a channel that can carry the message has no price', () => {
     expect(decide('whatsapp-sms', aCode(), CHANNELS, ABROAD)).toEqual({ kind: 'unsupported-destination' });
     expect(decide('whatsapp', aCode(), CHANNELS, ABROAD)).toMatchObject({ channels: ['whatsapp'] });
   });
@@ -85,7 +85,7 @@ describe('a named chain', () => {
     ['sms', aTemplateContent(), ['sms']],
     ['telegram-sms', aTemplateContent(), ['telegram', 'sms']],
   ])(
-    'is refused when none of its channels can carry the message: %s and %j',
+    'a named chain is rejected when none of its channels can carry the message: %s and %j',
     (provider, content, channels) => {
       expect(decide(provider, content)).toEqual({ kind: 'unsupported-content', channels });
     },
@@ -95,7 +95,10 @@ describe('a named chain', () => {
     ['telegram', aCode('1234'), ['telegram']],
     ['telegram-sms', aText(), ['sms']],
     ['whatsapp-sms', aTemplateContent(), ['whatsapp']],
-  ])('goes through the channels that can carry the message: %s and %j', (provider, content, capable) => {
-    expect(decide(provider, content)).toMatchObject({ kind: 'chain', capable });
-  });
+  ])(
+    'a named chain goes through the channels that can carry the message: %s and %j',
+    (provider, content, capable) => {
+      expect(decide(provider, content)).toMatchObject({ kind: 'chain', capable });
+    },
+  );
 });

@@ -9,6 +9,6 @@ test.each<[Exclude<Provider, 'auto'>, readonly Channel[]]>([
   ['sms', ['sms']],
   ['whatsapp', ['whatsapp']],
   ['telegram', ['telegram']],
-])('%s tries %j', (provider, channels) => {
+])('provider %s tries the channels %j', (provider, channels) => {
   expect(channelsOfProvider(provider)).toEqual(channels);
 });

@@ -18,7 +18,7 @@ import {
 
 const GERMAN = aPhoneNumber('4915112345678');
 
-/** Something that makes a send be refused, in the order in which the checks are made. */
+/** Something that makes a send be rejected, in the order in which the checks are made. */
 const FAULTS: readonly {
   readonly kind: string;
   readonly state?: Partial<Omit<SendState, 'account'>>;
@@ -49,8 +49,8 @@ function aTemplateSender(accountId = aWhatsappAccount().id): Partial<SendRequest
   return { whatsappSender: { accountId, phoneId: null, templateName: 'order_update' } };
 }
 
-/** The answer to a text over sms that suffers from all the faults. */
-function answerTo(faults: typeof FAULTS) {
+/** The decision about a text over sms that has all the faults. */
+function decisionOn(faults: typeof FAULTS) {
   let state = aSendState();
   let account = anAccount();
   let request = aSendRequest({ provider: 'sms', content: aText() });
@@ -64,12 +64,12 @@ function answerTo(faults: typeof FAULTS) {
 }
 
 describe('the order of the checks', () => {
-  it('accepts without a fault', () => {
-    expect(answerTo([]).kind).toBe('accepted');
+  it('a send without a fault is accepted', () => {
+    expect(decisionOn([]).kind).toBe('accepted');
   });
 
-  test.each(FAULTS)('$kind alone is the answer', (fault) => {
-    expect(answerTo([fault]).kind).toBe(fault.kind);
+  test.each(FAULTS)('a send with one fault is rejected for it: $kind', (fault) => {
+    expect(decisionOn([fault]).kind).toBe(fault.kind);
   });
 
   const pairs = FAULTS.flatMap((earlier, index) =>
@@ -79,14 +79,14 @@ describe('the order of the checks', () => {
       name: `${earlier.kind} before ${later.kind}`,
     })),
   );
-  test.each(pairs)('$name', ({ earlier, later }) => {
-    expect(answerTo([earlier, later]).kind).toBe(earlier.kind);
+  test.each(pairs)('of two faults the earlier check gives the rejection: $name', ({ earlier, later }) => {
+    expect(decisionOn([earlier, later]).kind).toBe(earlier.kind);
   });
 
   test.each(FAULTS.map((fault, index) => ({ kind: fault.kind, index })))(
-    '$kind is the answer when everything behind it fails too',
+    '$kind is the rejection when every later check would fail too',
     ({ kind, index }) => {
-      expect(answerTo(FAULTS.slice(index)).kind).toBe(kind);
+      expect(decisionOn(FAULTS.slice(index)).kind).toBe(kind);
     },
   );
 });

@@ -20,7 +20,7 @@ import {
 } from '../../support/builders.ts';
 
 describe('an accepted send', () => {
-  it('holds the dearest channel and remembers what each would cost', () => {
+  it('an accepted send holds the highest price of its channels and has the price of each', () => {
     const account = anAccount({ balance: iqd(1_000), held: iqd(100), spent: iqd(5) });
     expect(decideSend(aSendState({ account }), aSendRequest(), NOW)).toEqual({
       kind: 'accepted',
@@ -32,7 +32,7 @@ describe('an accepted send', () => {
     });
   });
 
-  it('keeps a channel that cannot carry the code in its chain, without a price', () => {
+  it('an accepted chain has a channel that cannot carry the code, without a price', () => {
     expect(decideSend(aSendState(), aSendRequest({ content: aCode('AB12') }), NOW)).toMatchObject({
       channels: ['whatsapp', 'telegram', 'sms'],
       prices: { whatsapp: iqd(60), sms: iqd(80) },
@@ -50,7 +50,7 @@ describe('an accepted send', () => {
     ['to another operator', { provider: 'sms', phoneNumber: aPhoneNumber('9647012345678') }, 100],
     ['abroad', { provider: 'sms', phoneNumber: aPhoneNumber('905321234567') }, 120],
     ['under a sender ID', { provider: 'sms', senderId: 'Barid' }, 70],
-  ])('costs: %s', (_, given, cost) => {
+  ])('an accepted send costs the price of its channel: %s', (_, given, cost) => {
     const base = aSendState();
     const state = aSendState({
       prices: {
@@ -71,7 +71,7 @@ describe('an accepted send', () => {
     ['AUTHENTICATION', iqd(61)],
     ['UTILITY', iqd(62)],
     ['MARKETING', iqd(63)],
-  ])('prices a template of the category %s as that category', (category, cost) => {
+  ])('an accepted template of the category %s costs the price of that category', (category, cost) => {
     const whatsapp = { AUTHENTICATION: iqd(61), UTILITY: iqd(62), MARKETING: iqd(63) };
     const templates = [aWhatsappTemplate({ category })];
     const state = aSendState({
@@ -81,12 +81,12 @@ describe('an accepted send', () => {
     expect(decideSend(state, aTemplateRequest(), NOW)).toMatchObject({ cost });
   });
 
-  it('rejects a destination without a price, and says nothing more', () => {
+  it('a destination without a price is an unsupported destination', () => {
     const request = aSendRequest({ provider: 'sms', phoneNumber: aPhoneNumber('4915112345678') });
     expect(decideSend(aSendState(), request, NOW)).toEqual({ kind: 'unsupported-destination' });
   });
 
-  it('is refused for a template whose category has no price', () => {
+  it('a template whose category has no price is rejected', () => {
     const templates = [aWhatsappTemplate({ category: 'SERVICE' })];
     const whatsappBusinesses = [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })];
     expect(decideSend(aSendState({ whatsappBusinesses }), aTemplateRequest(), NOW)).toEqual({
@@ -94,7 +94,7 @@ describe('an accepted send', () => {
     });
   });
 
-  it('costs as much as the channels that are left when auto leaves one out', () => {
+  it('a send by auto costs as much as the channels that are left', () => {
     const request = aSendRequest({ phoneNumber: aPhoneNumber('4915112345678') });
     expect(decideSend(aSendState(), request, NOW)).toMatchObject({
       channels: ['whatsapp', 'telegram'],
@@ -105,7 +105,7 @@ describe('an accepted send', () => {
     expect(decideSend(state, aSendRequest(), NOW)).toMatchObject({ channels: ['telegram'], cost: iqd(40) });
   });
 
-  it('counts real parts when the project bills them', () => {
+  it('an sms costs its real parts when the project bills them', () => {
     const request = aSendRequest({ provider: 'sms', content: aText('م'.repeat(71)) });
     const project = aProject({ settings: { billingUnits: 'gsm0338' } });
     expect(decideSend(aSendState(), request, NOW)).toMatchObject({ cost: iqd(80) });
@@ -115,12 +115,15 @@ describe('an accepted send', () => {
   test.each<[Content, number]>([
     [aCode(), 1_000],
     [aText(), 2_000],
-  ])('waits for each channel as long as the project says: %j', (content, attemptTimeoutMs) => {
-    const project = aProject({ settings: { attemptTimeoutMs: { verification: 1_000, other: 2_000 } } });
-    expect(decideSend(aSendState({ project }), aSendRequest({ content }), NOW)).toMatchObject({
-      attemptTimeoutMs,
-    });
-  });
+  ])(
+    'an accepted send waits for each channel as long as the project says: %j',
+    (content, attemptTimeoutMs) => {
+      const project = aProject({ settings: { attemptTimeoutMs: { verification: 1_000, other: 2_000 } } });
+      expect(decideSend(aSendState({ project }), aSendRequest({ content }), NOW)).toMatchObject({
+        attemptTimeoutMs,
+      });
+    },
+  );
 });
 
 describe('the last thousandth', () => {
@@ -140,7 +143,7 @@ describe('the last thousandth', () => {
       { spendingThreshold: money(79_999), paymentType: 'postpaid' },
       'spending-threshold',
     ],
-  ])('%s', (_, account, kind) => {
+  ])('a send is decided to the last thousandth of an IQD: %s', (_, account, kind) => {
     expect(decideSend(aSendState({ account: anAccount(account) }), aSendRequest(), NOW).kind).toBe(kind);
   });
 });
@@ -148,7 +151,7 @@ describe('the last thousandth', () => {
 describe('trial mode', () => {
   const state = aSendState({ account: anAccount({ trialPhoneNumber: aPhoneNumber('9647700000009') }) });
 
-  it('lets through the own number only', () => {
+  it('a project in trial mode may send to its own number only', () => {
     const own = aSendRequest({ phoneNumber: aPhoneNumber('9647700000009') });
     expect(decideSend(state, own, NOW).kind).toBe('accepted');
     expect(decideSend(state, aSendRequest(), NOW)).toEqual({ kind: 'trial-mode' });
@@ -158,7 +161,7 @@ describe('trial mode', () => {
 describe('the rate limit', () => {
   const recent = [1, 2, 3, 4, 5].map((minutes) => NOW - minutes * MINUTE_MS);
 
-  it('counts what was accepted in the window', () => {
+  it('the rate limit counts the sends that were accepted within its window', () => {
     expect(decideSend(aSendState({ acceptedAt: recent.slice(1) }), aSendRequest(), NOW).kind).toBe(
       'accepted',
     );
@@ -170,7 +173,7 @@ describe('the rate limit', () => {
     });
   });
 
-  it('can be taken off a project', () => {
+  it('a project without a rate limit may send any number of messages', () => {
     const project = aProject({ settings: { rateLimit: null } });
     expect(decideSend(aSendState({ project, acceptedAt: recent }), aSendRequest(), NOW).kind).toBe(
       'accepted',

@@ -25,12 +25,12 @@ describe('what a channel can carry', () => {
     ['whatsapp', 'any code', aCode('AB-1'), true],
     ['whatsapp', 'a text', aText(), true],
     ['whatsapp', 'a template', aTemplateContent(), true],
-  ])('%s and %s', (channel, _, content, expected) => {
+  ])('the rule of what %s can carry holds for %s', (channel, _, content, expected) => {
     expect(canCarry(channel, content)).toBe(expected);
   });
 });
 
-describe('what stays of a message', () => {
+describe('the content of a final message', () => {
   test.each<[Content, Content]>([
     [aCode('123456'), { smsType: 'verification', verificationCode: '******' }],
     [aText('Hi!'), { smsType: 'custom', customMessage: '***' }],
@@ -38,19 +38,19 @@ describe('what stays of a message', () => {
       aTemplateContent({ templateParameters: { body: { '1': 'Layla' }, header: { imageUrl: 'https://x' } } }),
       { smsType: 'whatsapp-template', templateName: 'order_update', templateParameters: {} },
     ],
-  ])('%j becomes %j', (content, masked) => {
+  ])('the content of a final message is masked: %j becomes %j', (content, masked) => {
     expect(maskContent(content)).toEqual(masked);
     expect(maskContent(maskContent(content))).toEqual(masked);
   });
 });
 
 describe('a webhook secret', () => {
-  it('takes every character of the specification', () => {
+  it('a webhook secret may have every character of the specification', () => {
     expect(WEBHOOK_SECRET_PATTERN.test("aZ09_!#$%&'*+-.^_`|~")).toBe(true);
   });
 
   test.each(['', ' ', 'a b', 'a,b', 'a/b', 'a"b', 'a\n', 'ü', 'a:b', 'a=b', '(a)', '@'])(
-    'refuses %j',
+    'a webhook secret may not be %j',
     (secret) => {
       expect(WEBHOOK_SECRET_PATTERN.test(secret)).toBe(false);
     },

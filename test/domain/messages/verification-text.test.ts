@@ -9,12 +9,12 @@ test.each<[Language, string]>([
   ['ar', 'رمز التحقق الخاص بك هو: 123456'],
   ['ckb', 'کۆدی پشتڕاستکردنەوەت: 123456'],
   ['en', 'Your verification code is: 123456'],
-])('%s', (language, text) => {
+])('a verification text in the language %s is %j', (language, text) => {
   expect(verificationText(language, '123456')).toBe(text);
 });
 
 test.each<Language>(['ar', 'ckb', 'en'])(
-  '%s with the longest code stays one sms, UCS-2 or not',
+  'a verification text in the language %s with the longest code is one sms',
   (language) => {
     expect(smsParts(verificationText(language, '0'.repeat(20)))).toBe(1);
     expect(smsParts(verificationText(language, '😀'.repeat(10)))).toBe(1);

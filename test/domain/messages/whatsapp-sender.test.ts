@@ -53,7 +53,7 @@ describe('a code or a text', () => {
     ['a template of any account', { ...sender(null, null), templateName: 'order_update' }, 'usable'],
     ['a template no account has', { ...sender(null, null), templateName: 'nothing' }, 'template-not-found'],
     ['a draft of any account', { ...sender(null, null), templateName: 'draft' }, 'template-not-approved'],
-  ])('%s', (_, whatsappSender, kind) => {
+  ])('a code or text is checked as far as it names whatsapp resources: %s', (_, whatsappSender, kind) => {
     expect(decideWhatsappSender(aSendRequest({ whatsappSender }), TREE).kind).toBe(kind);
   });
 
@@ -64,7 +64,7 @@ describe('a code or a text', () => {
     expect(rejectionOf('a1', 'p2')).toEqual({ kind: 'whatsapp-phone-not-found', within: 'account' });
   });
 
-  it('has no category of its own', () => {
+  it('a code has no whatsapp category of its own', () => {
     expect(decideWhatsappSender(aSendRequest(), [])).toEqual({ kind: 'usable', category: null });
   });
 });
@@ -89,21 +89,21 @@ describe('a template', () => {
     whatsappSender = sender('a1', 'p1'),
   ) => aSendRequest({ content: aTemplateContent({ templateName, templateParameters }), whatsappSender });
 
-  it('brings its category', () => {
+  it('a template is priced by its own category', () => {
     expect(decideWhatsappSender(request('order_update'), TREE)).toEqual({
       kind: 'usable',
       category: 'MARKETING',
     });
   });
 
-  it('may be approved in one language only', () => {
+  it('a template is usable when it is approved in one language', () => {
     expect(decideWhatsappSender(request('two_languages'), TREE)).toEqual({
       kind: 'usable',
       category: 'UTILITY',
     });
   });
 
-  it('is refused when the account has none of the name', () => {
+  it('a template is not found when the account has none of its name', () => {
     expect(decideWhatsappSender(request('nothing'), TREE)).toEqual({ kind: 'template-not-found' });
     expect(decideWhatsappSender(request('order_update', {}, sender('a2', 'p2')), TREE)).toEqual({
       kind: 'template-not-found',
@@ -113,18 +113,18 @@ describe('a template', () => {
     });
   });
 
-  it('is refused until it is approved, whatever its values', () => {
+  it('a template is rejected until it is approved, whatever its parameters', () => {
     expect(decideWhatsappSender(request('draft', {}), TREE)).toEqual({ kind: 'template-not-approved' });
   });
 
-  it('is refused without a value, naming where it belongs', () => {
+  it('a template is rejected without a parameter, which the rejection names', () => {
     expect(decideWhatsappSender(request('order_update', {}), TREE)).toEqual({
       kind: 'template-parameter-missing',
       path: 'templateParameters.body.1',
     });
   });
 
-  it('is refused with a value it does not have, naming the value', () => {
+  it('a template is rejected with a parameter it does not have, which the rejection names', () => {
     expect(decideWhatsappSender(request('order_update', { body: { '1': 'x', '2': 'y' } }), TREE)).toEqual({
       kind: 'template-parameter-unknown',
       path: 'templateParameters.body.2',

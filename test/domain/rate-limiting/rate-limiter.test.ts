@@ -19,7 +19,7 @@ describe('deciding', () => {
     ['a minute and a bit to go', [NOW, NOW, ago(9, 1)], 2],
     ['a minute to go', [NOW, NOW, ago(9)], 1],
     ['old ones do not count', [ago(11), ago(12), ago(13), ago(1), ago(2)], 'allowed'],
-  ])('%s', (_, acceptedAt, expected) => {
+  ])('the rate limiter decides by the sends within its window: %s', (_, acceptedAt, expected) => {
     expect(decideRate(LIMIT, acceptedAt, NOW)).toEqual(
       expected === 'allowed'
         ? { kind: 'allowed' }
@@ -27,7 +27,7 @@ describe('deciding', () => {
     );
   });
 
-  it('leaves the given instants as they are', () => {
+  it('the rate limiter does not change the instants it is given', () => {
     const acceptedAt = Object.freeze([ago(1), ago(3), ago(2)]);
     decideRate(LIMIT, acceptedAt, NOW);
     expect(acceptedAt).toEqual([ago(1), ago(3), ago(2)]);
@@ -40,7 +40,7 @@ const limits = fc.record({
 });
 
 describe('for any limit', () => {
-  it('waiting waitMinutes is always long enough, at least one, at most the window', () => {
+  it('a caller who waits waitMinutes is allowed, after at least one minute and at most the window', () => {
     fc.assert(
       fc.property(
         limits,
@@ -63,7 +63,7 @@ describe('for any limit', () => {
     );
   });
 
-  it('no window ever holds more than maxRequests, and none is refused without need', () => {
+  it('no window has more than maxRequests accepted sends, and no send is rejected that would fit', () => {
     const pauses = fc.oneof(
       fc.constant(0),
       fc.integer({ min: 1, max: SECOND_MS }),

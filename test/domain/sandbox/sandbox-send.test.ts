@@ -23,7 +23,7 @@ const LIMIT = { maxRequests: 2, timeWindowMinutes: 7 };
 const live = aProject({ environment: 'live' });
 const dev = aProject({ environment: 'dev' });
 
-describe('a send of a dev project to a test number', () => {
+describe('sandbox sends', () => {
   const send = (digits: string, given: Partial<SendState> = {}, request: Partial<SendRequest> = {}) =>
     decideSandboxSend(
       aSendState({ project: dev, ...given }),
@@ -32,22 +32,22 @@ describe('a send of a dev project to a test number', () => {
     );
 
   test.each(['0001', '0006', '0016', '0108', '0109', '0110', '9999'])(
-    'to 999…%s is accepted at the price of an unknown operator at home',
+    'a send to 999…%s is accepted at the price of an unknown operator at home',
     (digits) => {
       expect(send(digits)).toMatchObject({ kind: 'accepted', cost: iqd(100) });
     },
   );
 
-  it('is priced by the sender ID it goes out under', () => {
+  it('a send to a test number is priced by its sender ID', () => {
     expect(send('0001', { senderId: aSenderId() }, { senderId: 'Barid' })).toMatchObject({ cost: iqd(90) });
   });
 
-  it('costs as many units as its text is long', () => {
+  it('a send to a test number costs as many units as its text is long', () => {
     const content = { smsType: 'custom', customMessage: 'a'.repeat(141) } as const;
     expect(send('0001', {}, { content })).toMatchObject({ cost: iqd(200) });
   });
 
-  it('to 999…0101 is refused with the real credit, or with none when there is enough', () => {
+  it('a send to 999…0101 is rejected with the real credit, or with none when there is enough', () => {
     const rejection = { kind: 'insufficient-credit', requiredCredit: iqd(100) };
     expect(send('0101')).toEqual({ ...rejection, yourCredit: ZERO });
     expect(send('0101', { account: anAccount({ balance: iqd(100) }) })).toEqual({
@@ -60,7 +60,7 @@ describe('a send of a dev project to a test number', () => {
     });
   });
 
-  it('to 999…0102 is refused with a threshold that is used up', () => {
+  it('a send to 999…0102 is rejected with a threshold that is used up', () => {
     expect(send('0102', { account: anAccount({ held: iqd(20), spent: iqd(30) }) })).toEqual({
       kind: 'spending-threshold',
       currentSpending: iqd(50),
@@ -73,11 +73,11 @@ describe('a send of a dev project to a test number', () => {
     ['0103', 'sender-id-not-found'],
     ['0104', 'sender-id-not-accepted'],
     ['0105', 'trial-mode'],
-  ])('to 999…%s is refused as %s', (digits, kind) => {
+  ])('a send to 999…%s is rejected as %s', (digits, kind) => {
     expect(send(digits)).toEqual({ kind });
   });
 
-  it('to 999…0106 is refused from the first request on, by the rate limit of the project', () => {
+  it('a send to 999…0106 is rejected from the first request on, by the rate limit of the project', () => {
     const limited = { kind: 'rate-limited', waitMinutes: 10, maxRequests: 5, timeWindowMinutes: 10 };
     expect(send('0106')).toEqual(limited);
     const rateLimit = { maxRequests: 2, timeWindowMinutes: 3 };
@@ -87,7 +87,7 @@ describe('a send of a dev project to a test number', () => {
     expect(send('0106', { project: unlimited })).toEqual(limited);
   });
 
-  it('to 999…0107 is refused from the third request of the window on', () => {
+  it('a send to 999…0107 is rejected from the third request of the window on', () => {
     const limited = { kind: 'rate-limited', maxRequests: 2, timeWindowMinutes: 10 };
     expect(send('0107', { acceptedAt: [NOW - MINUTE_MS] }).kind).toBe('accepted');
     expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 3 * MINUTE_MS] })).toEqual({
@@ -97,7 +97,7 @@ describe('a send of a dev project to a test number', () => {
     expect(send('0107', { acceptedAt: [NOW - MINUTE_MS, NOW - 10 * MINUTE_MS] }).kind).toBe('accepted');
   });
 
-  it('to 999…0002 waits a minute for each channel, so that the receipt after 30 s comes in time', () => {
+  it('a send to 999…0002 waits a minute for each channel, so that the receipt after 30 s comes in time', () => {
     expect(send('0002')).toMatchObject({ kind: 'accepted', attemptTimeoutMs: MINUTE_MS });
     expect(send('0001')).toMatchObject({ kind: 'accepted', attemptTimeoutMs: 30_000 });
     const patient = aProject({
@@ -108,31 +108,28 @@ describe('a send of a dev project to a test number', () => {
     expect(send('0002', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
   });
 
-  it('is refused by the ordinary checks too', () => {
+  it('a send to a test number is rejected by the ordinary checks too', () => {
     expect(send('0001', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
     expect(send('0001', {}, { senderId: 'Nobody' }).kind).toBe('sender-id-not-found');
   });
 
-  it('is refused for its content before its outcome is asked for', () => {
+  it('a send to a test number is rejected for its content before its outcome is asked for', () => {
     const content = { smsType: 'custom', customMessage: 'Hello' } as const;
     expect(send('0101', {}, { provider: 'telegram', content }).kind).toBe('unsupported-content');
   });
 });
 
-it('refuses every send of a live project to a test number', () => {
+it('a live project may not send to test numbers', () => {
   const request = aSendRequest({ phoneNumber: aTestNumber('0001'), provider: 'sms' });
   expect(decideSandboxSend(aSendState({ project: live }), request, NOW)).toEqual({ kind: 'test-number' });
 });
 
-test.each([live, dev])(
-  'leaves a send to an ordinary number as it is for a $environment project',
-  (project) => {
-    expect(decideSandboxSend(aSendState({ project }), aSendRequest(), NOW)).toMatchObject({
-      kind: 'accepted',
-      cost: iqd(80),
-    });
-  },
-);
+test.each([live, dev])('a $environment project sends to ordinary numbers as always', (project) => {
+  expect(decideSandboxSend(aSendState({ project }), aSendRequest(), NOW)).toMatchObject({
+    kind: 'accepted',
+    cost: iqd(80),
+  });
+});
 
 describe('the outcome of a request', () => {
   it.each([
@@ -141,11 +138,11 @@ describe('the outcome of a request', () => {
     ['0110', { kind: 'cut-connection' }],
     ['0001', null],
     ['0101', null],
-  ])('is decided by the last digits of the test number: 999…%s', (digits, outcome) => {
+  ])('the last digits of a test number decide what happens to the request: 999…%s', (digits, outcome) => {
     expect(requestOutcomeOf(dev, aTestNumber(digits))).toEqual(outcome);
   });
 
-  it('is null for a live project and for an ordinary number', () => {
+  it('requests of live projects and to ordinary numbers are never disturbed', () => {
     expect(requestOutcomeOf(live, aTestNumber('0108'))).toBeNull();
     expect(requestOutcomeOf(dev, aPhoneNumber('9647700000108'))).toBeNull();
   });
@@ -155,12 +152,12 @@ describe('the rate limit of a number', () => {
   const limited = aProject({ environment: 'dev', settings: { rateLimit: LIMIT } });
   const unlimited = aProject({ environment: 'dev', settings: { rateLimit: null } });
 
-  it("is the project's for ordinary numbers and test numbers", () => {
+  it("the rate limit of ordinary numbers and test numbers is the project's", () => {
     expect(rateLimitFor(limited, aPhoneNumber())).toEqual(LIMIT);
     expect(rateLimitFor(limited, aTestNumber('0107'))).toEqual(LIMIT);
   });
 
-  it('is the default for a test number that stands for a 429 when the project has none', () => {
+  it('a test number that stands for a 429 has the default rate limit when the project has none', () => {
     expect(rateLimitFor(unlimited, aPhoneNumber())).toBeNull();
     expect(rateLimitFor(unlimited, aTestNumber('0001'))).toBeNull();
     expect(rateLimitFor(unlimited, aTestNumber('0107'))).toEqual({ maxRequests: 5, timeWindowMinutes: 10 });

@@ -7,7 +7,7 @@ describe('a test number', () => {
     ['9990000000001', '0001'],
     ['9991234569999', '9999'],
   ])(
-    'has thirteen digits that begin with 999, the last four of which choose the outcome: %s',
+    'a test number has thirteen digits from 999 on, and its last four choose the outcome: %s',
     (digits, outcome) => {
       expect(isTestNumber(aPhoneNumber(digits))).toBe(true);
       expect(outcomeDigitsOf(aPhoneNumber(digits))).toBe(outcome);
@@ -15,7 +15,7 @@ describe('a test number', () => {
   );
 
   it.each(['999000000001', '99900000000001', '9980000000001', '0999000000001', '9647712345678'])(
-    'is not %s, which has another length or begins otherwise',
+    'a number of another length or beginning is no test number: %s',
     (digits) => {
       expect(isTestNumber(aPhoneNumber(digits))).toBe(false);
       expect(outcomeDigitsOf(aPhoneNumber(digits))).toBeNull();

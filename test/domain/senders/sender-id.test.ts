@@ -11,6 +11,9 @@ test.each<[string, requested: string | null, found: SenderId | undefined, expect
   ['accepted', 'Barid', accepted, { kind: 'usable', prices: accepted.pricePerSms }],
   ['pending', 'Barid', aSenderId({ status: 'pending' }), { kind: 'sender-id-not-accepted' }],
   ['rejected', 'Barid', aSenderId({ status: 'rejected' }), { kind: 'sender-id-not-accepted' }],
-])('%s', (_, requested, found, expected) => {
-  expect(decideSenderId(requested, found)).toEqual(expected);
-});
+])(
+  'a sender ID is usable only when the project has it and it is accepted: %s',
+  (_, requested, found, expected) => {
+    expect(decideSenderId(requested, found)).toEqual(expected);
+  },
+);

@@ -30,40 +30,43 @@ describe('iqd', () => {
   });
 
   test.each([0.0001, 0.0005, 0.0009, 1.2345, 1.000_000_1, 1e-7, -0.0004, Number.NaN])(
-    'refuses %d: more than three decimals, or no number',
+    'rejects %d: more than three decimals, or no number',
     (amount) => {
       expect(() => iqd(amount)).toThrow('at most three decimals');
     },
   );
 
-  it('refuses an amount whose thousandths are not safe', () => {
+  it('iqd throws on an amount whose thousandths are no safe integer', () => {
     expect(iqd(9_007_199_254_740)).toBe(9_007_199_254_740_000);
     expect(() => iqd(9_007_199_254_741)).toThrow('whole thousandths');
   });
 });
 
 describe('isIqdAmount', () => {
-  test.each([0, 0.001, 1.005, 80.125, -12.345, 1_000_000_000.001])('is true of %d', (amount) => {
+  test.each([0, 0.001, 1.005, 80.125, -12.345, 1_000_000_000.001])('isIqdAmount is true of %d', (amount) => {
     expect(isIqdAmount(amount)).toBe(true);
   });
 
-  test.each([0.0001, 0.1230001, 1.2345, Number.NaN])('is false of %d', (amount) => {
+  test.each([0.0001, 0.1230001, 1.2345, Number.NaN])('isIqdAmount is false of %d', (amount) => {
     expect(isIqdAmount(amount)).toBe(false);
   });
 });
 
 describe('money', () => {
-  test.each([0, 1, -1, MAX, -MAX])('takes %d', (thousandths) => {
+  test.each([0, 1, -1, MAX, -MAX])('money accepts %d', (thousandths) => {
     expect(money(thousandths)).toBe(thousandths);
   });
 
-  test.each([0.5, MAX + 1, -MAX - 1, Number.NaN, Number.POSITIVE_INFINITY])('refuses %d', (thousandths) => {
-    expect(() => money(thousandths)).toThrow('whole thousandths');
-  });
+  test.each([0.5, MAX + 1, -MAX - 1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'money throws on %d',
+    (thousandths) => {
+      expect(() => money(thousandths)).toThrow('whole thousandths');
+    },
+  );
 });
 
 describe('arithmetic', () => {
-  it('is exact', () => {
+  it('sums, differences and products are exact', () => {
     expect(add(iqd(0.1), iqd(0.2))).toBe(300);
     expect(subtract(iqd(0.3), iqd(0.1))).toBe(200);
     expect(subtract(iqd(1), iqd(2))).toBe(-1_000);
@@ -71,11 +74,11 @@ describe('arithmetic', () => {
     expect(negate(iqd(5))).toBe(-5_000);
   });
 
-  it('never makes a negative zero', () => {
+  it('the negation of zero is zero', () => {
     expect(Object.is(negate(ZERO), 0)).toBe(true);
   });
 
-  it('throws rather than round', () => {
+  it('arithmetic throws instead of rounding', () => {
     const max = money(MAX);
     expect(add(money(MAX - 1), money(1))).toBe(MAX);
     expect(() => add(max, money(1))).toThrow('whole thousandths');

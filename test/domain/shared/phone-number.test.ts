@@ -20,7 +20,7 @@ describe('a phone number', () => {
     ['a line feed at the end', '9647712345678\n', false],
     ['digits of another script', '٩٦٤٧٧١٢٣٤٥٦٧٨', false],
     ['nothing', '', false],
-  ])('%s', (_, text, expected) => {
+  ])('a phone number has 10 to 15 digits and nothing else: %s', (_, text, expected) => {
     expect(isPhoneNumber(text)).toBe(expected);
   });
 });
@@ -36,7 +36,7 @@ test.each<[string, Operator]>([
   ['9641234567890', 'others'],
   ['9057712345678', 'others'],
   ['7712345678', 'others'],
-])('%s belongs to %s', (digits, operator) => {
+])('the number %s belongs to %s', (digits, operator) => {
   expect(operatorOf(aPhoneNumber(digits))).toBe(operator);
 });
 
@@ -46,13 +46,13 @@ test.each([
   ['9637712345678', false],
   ['9657712345678', false],
   ['0964771234567', false],
-])('%s is at home: %s', (digits, expected) => {
+])('the number %s is in the home country: %s', (digits, expected) => {
   expect(isDomestic(aPhoneNumber(digits))).toBe(expected);
 });
 
 describe('the canonical number of a handset', () => {
   test.each(['9647701234567', '009647701234567', '96407701234567', '07701234567'])(
-    'is the same for every spelling: %s',
+    'every spelling of a handset has the same canonical number: %s',
     (digits) => {
       expect(canonicalPhoneNumber(aPhoneNumber(digits))).toBe('9647701234567');
     },
@@ -69,7 +69,7 @@ describe('the canonical number of a handset', () => {
     '009055321234567',
     '905321234567',
     '9990000000001',
-  ])('is the number itself when it is no other spelling of an Iraqi mobile number: %s', (digits) => {
+  ])('a number that is no other spelling of an Iraqi mobile number stays as it is: %s', (digits) => {
     expect(canonicalPhoneNumber(aPhoneNumber(digits))).toBe(digits);
   });
 });

@@ -6,16 +6,16 @@ it.each([
   ['ناردن سەرکەوتوو نەبوو 👋', 'ناردن سەرکەوتوو نەبوو 👋'],
   ['a\u0000b\nc\u009fd', 'a b c d'],
   ['half \ud83d of a pair \udc4b', 'half   of a pair  '],
-])('%j becomes %j', (text, plain) => {
+])('the text of a provider is stored without control characters: %j becomes %j', (text, plain) => {
   expect(providerText(text)).toBe(plain);
 });
 
-it('cuts at 500 units, never through a character', () => {
+it('the text of a provider is cut at 500 units, never within a character', () => {
   expect(providerText('x'.repeat(500))).toHaveLength(500);
   expect(providerText('x'.repeat(501))).toHaveLength(500);
   expect(providerText(`${'x'.repeat(499)}👋`)).toBe('x'.repeat(499));
 });
 
-it('keeps every character before the cut', () => {
+it('the text of a provider keeps every character before the cut', () => {
   expect(providerText(`👋${'x'.repeat(600)}`)).toBe(`👋${'x'.repeat(498)}`);
 });

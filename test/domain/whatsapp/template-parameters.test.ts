@@ -65,11 +65,11 @@ describe('the fields of a template', () => {
     ['no text', { type: 'BODY' }, []],
     ['no buttons', { type: 'BUTTONS' }, []],
     ['a key of 64 characters', { type: 'BODY', text: `{{${'k'.repeat(65)}}}` }, []],
-  ])('%s', (_, component, fields) => {
+  ])('a template has the parameters of its components: %s', (_, component, fields) => {
     expect(requiredFields(template(component))).toEqual(fields);
   });
 
-  it('come in the order of the components', () => {
+  it('the parameters of a template are in the order of its components', () => {
     const fields = requiredFields(
       template(
         { type: 'HEADER', format: 'IMAGE' },
@@ -96,7 +96,7 @@ describe('the parameters of a template', () => {
     ['a number zero', { header, body: { '1': 0, '2': 'b' }, buttons }],
     ['an http URL', { header: { imageUrl: 'http://x.example/a.png' }, body, buttons }],
     ['a button without parameters', { header, body, buttons: { ...buttons, '1': {} } }],
-  ])('fit: %s', (_, given) => {
+  ])('the parameters fit the template: %s', (_, given) => {
     expect(parameterRejection(asks, given)).toBeNull();
   });
 
@@ -110,7 +110,7 @@ describe('the parameters of a template', () => {
     ['the part is null', { header, body: null, buttons } as never, 'body.1'],
     ['the part is a text, which has positions too', { header, body: 'abc', buttons } as never, 'body.1'],
     ['the part is a number', { header, body: 7, buttons } as never, 'body.1'],
-  ])('miss the first value that is not given: %s', (_, given, path) => {
+  ])('the first parameter without a value is named: %s', (_, given, path) => {
     expect(parameterRejection(asks, given)).toEqual({
       kind: 'template-parameter-missing',
       path: `templateParameters.${path}`,
@@ -123,7 +123,7 @@ describe('the parameters of a template', () => {
     [{ header, body, buttons: { '0': { '1': 'c', '2': 'd' } } }, 'buttons.0.2'],
     [{ header, body, buttons: { ...buttons, '1': { '1': 'c' } } }, 'buttons.1.1'],
     [{ header, body: { ...body, '3': '' }, buttons }, 'body.3'],
-  ])('are refused for one that the template does not have: %j', (given, path) => {
+  ])('a parameter that the template does not have is named: %j', (given, path) => {
     expect(parameterRejection(asks, given)).toEqual({
       kind: 'template-parameter-unknown',
       path: `templateParameters.${path}`,
@@ -131,7 +131,7 @@ describe('the parameters of a template', () => {
   });
 
   test.each(['a.png', '//x.example/a.png', 'ftp://x.example/a.png', 'javascript:alert(1)', 'https://', 7])(
-    'are refused for header media that is no http or https URL: %s',
+    'header media that is no http or https URL is named: %s',
     (imageUrl) => {
       expect(parameterRejection(asks, { header: { imageUrl }, body, buttons })).toEqual({
         kind: 'template-parameter-no-url',
@@ -140,12 +140,12 @@ describe('the parameters of a template', () => {
     },
   );
 
-  it('need no URL in a header of text', () => {
+  it('a header of text needs no URL', () => {
     const asksForText = template({ type: 'HEADER', format: 'TEXT', text: '{{imageUrl}}' });
     expect(parameterRejection(asksForText, { header: { imageUrl: 'no URL' } })).toBeNull();
   });
 
-  it('are not found among what every object inherits', () => {
+  it('a parameter is not found among the members that every object inherits', () => {
     const asksForConstructor = template({ type: 'BODY', text: '{{constructor}}' });
     expect(parameterRejection(asksForConstructor, { body: {} })?.kind).toBe('template-parameter-missing');
     expect(parameterRejection(asksForConstructor, { body: { constructor: 'x' } })).toBeNull();

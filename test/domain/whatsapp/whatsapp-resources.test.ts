@@ -23,7 +23,7 @@ const tree = [
   aWhatsappBusiness({ whatsappAccounts: [third] }),
 ];
 
-it('counts the tree', () => {
+it('the summary counts every level of the tree', () => {
   expect(countResources(tree)).toEqual({
     businessCount: 2,
     accountCount: 3,
@@ -38,14 +38,14 @@ it('counts the tree', () => {
   });
 });
 
-it('finds an account wherever it stands', () => {
+it('an account is found anywhere in the tree', () => {
   expect(findAccount(tree, 'a1')).toBe(first);
   expect(findAccount(tree, 'a3')).toBe(third);
   expect(findAccount(tree, 'a4')).toBeNull();
   expect(findAccount([], 'a1')).toBeNull();
 });
 
-it('finds a number wherever it stands', () => {
+it('a number is found anywhere in the tree', () => {
   const last = aWhatsappPhoneNumber({ id: 'p9' });
   const numbers = [
     aWhatsappBusiness({
