@@ -9,7 +9,7 @@ import type { LeasedJob } from '../../src/application/jobs/job.ts';
 import { AdvanceMessages, type MessageEvent } from '../../src/application/messages/advance-messages.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
-import { EnenqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
+import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
@@ -44,7 +44,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   const advanceMessages = new AdvanceMessages({
     clock,
-    enqueueWebhooks: new EnenqueueWebhooks({ clock, ids: new RandomIdSource() }),
+    enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
     submissionCapacity: new SubmissionCapacity(),
   });
 

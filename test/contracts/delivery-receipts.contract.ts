@@ -10,7 +10,7 @@ import {
 } from '../../src/application/messages/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
-import { EnenqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
+import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
@@ -40,7 +40,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
       correlateReceipts: new CorrelateReceipts({ clock }),
       advanceMessages: new AdvanceMessages({
         clock,
-        enqueueWebhooks: new EnenqueueWebhooks({ clock, ids: new RandomIdSource() }),
+        enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
         submissionCapacity: new SubmissionCapacity(),
       }),
       wakeSignal: { wake() {} },

@@ -3,7 +3,7 @@ import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
-import { EnenqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
+import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { RecordAttempts } from '../../src/application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../src/application/webhooks/release-jobs.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
@@ -27,7 +27,7 @@ const delivered = { ...sent, status: 'delivered', isFinal: true } as const;
 export function recordAttemptsContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
 
-  const enqueueWebhooks = new EnenqueueWebhooks({ clock, ids });
+  const enqueueWebhooks = new EnqueueWebhooks({ clock, ids });
   const eventsOf = (stores: Stores) => stores.webhookEvents.lockOpen([message.smsId]);
   const statusChange = (stores: Stores, change: typeof sent | typeof delivered) =>
     enqueueWebhooks.statusChanges(stores, [{ message, change }]);

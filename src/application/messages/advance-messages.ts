@@ -14,7 +14,7 @@ import {
 import type { Job, LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
-import type { EnenqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
+import type { EnqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 import type { SubmissionCapacity } from './submission-capacity.ts';
 
 /** Something that happened to one message. */
@@ -32,7 +32,7 @@ export interface PendingSubmission {
 
 interface AdvancePorts {
   readonly clock: Clock;
-  readonly enqueueWebhooks: EnenqueueWebhooks;
+  readonly enqueueWebhooks: EnqueueWebhooks;
   readonly submissionCapacity: SubmissionCapacity;
 }
 

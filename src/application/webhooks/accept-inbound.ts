@@ -6,11 +6,11 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { InboundWebhook } from '../ports/webhook-stores.ts';
-import type { EnenqueueWebhooks } from './enqueue-webhooks.ts';
+import type { EnqueueWebhooks } from './enqueue-webhooks.ts';
 
 interface AcceptPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly enqueueWebhooks: EnenqueueWebhooks;
+  readonly enqueueWebhooks: EnqueueWebhooks;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;

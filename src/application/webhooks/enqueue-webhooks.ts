@@ -19,7 +19,7 @@ const SWEPT_PER_EVENT = 2;
  * Writes webhook events in the transaction that caused them. The events of one ordering key are attempted one at a time, in
  * order; one that failed is superseded by the next.
  */
-export class EnenqueueWebhooks {
+export class EnqueueWebhooks {
   readonly #ports: { readonly clock: Clock; readonly ids: IdSource };
 
   constructor(ports: { readonly clock: Clock; readonly ids: IdSource }) {

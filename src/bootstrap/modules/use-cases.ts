@@ -24,7 +24,7 @@ import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { AttemptDelivery } from '../../application/webhooks/attempt-delivery.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
-import { EnenqueueWebhooks } from '../../application/webhooks/enqueue-webhooks.ts';
+import { EnqueueWebhooks } from '../../application/webhooks/enqueue-webhooks.ts';
 import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
@@ -55,11 +55,11 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, TrackMessage, { unitOfWork });
   wire(bind, ReadCatalog, { unitOfWork });
-  wire(bind, EnenqueueWebhooks, { clock, ids: idSource });
+  wire(bind, EnqueueWebhooks, { clock, ids: idSource });
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
   wire(bind, AdvanceMessages, {
     clock,
-    enqueueWebhooks: EnenqueueWebhooks,
+    enqueueWebhooks: EnqueueWebhooks,
     submissionCapacity: SubmissionCapacity,
   });
   wire(bind, CorrelateReceipts, { clock });
@@ -101,7 +101,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, AcceptInbound, {
     unitOfWork,
-    enqueueWebhooks: EnenqueueWebhooks,
+    enqueueWebhooks: EnqueueWebhooks,
     clock,
     ids: idSource,
     wakeSignal,
