@@ -1,9 +1,11 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
+import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
+import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { anSmsId, NOW } from '../../support/builders.ts';
 import { JobCollector } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -51,4 +53,57 @@ it('dead-letters a job of an unknown kind by its name, keeps its work, and relay
     { id: 'z', work: JSON.stringify(incomplete), reason },
   ]);
   await database.close();
+});
+
+describe('RelayJobs', () => {
+  let world: ApplicationWorld;
+  let published: string[][];
+  let capacity: number;
+
+  beforeEach(async () => {
+    published = [];
+    world = await openApplication();
+    await world.unitOfWork.run(({ jobs }) =>
+      jobs.add([1, 2, 3].map((number) => startAttemptJob(anSmsId(number), 0, NOW + number))),
+    );
+  });
+
+  afterEach(() => world.close());
+
+  const relay = () =>
+    new RelayJobs({
+      unitOfWork: world.unitOfWork,
+      clock: world.clock,
+      logger: world.logger,
+      jobQueue: {
+        availableCapacity: async () => capacity,
+        publish: async (jobs: readonly LeasedJob[]) => void published.push(jobs.map(({ id }) => id)),
+      } as never,
+    }).execute();
+
+  it('leases no more jobs than the queue has capacity for, the longest due first', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 2;
+    expect(await relay()).toBe(2);
+    expect(published).toEqual([[`${anSmsId(1)}/start/0`, `${anSmsId(2)}/start/0`]]);
+  });
+
+  it('leases nothing while the queue is full', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 0;
+    expect(await relay()).toBe(0);
+    capacity = 5;
+    expect(await relay()).toBe(3);
+  });
+
+  it('leases a job again only when its lease has ended', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    await relay();
+    world.clock.at += LEASE_MS - 1;
+    expect(await relay()).toBe(0);
+    world.clock.at += 1;
+    expect(await relay()).toBe(3);
+    expect(published).toHaveLength(2);
+  });
 });

@@ -43,7 +43,10 @@ describe('inbound messages', () => {
       projects: [
         aSeedProject({
           whatsappBusinesses: [aWhatsappBusiness()],
-          inboundWebhooks: [webhook(NUMBER.id), webhook(UNLISTED_ID)],
+          inboundWebhooks: [
+            webhook(NUMBER.id),
+            { ...webhook(UNLISTED_ID), url: 'https://customer.example/unlisted' },
+          ],
         }),
       ],
     });
@@ -101,6 +104,7 @@ describe('inbound messages', () => {
   it('to a number that the project no longer lists have no name of the number', async () => {
     await accept.execute([arrival({ phoneNumberId: UNLISTED_ID })]);
     const [event] = await log.read(UNLISTED_ID);
+    expect(event?.url).toBe('https://customer.example/unlisted');
     expect(JSON.parse(event?.body ?? '').phoneNumber).toEqual({
       id: UNLISTED_ID,
       phoneNumberId: '',
@@ -139,6 +143,7 @@ describe('inbound messages', () => {
     const [event] = await log.read(NUMBER.id);
     if (event === undefined) throw new Error('There is one event');
     expect(await log.retry(event.id)).toEqual(event);
+    expect(await log.read(NUMBER.id)).toEqual([event]);
     await world.database.knex('jobs').delete();
     await world.database.knex('webhook_events').update({ next_attempt_at: NOW + HOUR_MS, attempts: 1 });
     world.clock.at = NOW + SECOND_MS;
