@@ -17,7 +17,10 @@ it('lets every process start that has the secret key of the first, and no other'
   await start('first');
   await expect(start('first')).resolves.toBeUndefined();
   await expect(start('second')).rejects.toThrow(new WrongSecretKey());
-  await expect(start('second')).rejects.toThrow('The database was filled under another secret key');
+  await expect(start('second')).rejects.toMatchObject({
+    name: 'WrongSecretKey',
+    message: 'The database was filled under another secret key',
+  });
 });
 
 it('stores a digest under a name of its own, which no API key can have', async () => {

@@ -72,6 +72,14 @@ describe('Destination', () => {
     expect(isWanted).toBe(true);
   });
 
+  it('wants a fetch for a poll only while it waits for one', async () => {
+    destination.poll();
+    expect(destination.isIdle).toBe(true);
+    const wanted = destination.fetchWanted();
+    destination.poll();
+    await expect(wanted).resolves.toBeUndefined();
+  });
+
   it('forgets what it has not begun when it drops, and keeps what is in flight', () => {
     destination.take(events('1', '2', '3'), LEASED_UNTIL);
     destination.drop();
