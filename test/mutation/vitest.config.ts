@@ -30,7 +30,7 @@ export default defineConfig({
     // The files of one run share their modules: a mutant is tested in half the time.
     isolate: false,
     // A test that waits for ever fails before Stryker has to restart its worker.
-    testTimeout: 4_000,
+    testTimeout: 10_000,
     hookTimeout: 20_000,
   },
 });
