@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from '../../../application/ports/logger.ts';
 import { ClientDisconnected } from '../routing/http-error.ts';
 import type { EventStreamReply, FileReply, HttpReply } from '../routing/http-reply.ts';
@@ -59,7 +59,7 @@ export class ReplyWriter {
   /** Writes the reply, unless the caller is gone or has one already. */
   write(context: RequestContext, reply: HttpReply, closes = false): void {
     if (context.response.headersSent || context.response.destroyed) {
-      if (reply.kind === 'file') reply.content.destroy();
+      if (reply.kind === 'file') discard(reply.content);
       return;
     }
     switch (reply.kind) {
@@ -107,7 +107,7 @@ export class ReplyWriter {
     const disposition = ['Content-Disposition', `attachment; filename="${name}"`];
     this.#writeHead(context, reply, [...commonHeaders(reply.mediaType), ...disposition], null, false);
     if (request.method === 'HEAD') {
-      reply.content.destroy();
+      discard(reply.content);
       response.end();
       return;
     }
@@ -155,6 +155,11 @@ export class ReplyWriter {
     const facts = { method: request.method, route, status, durationMs, requestId };
     this.#options.logger.error('request_failed', error, facts);
   }
+}
+
+/** Destroys a source that nobody reads. A file that fails to open reports it later: unheard, that would end the process. */
+function discard(content: Readable): void {
+  content.on('error', () => undefined).destroy();
 }
 
 /** The client left before the end. */

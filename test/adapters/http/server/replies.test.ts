@@ -37,7 +37,15 @@ class CountingSource extends Readable {
   }
 }
 
+/** A file that is found missing only while it is opened, after the handler has replied. */
+class LostSource extends Readable {
+  override _construct(done: (error: Error) => void): void {
+    setImmediate(() => done(Object.assign(new Error('no such file'), { code: 'ENOENT' })));
+  }
+}
+
 let source: CountingSource;
+let lost: LostSource;
 let fileName: string;
 let world: HttpWorld;
 
@@ -70,11 +78,24 @@ const download = route({
   ok: { description: 'The report', kind: 'file', mediaType: 'text/csv' },
   handle: async () => file(source, 'text/csv', fileName),
 });
-const family: RouteFamily = { envelope: usualEnvelope, routes: [challenge, page, download] };
+const lostDownload = route({
+  method: 'get',
+  path: '/lost',
+  operationId: 'lostDownload',
+  summary: 'Download a report whose file is gone',
+  admission: anyone,
+  ok: { description: 'The report', kind: 'file', mediaType: 'text/csv' },
+  handle: async () => {
+    lost = new LostSource();
+    return file(lost, 'text/csv', fileName);
+  },
+});
+const family: RouteFamily = { envelope: usualEnvelope, routes: [challenge, page, download, lostDownload] };
 
 beforeEach(async () => {
   source = new CountingSource(100 * MEGABYTE);
   fileName = 'report.csv';
+
   world = await new HttpWorld({ families: [family] }).open();
 });
 afterEach(() => world.close());
@@ -168,6 +189,13 @@ it('replies to HEAD for a file without reading the file', async () => {
   expect(reply.headers['content-disposition']).toBe('attachment; filename="report.csv"');
   expect(source.produced).toBe(0);
   expect(source.destroyed).toBe(true);
+});
+
+it('survives HEAD for a file that turns out not to exist', async () => {
+  const reply = await world.call('HEAD', '/lost');
+  if (!lost.closed) await new Promise((resolve) => lost.once('close', resolve));
+  expect(reply.status).toBe(200);
+  expect(lost.errored).toMatchObject({ code: 'ENOENT' });
 });
 
 it('sends no character in a file name that a header could misread', async () => {
