@@ -1,5 +1,6 @@
 import type { LeasedJob } from '../../application/jobs/job.ts';
 import { parseWork } from '../../application/jobs/job-kinds.ts';
+import { isStorableText } from '../../application/jobs/work-codec.ts';
 
 /** The form of the messages. A reader dead-letters what it does not know; the job's lease brings the job back. */
 const ENVELOPE_VERSION = 1;
@@ -16,7 +17,7 @@ export function decodeJob(content: Buffer): LeasedJob | null {
   const envelope = parseObject(content);
   if (envelope === null || envelope.v !== ENVELOPE_VERSION) return null;
   const { id, fencingToken } = envelope;
-  if (typeof id !== 'string' || id === '') return null;
+  if (!isStorableText(id)) return null;
   if (typeof fencingToken !== 'number' || !Number.isSafeInteger(fencingToken)) return null;
   const work = parseWork(envelope.work);
   return work === null ? null : { id, fencingToken, work };

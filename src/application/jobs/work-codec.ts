@@ -1,5 +1,8 @@
 import type { Work } from './job.ts';
 
+/** Not every database takes a NUL or half a surrogate pair: one such text would fail the batch it is in. */
+const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
+
 type FieldType = 'text' | 'whole number';
 
 /** What a kind of work carries beside its kind, field by field. */
@@ -22,10 +25,15 @@ export function readWork(
   return work;
 }
 
+/** Whether a value is a text that every database can store, and not empty. */
+export function isStorableText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value);
+}
+
 function isOfType(value: unknown, type: FieldType): boolean {
   switch (type) {
     case 'text':
-      return typeof value === 'string' && value !== '';
+      return isStorableText(value);
     case 'whole number':
       return Number.isSafeInteger(value);
     default:

@@ -25,6 +25,8 @@ test.each<[string, unknown]>([
   ['a kind that nobody knows', { ...START, kind: 'start' }],
   ['a text that is missing', { kind: 'start-attempt', attemptNumber: 1 }],
   ['a text that is empty', { ...START, smsId: '' }],
+  ['a text with a NUL', { ...START, smsId: 'sms-\u00001' }],
+  ['a text with half a surrogate pair', { ...DELIVER, projectId: 'p\ud800' }],
   ['a text that is a number', { ...START, smsId: 1 }],
   ['a number that is missing', { kind: 'attempt-deadline', smsId: 'sms-1' }],
   ['a number that is a text', { ...START, attemptNumber: '1' }],
