@@ -107,17 +107,13 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
         ? fail({ ...afterwards, errorReason: providerText(result.reason) }, rejected, attemptNumber, now)
         : next(afterwards, rejected, attemptNumber, now);
     }
-    case 'unknown':
-      return withoutEffects(
-        isFirstResult
-          ? replace(message, attemptNumber, {
-              ...attempt,
-              state: 'unknown',
-              reason: providerText(result.reason),
-              providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
-            })
-          : message,
-      );
+    case 'unknown': {
+      const ids = attempt.providerMessageIds.length === 0 ? idsOf(result) : null;
+      if (!isFirstResult && ids === null) return withoutEffects(message);
+      const named = { ...attempt, providerMessageIds: ids ?? [] };
+      const known = { ...named, state: 'unknown', reason: providerText(result.reason) } as const;
+      return withoutEffects(replace(message, attemptNumber, isFirstResult ? known : named));
+    }
     default:
       return result satisfies never;
   }

@@ -11,6 +11,7 @@ import {
 } from '../../support/chain-scenes.ts';
 import {
   accepted,
+  deadline,
   receiptArrived,
   receiptFailed,
   rejected,
@@ -53,6 +54,27 @@ describe('a message of several parts', () => {
       [receiptArrived(0, 'delivered', 'part-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
     ]);
     expect(message.attempts[0]).toMatchObject({ state: 'accepted', deliveredIds: ['part-1'] });
+  });
+
+  it('is not delivered by one part when its ids came late, with an outcome that stayed unknown', () => {
+    const message = play(toSms, [
+      STARTED,
+      [unknown(0, 'No response'), []],
+      [unknown(0, 'Half of it was taken', 'part-1', 'part-2'), []],
+      [receiptArrived(0, 'delivered', 'part-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+    ]);
+    expect(message).toMatchObject({ status: 'sent', attempts: [{ reason: 'No response' }] });
+  });
+
+  it('is not delivered by one part when its ids came after its time was over', () => {
+    const message = play(toWhatsappThenSms, [
+      STARTED,
+      [unknown(0, 'No response'), []],
+      [deadline(0), ['unschedule 0', 'start 1']],
+      [unknown(0, 'Half of it was taken', 'part-1', 'part-2'), []],
+      [receiptArrived(0, 'delivered', 'part-1'), ['sent whatsapp']],
+    ]);
+    expect(message).toMatchObject({ status: 'sent', attempts: [{ state: 'timed-out' }] });
   });
 
   it('keeps each id of a submit result once', () => {
