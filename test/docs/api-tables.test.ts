@@ -15,7 +15,7 @@ interface Schema {
 }
 
 interface Content {
-  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  readonly content: { readonly 'application/json'?: { readonly schema: Schema } };
 }
 
 interface Operation {
@@ -172,7 +172,9 @@ function fieldsBehind(sentence: string): readonly string[] {
 }
 
 function fieldsIn(content: Content | undefined): string[] {
-  return content === undefined ? [] : [...new Set(fieldsOf(content.content['application/json'].schema))];
+  // Text, pages, files and events have no fields.
+  const json = content?.content['application/json'];
+  return json === undefined ? [] : [...new Set(fieldsOf(json.schema))];
 }
 
 /** Every field of a schema with its place: `data[].name` for a field of the members of a list. */
