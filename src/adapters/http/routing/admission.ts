@@ -67,11 +67,11 @@ export function projectKey(
 }
 
 /**
- * Admits by the token of the operator, as a bearer token. Without a token (null) there is no operator surface: its
- * routes reply 404 like a path that does not exist, whatever the caller sends.
+ * Admits by the token of the operator, as a bearer token. Without a token (null or empty) there is no operator
+ * surface: its routes reply 404 like a path that does not exist, whatever the caller sends.
  */
 export function operatorToken(token: string | null): Admission<null> {
-  const expected = token === null ? null : digestOf(token);
+  const expected = token === null || token === '' ? null : digestOf(token);
   return {
     scheme: OPERATOR_TOKEN,
     errors: [OPERATOR_UNAUTHORIZED, NOT_FOUND],

@@ -183,6 +183,12 @@ describe('the operator token', () => {
       expect(reply.body).toEqual({ message: 'Not found' });
     },
   );
+
+  it('admits nobody when the configured operator token is empty', async () => {
+    await world.close();
+    await start('');
+    expect((await withToken('')).status).toBe(404);
+  });
 });
 
 describe('a route for anyone', () => {
