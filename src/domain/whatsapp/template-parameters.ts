@@ -22,6 +22,8 @@ const MEDIA_KEY: Readonly<Record<string, string>> = {
   DOCUMENT: 'documentUrl',
 };
 
+const HTTP_URL_PATTERN = /^https?:\/\/\S+$/i;
+
 /** Every parameter of the template, in the order of its components. */
 export function requiredFields(template: WhatsappTemplate): readonly TemplateField[] {
   const fields: TemplateField[] = [];
@@ -83,8 +85,9 @@ function mediaKeyOf({ components }: WhatsappTemplate): string | undefined {
   return header === undefined ? undefined : MEDIA_KEY[header.format ?? 'TEXT'];
 }
 
+/** Spelled out: a parser would put white space and missing slashes right, and the channel provider may not. */
 function isHttpUrl(value: ParameterValue | undefined): boolean {
-  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  return typeof value === 'string' && HTTP_URL_PATTERN.test(value) && URL.canParse(value);
 }
 
 function givenPaths({ header = {}, body = {}, buttons = {} }: TemplateParameters): readonly string[] {

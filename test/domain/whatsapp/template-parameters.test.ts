@@ -130,15 +130,22 @@ describe('the parameters of a template', () => {
     });
   });
 
-  test.each(['a.png', '//x.example/a.png', 'ftp://x.example/a.png', 'javascript:alert(1)', 'https://', 7])(
-    'header media that is no http or https URL is named: %s',
-    (imageUrl) => {
-      expect(parameterRejection(asks, { header: { imageUrl }, body, buttons })).toEqual({
-        kind: 'template-parameter-no-url',
-        path: 'templateParameters.header.imageUrl',
-      });
-    },
-  );
+  test.each([
+    'a.png',
+    '//x.example/a.png',
+    'ftp://x.example/a.png',
+    'javascript:alert(1)',
+    'https://',
+    'https:x.example/a.png',
+    ' https://x.example/a.png',
+    'https://x.example\n/a.png',
+    7,
+  ])('header media that is no http or https URL is named: %s', (imageUrl) => {
+    expect(parameterRejection(asks, { header: { imageUrl }, body, buttons })).toEqual({
+      kind: 'template-parameter-no-url',
+      path: 'templateParameters.header.imageUrl',
+    });
+  });
 
   it('a header of text needs no URL', () => {
     const asksForText = template({ type: 'HEADER', format: 'TEXT', text: '{{imageUrl}}' });
