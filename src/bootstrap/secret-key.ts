@@ -25,18 +25,32 @@ const KEY_FILE = 'secret.key';
 /**
  * The key that API keys are hashed and webhook secrets sealed with: the configured one, else the one in the data
  * folder, made on first use. A database in memory gets one of its own. Throws `ConfigError` when the file holds
- * anything else.
+ * anything else, or can neither be read nor made.
  */
 export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
   if (database.kind === 'sqlite' && database.filename === IN_MEMORY_SQLITE)
     return randomBytes(SECRET_KEY_BYTES);
   const file = join(database.kind === 'sqlite' ? dirname(database.filename) : DATA_FOLDER, KEY_FILE);
-  const text = readKey(file) ?? makeKey(file);
+  const text = readOrMakeKey(file);
   if (!SECRET_KEY_PATTERN.test(text)) {
     throw new ConfigError([{ name: 'SECRET_KEY', problem: `${file} must hold ${SECRET_KEY_FORM}` }]);
   }
   return Buffer.from(text, 'hex');
+}
+
+function readOrMakeKey(file: string): string {
+  try {
+    return readKey(file) ?? makeKey(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError([
+      {
+        name: 'SECRET_KEY',
+        problem: `${file} cannot be read or made (${code ?? message}); set SECRET_KEY, or make the folder writable`,
+      },
+    ]);
+  }
 }
 
 function readKey(file: string): string | null {

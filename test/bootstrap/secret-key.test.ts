@@ -63,6 +63,15 @@ describe('the key that API keys are hashed with', () => {
     }
   });
 
+  it('names the folder in which no key can be read or made', () => {
+    const folder = newFolder();
+    writeFileSync(folder, 'a file where a folder should be');
+    expect(() => secretKeyFor(configIn(folder))).toThrow(ConfigError);
+    expect(() => secretKeyFor(configIn(folder))).toThrow(
+      `SECRET_KEY: ${join(folder, 'secret.key')} cannot be read or made (ENOTDIR); set SECRET_KEY, or make the folder writable`,
+    );
+  });
+
   it('takes the configured key when there is one, and makes no file', () => {
     const folder = newFolder();
     const config = { ...configIn(folder), secretKey: 'AB'.repeat(32) };
