@@ -17,8 +17,6 @@ const EXCEPTIONS: readonly Exception[] = [
     word,
     reason: 'It says what the old name was.',
   })),
-  { path: 'docs/api.md', word: 'refused', reason: 'webhook-url-refused is a word of the interface.' },
-  { path: 'docs/webhooks.md', word: 'refused', reason: 'webhook-url-refused is a word of the interface.' },
   { path: 'docs/api.md', word: 'answers', reason: 'It repeats a text of the interface.' },
   { path: 'docs/api.md', word: 'answered', reason: 'It repeats a text of the interface.' },
 ];

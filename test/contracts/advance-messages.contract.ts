@@ -13,7 +13,15 @@ import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
-import { aMessage, aNewAccount, aProject, aStep, NOW, PROJECT_ID, SECOND_MS } from '../support/builders.ts';
+import {
+  aMessage,
+  aNewAccount,
+  anAttempt,
+  aProject,
+  NOW,
+  PROJECT_ID,
+  SECOND_MS,
+} from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
@@ -29,7 +37,7 @@ const message = aMessage({
   prices: { sms: COST },
   status: 'sent',
   sentAt: NOW,
-  attempts: [aStep({ channel: 'sms', startedAt: NOW })],
+  attempts: [anAttempt({ channel: 'sms', startedAt: NOW })],
 });
 const { smsId } = message;
 const receiptEvent = (receipt: DeliveryReceipt): MessageEvent => ({

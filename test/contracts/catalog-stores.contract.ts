@@ -7,11 +7,11 @@ import {
   anAccount,
   anInternationalPrice,
   aPhoneNumber,
-  aPriceList,
   aProject,
   aSenderId,
   aWhatsappBusiness,
   NOW,
+  someStoredPrices,
 } from '../support/builders.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
@@ -222,15 +222,15 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     });
 
     it('loads the prices that were written last', async () => {
-      const list = aPriceList({ telegram: iqd(41), international: [vodafone, etisalat] });
-      await run(({ prices }) => prices.replace(aPriceList({ international: [turkcell, turkcellToo] })));
+      const list = someStoredPrices({ telegram: iqd(41), international: [vodafone, etisalat] });
+      await run(({ prices }) => prices.replace(someStoredPrices({ international: [turkcell, turkcellToo] })));
       await run(({ prices }) => prices.replace(list));
       expect(await read(({ prices }) => prices.load())).toEqual(list);
     });
 
     it('pages international prices by country, code and network, upper case before lower case', async () => {
       const international = [vodafone, turkcellToo, etisalat, turkcell];
-      await run(({ prices }) => prices.replace(aPriceList({ international })));
+      await run(({ prices }) => prices.replace(someStoredPrices({ international })));
       const page = (countryIso: string | null, number: number, limit: number) =>
         read(({ prices }) => prices.international({ countryIso }, { page: number, limit }));
       expect(await page(null, 1, 3)).toEqual({ total: 4, rows: [etisalat, turkcell, turkcellToo] });

@@ -14,7 +14,7 @@ import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
-import { aMessage, aNewAccount, anSmsId, aProject, aStep, HOUR_MS, NOW } from '../support/builders.ts';
+import { aMessage, aNewAccount, anAttempt, anSmsId, aProject, HOUR_MS, NOW } from '../support/builders.ts';
 import { LossyUnitOfWork } from '../support/lossy-unit-of-work.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
@@ -65,7 +65,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
           aMessage({
             smsId: anSmsId(number),
             channels: ['sms'],
-            attempts: [aStep({ channel: 'sms', state: 'dispatching' })],
+            attempts: [anAttempt({ channel: 'sms', state: 'dispatching' })],
           }),
         ),
       );

@@ -13,12 +13,12 @@ import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import {
   aNewAccount,
   aPhoneNumber,
-  aPriceList,
   aProject,
   aSenderId,
   aSendRequest,
   HOUR_MS,
   NOW,
+  someStoredPrices,
 } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
@@ -26,7 +26,7 @@ import { type Storage, storageOfSuite } from './storage.ts';
 /** Round trips to the database in which a process that does not wait for the lock would have read. */
 const ROUND_TRIPS = 30;
 /** What one sms of these tests costs: 80 IQD. */
-const PRICE = aPriceList().sms.asiaCell;
+const PRICE = someStoredPrices().sms.asiaCell;
 
 const noRateLimit = aProject({ settings: { rateLimit: null } });
 const twoAtMost = aProject({ settings: { rateLimit: { maxRequests: 2, timeWindowMinutes: 10 } } });
@@ -45,7 +45,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
 
   async function prepare(project: Project, credit = iqd(10_000)): Promise<void> {
     await storage.run(async (stores) => {
-      await stores.prices.replace(aPriceList());
+      await stores.prices.replace(someStoredPrices());
       await stores.projects.insert([project]);
       await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
       await stores.ledger.post([

@@ -6,9 +6,9 @@ import { iqd } from '../../src/domain/shared/money.ts';
 import {
   aDeliveryReport,
   aMessage,
+  anAttempt,
   anSmsId,
   aPhoneNumber,
-  aStep,
   aText,
   NOW,
   PROJECT_ID,
@@ -34,7 +34,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
       settlement: 'delivered',
       attempts: [
-        aStep({
+        anAttempt({
           state: 'failed',
           reason: 'غير متاح',
           providerMessageIds: ['wamid.1', 'wamid.2'],
@@ -66,7 +66,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ messages }) => messages.insert([aMessage(), rich, aMessage({ smsId: anSmsId(3) })]));
       const changed = {
         content: aText('***'),
-        attempts: [aStep({ state: 'delivered', providerMessageIds: ['r'], endedAt: NOW + 5 })],
+        attempts: [anAttempt({ state: 'delivered', providerMessageIds: ['r'], endedAt: NOW + 5 })],
         status: 'delivered',
         isFinal: true,
         sentAt: NOW + 4,

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/bootstrap/config.ts';
 import { buildContainer } from '../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
-import { aPriceList, aProject, NOW } from './builders.ts';
+import { aProject, NOW, someStoredPrices } from './builders.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** A project with 1,000 IQD and nothing else. */
@@ -54,7 +54,7 @@ export async function openApplication({ projects = [aSeedProject()], overrides =
   const unitOfWork = container.get(ports.unitOfWork);
   const background = container.get(BackgroundWork);
   await database.migrate();
-  const seed: Seed = { projects, prices: aPriceList() };
+  const seed: Seed = { projects, prices: someStoredPrices() };
   if (projects.length > 0) await container.get(ApplySeed).execute(seed);
   const lease = (limit = 100): Promise<readonly LeasedJob[]> =>
     unitOfWork.run(({ jobs }) => jobs.lease({ now: clock.at, until: clock.at + LEASE_MS, limit }));

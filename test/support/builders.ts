@@ -143,7 +143,7 @@ export function anInternationalPrice(given: Partial<InternationalPrice> = {}): I
 }
 
 /** The prices of the demo seed as they are kept. */
-export function aPriceList(given: Partial<StoredPrices> = {}): StoredPrices {
+export function someStoredPrices(given: Partial<StoredPrices> = {}): StoredPrices {
   return {
     sms: someOperatorPrices(),
     whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(60), MARKETING: iqd(90) },
@@ -155,7 +155,7 @@ export function aPriceList(given: Partial<StoredPrices> = {}): StoredPrices {
 
 /** The prices of the demo seed as a decision reads them: sms 80 (others 100), whatsapp 60/60/90, telegram 40. */
 export function somePrices(given: Partial<PriceList> = {}): PriceList {
-  const { sms, whatsapp, telegram, international } = aPriceList();
+  const { sms, whatsapp, telegram, international } = someStoredPrices();
   return {
     sms,
     whatsapp,
@@ -256,7 +256,7 @@ export function aSendState(given: Partial<SendState> = {}): SendState {
 }
 
 /** An attempt the channel took and that nothing more was heard of. */
-export function aStep(given: Partial<ChannelAttempt> = {}): ChannelAttempt {
+export function anAttempt(given: Partial<ChannelAttempt> = {}): ChannelAttempt {
   return {
     channel: 'whatsapp',
     state: 'accepted',

@@ -58,7 +58,7 @@ export function inWords(effect: ChainEffect, now: number): string {
     case 'unschedule':
       return `unschedule ${effect.attemptNumber}`;
     case 'settle':
-      return effect.channel === null ? 'give back' : `take for ${effect.channel}`;
+      return effect.channel === null ? 'release' : `capture for ${effect.channel}`;
     case 'status-changed': {
       const reason = effect.reason === null ? '' : `: ${effect.reason}`;
       return `${effect.isFinal ? 'finally ' : ''}${effect.status} ${effect.channel}${reason}`;

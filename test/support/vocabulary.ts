@@ -39,12 +39,18 @@ const OLD_WORDS: readonly OldWord[] = [
   { pattern: 'pace', say: 'polling interval' },
 ];
 
-/** Refused by the other side of a connection: the word of the operating system. */
-const CONNECTION_REFUSED = /connections? (?:(?:is|are|was|were) )?refused/gi;
+/** The operating system's word for a connection, and two words that are public or stored. */
+const STANDING_PHRASES = [
+  /connections? (?:(?:is|are|was|were) )?refused/gi,
+  // The slug of an error, in X-Error-Code.
+  /webhook-url-refused/gi,
+  // The error of a delivery attempt, as it is stored and shown to operators.
+  /(?:address|name)-refused/gi,
+] as const;
 
 /** Every old word in the text of one file, one sentence each with its line. */
 export function oldWordsIn(path: string, text: string): readonly string[] {
-  const words = ` ${namesSplit(text.replace(CONNECTION_REFUSED, ''))} `;
+  const words = ` ${namesSplit(withoutPhrases(text))} `;
   return OLD_WORDS.flatMap(({ pattern, say }) =>
     [...words.matchAll(new RegExp(`(?<![a-z])(?:${spaced(pattern)})(?![a-z])`, 'gi'))].map(
       ({ 0: word, index }) => `${path}:${lineAt(words, index)} says "${word.toLowerCase()}": say ${say}`,
@@ -88,6 +94,10 @@ function calledName(callee: ts.Expression): string {
   if (ts.isCallExpression(callee) || ts.isPropertyAccessExpression(callee))
     return calledName(callee.expression);
   return ts.isIdentifier(callee) ? callee.text : '';
+}
+
+function withoutPhrases(text: string): string {
+  return STANDING_PHRASES.reduce((rest, phrase) => rest.replace(phrase, ''), text);
 }
 
 /** `lookForEvents` and `LOOK_AGAIN_MS` become words; the lines stay. */

@@ -13,17 +13,17 @@ import { money } from '../../../src/domain/shared/money.ts';
 import {
   aNewAccount,
   aPhoneNumber,
-  aPriceList,
   aProject,
   aSendRequest,
   NOW,
+  someStoredPrices,
 } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 type Fault = 'before-commit' | 'after-commit';
 
-const PRICE = aPriceList().sms.asiaCell;
+const PRICE = someStoredPrices().sms.asiaCell;
 const NUMBERS = ['9647712345601', '9647712345602', '9647712345603'].map((digits) => aPhoneNumber(digits));
 
 /** SendMessages in its real surroundings, on a database in memory that can be lost once, at either side of a commit. */
@@ -93,7 +93,7 @@ function world() {
     async prepare(): Promise<void> {
       await database.migrate();
       await unitOfWork.run(async (stores) => {
-        await stores.prices.replace(aPriceList());
+        await stores.prices.replace(someStoredPrices());
         await stores.projects.insert([project]);
         await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
         await stores.ledger.post([
@@ -156,7 +156,7 @@ describe('SendMessages', () => {
     const results = await Promise.all([sms, telegram].map((command) => here.sendMessages.execute(command)));
     expect(results.map(({ cost, canCover }) => [cost, canCover])).toEqual([
       [PRICE, true],
-      [aPriceList().telegram, true],
+      [someStoredPrices().telegram, true],
     ]);
   });
 

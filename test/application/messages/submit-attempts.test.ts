@@ -6,7 +6,7 @@ import { SubmitAttempts } from '../../../src/application/messages/submit-attempt
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
-import { aMessage, anSmsId, aProject, aStep, NOW, SECOND_MS } from '../../support/builders.ts';
+import { aMessage, anAttempt, anSmsId, aProject, NOW, SECOND_MS } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
@@ -59,7 +59,7 @@ function world(submit: ChannelProvider['submit'], lateMs = 0) {
           smsId: anSmsId(number),
           channels: [channel],
           attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-          attempts: [aStep({ startedAt: NOW })],
+          attempts: [anAttempt({ startedAt: NOW })],
         }),
         project: LIVE,
         attemptNumber: 0,

@@ -5,13 +5,13 @@ import { ports } from '../../../src/bootstrap/tokens.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import {
-  aPriceList,
   aProject,
   aSenderId,
   aWhatsappBusiness,
   aWhatsappPhoneNumber,
   LIVE_KEY,
   NOW,
+  someStoredPrices,
 } from '../../support/builders.ts';
 
 const NUMBER_ID = aWhatsappPhoneNumber().id;
@@ -36,7 +36,7 @@ describe('ApplySeed', () => {
   afterEach(() => world.close());
 
   it('fills an empty database with everything the seed holds', async () => {
-    expect(await applySeed.execute({ projects: [full], prices: aPriceList() })).toBe(true);
+    expect(await applySeed.execute({ projects: [full], prices: someStoredPrices() })).toBe(true);
     const { container, unitOfWork } = world;
     const stored = await unitOfWork.read(async (stores) => ({
       projects: await stores.projects.byIds([full.project.id]),
@@ -67,11 +67,11 @@ describe('ApplySeed', () => {
   });
 
   it('leaves a database alone that holds a project', async () => {
-    await applySeed.execute({ projects: [full], prices: aPriceList() });
+    await applySeed.execute({ projects: [full], prices: someStoredPrices() });
     const other = aSeedProject({ project: aProject({ id: '664abc000000000000000002', slug: 'other' }) });
-    expect(await applySeed.execute({ projects: [other], prices: aPriceList({ telegram: iqd(1) }) })).toBe(
-      false,
-    );
+    expect(
+      await applySeed.execute({ projects: [other], prices: someStoredPrices({ telegram: iqd(1) }) }),
+    ).toBe(false);
     expect(await world.database.knex('projects').pluck('slug')).toEqual(['demo']);
     expect((await world.account()).balance).toBe(iqd(1_000));
   });
@@ -84,7 +84,7 @@ describe('ApplySeed', () => {
         ...unitOfWork,
         read: (work) => unitOfWork.read(work),
         run: async () => {
-          await applySeed.execute({ projects: [full], prices: aPriceList() });
+          await applySeed.execute({ projects: [full], prices: someStoredPrices() });
           throw new Error('UNIQUE constraint failed');
         },
         ping: () => unitOfWork.ping(),
@@ -94,7 +94,7 @@ describe('ApplySeed', () => {
       webhookTransport: world.container.get(ports.webhookTransport),
       clock: world.clock,
     });
-    expect(await racing.execute({ projects: [full], prices: aPriceList() })).toBe(false);
+    expect(await racing.execute({ projects: [full], prices: someStoredPrices() })).toBe(false);
   });
 
   it('names every address that cannot be posted to, and writes nothing', async () => {
@@ -109,7 +109,7 @@ describe('ApplySeed', () => {
         ],
       }),
     ];
-    const error = await applySeed.execute({ projects, prices: aPriceList() }).catch((thrown) => thrown);
+    const error = await applySeed.execute({ projects, prices: someStoredPrices() }).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(SeedError);
     expect(error).toMatchObject({
       name: 'SeedError',

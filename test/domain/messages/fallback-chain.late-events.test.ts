@@ -24,7 +24,7 @@ import {
   unknown,
 } from '../../support/chain-words.ts';
 
-describe('late, doubled and reversed news', () => {
+describe('late, doubled and reversed events', () => {
   const movedOn: readonly Scene[] = [STARTED, [deadline(0), ['unschedule 0', 'start 1']]];
 
   it('an earlier channel delivers while the next one waits to start', () => {
@@ -32,7 +32,13 @@ describe('late, doubled and reversed news', () => {
       ...movedOn,
       [
         receiptArrived(0, 'delivered'),
-        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 0', 'unschedule 1'],
+        [
+          'sent whatsapp',
+          'finally delivered whatsapp',
+          'capture for whatsapp',
+          'unschedule 0',
+          'unschedule 1',
+        ],
       ],
       [start(1), []],
     ]);
@@ -45,7 +51,13 @@ describe('late, doubled and reversed news', () => {
       SECOND_STARTED,
       [
         receiptArrived(0, 'delivered'),
-        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1', 'unschedule 2'],
+        [
+          'sent whatsapp',
+          'finally delivered whatsapp',
+          'capture for whatsapp',
+          'unschedule 1',
+          'unschedule 2',
+        ],
       ],
       [accepted(1), []],
       [receiptArrived(1, 'delivered'), []],
@@ -59,21 +71,21 @@ describe('late, doubled and reversed news', () => {
     play(toSms, [STARTED, SMS_TAKEN, [receiptArrived(0, 'sent'), []], [accepted(0), []]]);
   });
 
-  it('a carrier speaks in control characters: they are not kept', () => {
+  it('replaces the control characters of a provider', () => {
     const message = play(toSms, [
       STARTED,
-      [receiptFailed(0, 'no\u0000 route\n'), ['unschedule 0', 'finally failed sms: no  route ', 'give back']],
+      [receiptFailed(0, 'no\u0000 route\n'), ['unschedule 0', 'finally failed sms: no  route ', 'release']],
     ]);
     expect(message.errorReason).toBe('no  route ');
   });
 
-  it('an result of the last channel after the end schedules nothing', () => {
+  it('a submit result of the last channel after the end schedules nothing', () => {
     play(toWhatsappThenSms, [
       ...movedOn,
       SECOND_STARTED,
       [
         receiptArrived(0, 'delivered'),
-        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1'],
+        ['sent whatsapp', 'finally delivered whatsapp', 'capture for whatsapp', 'unschedule 1'],
       ],
       [accepted(1), []],
     ]);
@@ -85,7 +97,7 @@ describe('late, doubled and reversed news', () => {
       SECOND_STARTED,
       [
         receiptArrived(0, 'delivered'),
-        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 1'],
+        ['sent whatsapp', 'finally delivered whatsapp', 'capture for whatsapp', 'unschedule 1'],
       ],
       [rejected(1, 'No route'), []],
     ]);
@@ -97,7 +109,7 @@ describe('late, doubled and reversed news', () => {
       ...movedOn,
       SECOND_STARTED,
       [accepted(1), ['sent sms', `deadline 1 in ${DAY_MS}`]],
-      [deadline(1), ['finally sent sms', 'take for sms']],
+      [deadline(1), ['finally sent sms', 'capture for sms']],
       [deadline(1), []],
       [receiptFailed(1, 'Absent'), []],
     ]);
@@ -123,7 +135,10 @@ describe('late, doubled and reversed news', () => {
     const message = play(toWhatsappThenSms, [
       ...movedOn,
       SECOND_STARTED,
-      [receiptArrived(1, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 1']],
+      [
+        receiptArrived(1, 'delivered'),
+        ['sent sms', 'finally delivered sms', 'capture for sms', 'unschedule 1'],
+      ],
       [receiptArrived(0, 'read'), []],
     ]);
     expect(message.status).toBe('delivered');
@@ -139,7 +154,7 @@ describe('late, doubled and reversed news', () => {
   it('a success after the refund stays in the trace and is not charged', () => {
     const message = play(toSms, [
       STARTED,
-      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'give back']],
+      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release']],
       [receiptArrived(0, 'delivered'), []],
       [receiptArrived(0, 'read'), []],
     ]);
@@ -151,7 +166,7 @@ describe('late, doubled and reversed news', () => {
     play(toSms, [
       STARTED,
       SMS_TAKEN,
-      [receiptArrived(0, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'delivered'), ['finally delivered sms', 'capture for sms', 'unschedule 0']],
       [receiptArrived(0, 'delivered'), []],
     ]);
   });
@@ -161,7 +176,7 @@ describe('late, doubled and reversed news', () => {
       STARTED,
       [
         receiptArrived(0, 'read'),
-        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 0'],
+        ['sent whatsapp', 'finally delivered whatsapp', 'capture for whatsapp', 'unschedule 0'],
       ],
       [receiptArrived(0, 'delivered'), []],
       [receiptArrived(0, 'sent'), []],
@@ -176,7 +191,7 @@ describe('late, doubled and reversed news', () => {
       STARTED,
       [
         receiptArrived(0, 'delivered'),
-        ['sent whatsapp', 'finally delivered whatsapp', 'take for whatsapp', 'unschedule 0'],
+        ['sent whatsapp', 'finally delivered whatsapp', 'capture for whatsapp', 'unschedule 0'],
       ],
       [receiptArrived(0, 'read'), []],
     ];
@@ -191,7 +206,7 @@ describe('late, doubled and reversed news', () => {
   it('an sms is never read', () => {
     const message = play(toSms, [
       STARTED,
-      [receiptArrived(0, 'read'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'read'), ['sent sms', 'finally delivered sms', 'capture for sms', 'unschedule 0']],
       [receiptArrived(0, 'read'), []],
     ]);
     expect(message).toMatchObject({ status: 'delivered', attempts: [{ state: 'delivered' }] });
@@ -202,9 +217,9 @@ describe('late, doubled and reversed news', () => {
     ['a start that is not due yet', start(1)],
     ['a start beyond the chain', start(2)],
     ['a negative start', start(-1)],
-    ['a deadline of a later step', deadline(1)],
-    ['an result of a later step', accepted(1)],
-    ['a receipt of a later step', receiptArrived(1, 'delivered')],
+    ['a deadline of a later attempt', deadline(1)],
+    ['a submit result of a later attempt', accepted(1)],
+    ['a receipt of a later attempt', receiptArrived(1, 'delivered')],
   ])('%s changes nothing while the first channel works', (_, event) => {
     const message = play(toWhatsappThenSms, [STARTED]);
     expect(advance(message, event, NOW)).toEqual({ message, effects: [] });
@@ -232,7 +247,7 @@ describe('late, doubled and reversed news', () => {
     receiptArrived(1, 'delivered'),
     receiptFailed(1, 'x'),
     deadline(1),
-  ])('news about a skipped channel change nothing: %j', (event) => {
+  ])('ignores events of a skipped channel: %j', (event) => {
     const message = play({ ...toAll, content: aText() }, [
       STARTED,
       [rejected(0, 'Not on whatsapp'), ['unschedule 0', 'start 1']],

@@ -22,13 +22,16 @@ import {
 describe('a message of several parts', () => {
   const taken = [accepted(0, 'part-1', 'part-2'), ['sent sms', `deadline 0 in ${DAY_MS}`]] as const;
 
-  it('is delivered when every part is, however often one of them is reported', () => {
+  it('delivers a message when every part is delivered, however often one part is reported', () => {
     const message = play(toSms, [
       STARTED,
       taken,
       [receiptArrived(0, 'delivered', 'part-2'), []],
       [receiptArrived(0, 'delivered', 'part-2'), []],
-      [receiptArrived(0, 'delivered', 'part-1'), ['finally delivered sms', 'take for sms', 'unschedule 0']],
+      [
+        receiptArrived(0, 'delivered', 'part-1'),
+        ['finally delivered sms', 'capture for sms', 'unschedule 0'],
+      ],
     ]);
     expect(message.attempts[0]).toMatchObject({ state: 'delivered', deliveredIds: ['part-2', 'part-1'] });
   });
@@ -37,7 +40,7 @@ describe('a message of several parts', () => {
     ['before', [receiptFailed(0, 'Lost', 'part-2'), receiptArrived(0, 'delivered', 'part-1')]],
     ['after', [receiptArrived(0, 'delivered', 'part-1'), receiptFailed(0, 'Lost', 'part-2')]],
   ] as const)('fails when one part fails %s the other is delivered', (_, [first, second]) => {
-    const failed = ['unschedule 0', 'finally failed sms: Lost', 'give back'];
+    const failed = ['unschedule 0', 'finally failed sms: Lost', 'release'];
     const message = play(toSms, [
       STARTED,
       taken,
@@ -47,7 +50,7 @@ describe('a message of several parts', () => {
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Lost', attempts: [{ state: 'failed' }] });
   });
 
-  it('counts as sent once one part is delivered, before the submit result is clear', () => {
+  it('marks a message as sent once one part is delivered, before the submit result is known', () => {
     const message = play(toSms, [
       STARTED,
       [unknown(0, 'No response', 'part-1', 'part-2'), []],
@@ -56,7 +59,7 @@ describe('a message of several parts', () => {
     expect(message.attempts[0]).toMatchObject({ state: 'accepted', deliveredIds: ['part-1'] });
   });
 
-  it('is not delivered by one part when its ids came late, with an outcome that stayed unknown', () => {
+  it('does not deliver a message by one part when its ids came late, with an outcome that stayed unknown', () => {
     const message = play(toSms, [
       STARTED,
       [unknown(0, 'No response'), []],
@@ -66,7 +69,7 @@ describe('a message of several parts', () => {
     expect(message).toMatchObject({ status: 'sent', attempts: [{ reason: 'No response' }] });
   });
 
-  it('is not delivered by one part when its ids came after its time was over', () => {
+  it('does not deliver a message by one part when its ids came after its timeout', () => {
     const message = play(toWhatsappThenSms, [
       STARTED,
       [unknown(0, 'No response'), []],
@@ -77,7 +80,7 @@ describe('a message of several parts', () => {
     expect(message).toMatchObject({ status: 'sent', attempts: [{ state: 'timed-out' }] });
   });
 
-  it('keeps each id of a submit result once', () => {
+  it('stores each id of a submit result once', () => {
     const message = play(toSms, [
       STARTED,
       [accepted(0, 'same', 'same'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
@@ -85,13 +88,13 @@ describe('a message of several parts', () => {
     expect(message.attempts[0]?.providerMessageIds).toEqual(['same']);
   });
 
-  it('is not delivered by a receipt under an id that is none of its parts', () => {
+  it('does not deliver a message by a receipt of an id that is none of its parts', () => {
     const message = play(toSms, [STARTED, taken, [receiptArrived(0, 'delivered', 'part-3'), []]]);
     expect(message.status).toBe('sent');
   });
 });
 
-it('keeps the ids of a result that comes after the outcome was unknown', () => {
+it('stores the ids of a submit result that comes after the outcome was unknown', () => {
   const message = play(toWhatsappThenSms, [
     STARTED,
     [unknown(0, 'No response'), []],
@@ -107,7 +110,7 @@ it('fails with the reason of the last channel that was tried, not of one tried o
     [rejected(0, 'Not on whatsapp'), ['unschedule 0', 'start 1']],
     [start(1), ['deadline 1 in 30000', 'submit 1']],
     [rejected(1, 'Number is barred'), ['unschedule 1', 'start 2']],
-    [start(2), ['unschedule 2', 'finally failed sms: Number is barred', 'give back']],
+    [start(2), ['unschedule 2', 'finally failed sms: Number is barred', 'release']],
   ]);
   expect(message.attempts.map(({ reason }) => reason)).toEqual([
     'Not on whatsapp',

@@ -3,7 +3,7 @@ import { receiptTimeoutMs } from '../../../src/domain/messages/receipt-timeout.t
 import {
   aCode,
   aMessage,
-  aStep,
+  anAttempt,
   aTemplateContent,
   aText,
   MINUTE_MS,
@@ -35,11 +35,11 @@ import {
 } from '../../support/chain-words.ts';
 
 describe('one channel', () => {
-  it('delivers', () => {
+  it('delivers over the only channel', () => {
     const message = play(toSms, [
       STARTED,
       [accepted(0, 'provider-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
-      [receiptArrived(0, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 0']],
+      [receiptArrived(0, 'delivered'), ['finally delivered sms', 'capture for sms', 'unschedule 0']],
     ]);
     expect(message).toMatchObject({
       status: 'delivered',
@@ -92,10 +92,10 @@ describe('one channel', () => {
     expect(message.attempts[0]?.providerMessageIds).toEqual([]);
   });
 
-  it('refuses', () => {
+  it('fails when the only channel rejects the message', () => {
     const message = play(toSms, [
       STARTED,
-      [rejected(0, 'No route'), ['unschedule 0', 'finally failed sms: No route', 'give back']],
+      [rejected(0, 'No route'), ['unschedule 0', 'finally failed sms: No route', 'release']],
     ]);
     expect(message).toMatchObject({ status: 'failed', isFinal: true, sentAt: null, errorReason: 'No route' });
     expect(message.content).toEqual(aCode('******'));
@@ -105,7 +105,7 @@ describe('one channel', () => {
     const message = play(toSms, [
       STARTED,
       SMS_TAKEN,
-      [receiptFailed(0, 'Absent'), ['unschedule 0', 'finally failed sms: Absent', 'give back']],
+      [receiptFailed(0, 'Absent'), ['unschedule 0', 'finally failed sms: Absent', 'release']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Absent', sentAt: NOW + SECOND_MS });
   });
@@ -114,7 +114,7 @@ describe('one channel', () => {
     const message = play(toSms, [
       STARTED,
       SMS_TAKEN,
-      [deadline(0), ['finally sent sms', 'take for sms']],
+      [deadline(0), ['finally sent sms', 'capture for sms']],
       [receiptArrived(0, 'delivered'), []],
       [receiptFailed(0, 'Too late'), []],
     ]);
@@ -122,10 +122,10 @@ describe('one channel', () => {
     expect(message.content).toEqual(aCode('******'));
   });
 
-  it('never results', () => {
+  it('fails when the only channel never gives a submit result', () => {
     const message = play(toSms, [
       STARTED,
-      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'give back']],
+      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: SILENCE });
   });
@@ -134,7 +134,7 @@ describe('one channel', () => {
     play(toSms, [
       STARTED,
       [unknown(0, 'Timed out'), []],
-      [deadline(0), ['unschedule 0', 'finally failed sms: Timed out', 'give back']],
+      [deadline(0), ['unschedule 0', 'finally failed sms: Timed out', 'release']],
     ]);
   });
 
@@ -142,7 +142,10 @@ describe('one channel', () => {
     const message = play(toSms, [
       STARTED,
       [unknown(0, 'Timed out'), []],
-      [receiptArrived(0, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent sms', 'finally delivered sms', 'capture for sms', 'unschedule 0'],
+      ],
     ]);
     expect(message).toMatchObject({ status: 'delivered', sentAt: NOW + 2 * SECOND_MS });
     expect(message.attempts[0]).toMatchObject({ state: 'delivered', reason: null });
@@ -153,14 +156,17 @@ describe('one channel', () => {
       STARTED,
       [unknown(0, 'Timed out'), []],
       [receiptArrived(0, 'sent'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
-      [deadline(0), ['finally sent sms', 'take for sms']],
+      [deadline(0), ['finally sent sms', 'capture for sms']],
     ]);
   });
 
   it('receipts before it results', () => {
     play(toSms, [
       STARTED,
-      [receiptArrived(0, 'delivered'), ['sent sms', 'finally delivered sms', 'take for sms', 'unschedule 0']],
+      [
+        receiptArrived(0, 'delivered'),
+        ['sent sms', 'finally delivered sms', 'capture for sms', 'unschedule 0'],
+      ],
       [accepted(0), []],
     ]);
   });
@@ -213,14 +219,14 @@ describe('moving on', () => {
       'Cut off',
     ],
     [
-      'failed before an result',
+      'failed before a submit result',
       [
         [receiptFailed(0, 'Spam'), moved],
         [rejected(0, 'Spam'), []],
       ],
       'Spam',
     ],
-  ])('%s', (_, scenes, reason) => {
+  ])('states the reason of a failed chain: %s', (_, scenes, reason) => {
     const message = play(toWhatsappThenSms, [STARTED, ...scenes, SECOND_STARTED]);
     expect(message).toMatchObject({ isFinal: false, errorReason: reason });
     expect(message.attempts.map(({ channel }) => channel)).toEqual(['whatsapp', 'sms']);
@@ -233,7 +239,7 @@ describe('moving on', () => {
       [deadline(0), moved],
       SECOND_STARTED,
       [accepted(1), [`deadline 1 in ${DAY_MS}`]],
-      [receiptArrived(1, 'delivered'), ['finally delivered sms', 'take for sms', 'unschedule 1']],
+      [receiptArrived(1, 'delivered'), ['finally delivered sms', 'capture for sms', 'unschedule 1']],
     ]);
     expect(message).toMatchObject({ status: 'delivered', sentAt: NOW + SECOND_MS, errorReason: SILENCE });
   });
@@ -243,7 +249,7 @@ describe('moving on', () => {
       STARTED,
       [rejected(0, 'Not on whatsapp'), moved],
       SECOND_STARTED,
-      [rejected(1, 'No route'), ['unschedule 1', 'finally failed sms: No route', 'give back']],
+      [rejected(1, 'No route'), ['unschedule 1', 'finally failed sms: No route', 'release']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'No route' });
   });
@@ -251,7 +257,7 @@ describe('moving on', () => {
   it('does not go on when a rejection ends the chain', () => {
     const message = play(toWhatsappThenSms, [
       STARTED,
-      [rejected(0, 'Blocked', true), ['unschedule 0', 'finally failed whatsapp: Blocked', 'give back']],
+      [rejected(0, 'Blocked', true), ['unschedule 0', 'finally failed whatsapp: Blocked', 'release']],
       [start(1), []],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Blocked' });
@@ -277,16 +283,16 @@ describe('moving on', () => {
     const message = play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
       STARTED,
       [accepted(0), ['sent whatsapp', `deadline 0 in ${3 * DAY_MS}`]],
-      [deadline(0), ['finally sent whatsapp', 'take for whatsapp']],
+      [deadline(0), ['finally sent whatsapp', 'capture for whatsapp']],
     ]);
     expect(message).toMatchObject({ status: 'sent', isFinal: true });
   });
 
-  it('fails a refused template for the reason of the channel that was tried', () => {
+  it('fails a rejected template for the reason of the channel that was tried', () => {
     const message = play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
       STARTED,
       [rejected(0, 'Not on whatsapp'), moved],
-      [start(1), ['unschedule 1', 'finally failed whatsapp: Not on whatsapp', 'give back']],
+      [start(1), ['unschedule 1', 'finally failed whatsapp: Not on whatsapp', 'release']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: 'Not on whatsapp' });
     expect(message.attempts[1]).toMatchObject({ channel: 'sms', state: 'skipped', reason: CANNOT });
@@ -299,7 +305,7 @@ describe('moving on', () => {
         STARTED,
         [deadline(0), moved],
         [start(1), ['unschedule 1', 'start 2']],
-        [start(2), ['unschedule 2', `finally failed whatsapp: ${SILENCE}`, 'give back']],
+        [start(2), ['unschedule 2', `finally failed whatsapp: ${SILENCE}`, 'release']],
       ],
     );
     expect(message.errorReason).toBe(SILENCE);
@@ -311,20 +317,20 @@ describe('moving on', () => {
       [rejected(0, 'Not on whatsapp'), moved],
       SECOND_STARTED,
       [rejected(1, 'No route'), ['unschedule 1', 'start 2']],
-      [start(2), ['unschedule 2', 'finally failed sms: No route', 'give back']],
+      [start(2), ['unschedule 2', 'finally failed sms: No route', 'release']],
     ]);
     expect(message.errorReason).toBe('No route');
   });
 
   it('does not start an attempt behind the last channel', () => {
-    const over = aMessage({ channels: ['sms'], attempts: [aStep({ channel: 'sms', state: 'failed' })] });
+    const over = aMessage({ channels: ['sms'], attempts: [anAttempt({ channel: 'sms', state: 'failed' })] });
     expect(play(over, [[start(1), []]])).toEqual(over);
   });
 
   it('says that no channel can carry the message when none was tried', () => {
     const message = play(aMessage({ channels: ['telegram', 'sms'], content: aTemplateContent() }), [
       [start(0), ['unschedule 0', 'start 1']],
-      [start(1), ['unschedule 1', `finally failed telegram: ${CANNOT}`, 'give back']],
+      [start(1), ['unschedule 1', `finally failed telegram: ${CANNOT}`, 'release']],
     ]);
     expect(message).toMatchObject({ status: 'failed', errorReason: CANNOT });
   });

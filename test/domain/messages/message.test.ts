@@ -6,7 +6,7 @@ import {
   SMS_ID_PATTERN,
 } from '../../../src/domain/messages/message.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
-import { aMessage, anSmsId, aStep } from '../../support/builders.ts';
+import { aMessage, anAttempt, anSmsId } from '../../support/builders.ts';
 
 describe('the chain as the interface shows it', () => {
   test.each<[AttemptState, object]>([
@@ -20,14 +20,14 @@ describe('the chain as the interface shows it', () => {
     ['delivered', { tried: true, success: true }],
     ['read', { tried: true, success: true }],
   ])('shows a channel whose attempt is %s', (state, shown) => {
-    const message = aMessage({ channels: ['whatsapp'], attempts: [aStep({ state })] });
+    const message = aMessage({ channels: ['whatsapp'], attempts: [anAttempt({ state })] });
     expect(channelFlow(message)).toStrictEqual([{ channel: 'whatsapp', ...shown }]);
   });
 
   test('names every channel in order, tried or not', () => {
     const message = aMessage({
       channels: ['whatsapp', 'telegram', 'sms'],
-      attempts: [aStep({ state: 'rejected' }), aStep({ channel: 'telegram', state: 'skipped' })],
+      attempts: [anAttempt({ state: 'rejected' }), anAttempt({ channel: 'telegram', state: 'skipped' })],
     });
     expect(channelFlow(message)).toStrictEqual([
       { channel: 'whatsapp', tried: true, success: false },
@@ -74,10 +74,10 @@ describe('the last channel', () => {
       ],
       'telegram',
     ],
-  ])('is right %s', (_, attempts, expected) => {
+  ])('names the last channel %s', (_, attempts, expected) => {
     const message = aMessage({
       channels: ['telegram', 'sms'],
-      attempts: attempts.map(([channel, state]) => aStep({ channel, state })),
+      attempts: attempts.map(([channel, state]) => anAttempt({ channel, state })),
     });
     expect(lastChannel(message)).toBe(expected);
   });

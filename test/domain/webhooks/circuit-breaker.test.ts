@@ -105,7 +105,7 @@ describe('an open circuit', () => {
     expect(windows).toEqual([1, 5, 15, 60, 60]);
   });
 
-  it('tells once for each window that it opened, and not for a late failure', () => {
+  it('reports once for each window that it opened, and not for a late failure', () => {
     const opened = having('----------');
     expect(openedUntil(having('---------'), opened)).toBe(openSince + MINUTE_MS);
     expect(openedUntil(CLOSED_CIRCUIT, having('-'))).toBeNull();
@@ -120,12 +120,12 @@ describe('an open circuit', () => {
     expect(openedUntil(breaker, recordAttempt(breaker, true, NOW + 86_400_000))).toBeNull();
   });
 
-  it('is not kept open for longer by failures of attempts that were in flight when it opened', () => {
+  it('does not stay open longer after failures of attempts that were in flight when it opened', () => {
     const open = having('----------');
     expect(recordAttempt(open, false, openSince + 5).openUntil).toBe(open.openUntil);
   });
 
-  it('is closed by a success, and its next window is short again', () => {
+  it('closes after a success, and its next window is short again', () => {
     const second = recordAttempt(
       halfOpened(having('----------'), openSince + MINUTE_MS),
       false,
@@ -140,7 +140,7 @@ describe('an open circuit', () => {
 });
 
 describe('a circuit breaker', () => {
-  it('is closed and empty for a destination without attempts', () => {
+  it('starts closed and empty for a destination without attempts', () => {
     expect(CLOSED_CIRCUIT).toEqual({
       failuresInRow: 0,
       recent: [],
@@ -154,15 +154,15 @@ describe('a circuit breaker', () => {
     ['counts attempts of delivery events', CLOSED_CIRCUIT, 'delivery', true],
     ['does not count attempts of inbound events while it is closed', CLOSED_CIRCUIT, 'inbound', false],
     ['counts attempts of inbound events while it is open', having('----------'), 'inbound', true],
-  ])('%s', (_what, breaker, kind, counts) => {
+  ])('counts events of a kind or not: %s', (_what, breaker, kind, counts) => {
     expect(countsForCircuit(breaker, kind)).toBe(counts);
   });
 
-  it('is remembered for longer than it may be open', () => {
+  it('stores a circuit breaker for longer than it may be open', () => {
     expect(BREAKER_LIFETIME_MS).toBeGreaterThan(Math.max(...OPEN_WINDOWS_MS));
   });
 
-  it('is small and survives JSON', () => {
+  it('stays small and survives JSON', () => {
     const busy = having('+-'.repeat(5_000), 100);
     expect(JSON.parse(JSON.stringify(busy))).toEqual(busy);
     expect(busy.recent.length).toBeLessThanOrEqual(10);

@@ -25,14 +25,14 @@ describe('which changes a subscription wants', () => {
     ['sent as the last word', change({ status: 'sent', isFinal: true }), true, false],
     ['delivered', change(), true, true],
     ['failed', change({ status: 'failed', reason: 'no' }), true, true],
-  ])('%s', (_, given, all, final) => {
+  ])('selects the changes that a subscription gets: %s', (_, given, all, final) => {
     expect(wantsStatusChange('all', given)).toBe(all);
     expect(wantsStatusChange('final', given)).toBe(final);
   });
 });
 
 describe('the payload', () => {
-  it('of a delivered message without a sender ID', () => {
+  it('writes the payload of a delivered message without a sender ID', () => {
     expect(
       deliveryPayload({ smsId: SMS_ID, senderId: null }, { deliveryReportType: 'all' }, change()),
     ).toEqual({
@@ -44,8 +44,8 @@ describe('the payload', () => {
     });
   });
 
-  it('of a failed message with a sender ID', () => {
-    const failed = change({ status: 'failed', channel: 'sms', reason: 'Carrier rejected the message' });
+  it('writes the payload of a failed message with a sender ID', () => {
+    const failed = change({ status: 'failed', channel: 'sms', reason: 'Provider rejected the message' });
     expect(
       deliveryPayload({ smsId: SMS_ID, senderId: 'Barid' }, { deliveryReportType: 'final' }, failed),
     ).toEqual({
@@ -54,12 +54,12 @@ describe('the payload', () => {
       isFinal: true,
       channel: 'sms',
       status: 'failed',
-      reason: 'Carrier rejected the message',
+      reason: 'Provider rejected the message',
       senderId: 'Barid',
     });
   });
 
-  it('has no reason unless the message failed, and always one when it did', () => {
+  it('writes a reason if the message failed, and only then', () => {
     const message = { smsId: SMS_ID, senderId: null };
     const report = { deliveryReportType: 'all' } as const;
     const sent = deliveryPayload(message, report, change({ status: 'sent', isFinal: false, reason: 'x' }));
@@ -74,7 +74,7 @@ describe('the payload', () => {
 describe('the headers', () => {
   const attempt = { eventId: 'event1', now: NOW + 999, body: '{}', secret: null };
 
-  it('name the event and the instant, and prove nothing without a secret', () => {
+  it('writes headers with the event and the instant, without a signature when there is no secret', () => {
     expect(deliveryHeaders(nodeHmac, attempt)).toEqual({
       'Content-Type': 'application/json',
       'webhook-id': 'event1',
@@ -82,7 +82,7 @@ describe('the headers', () => {
     });
   });
 
-  it('carry the secret and a signature by it beside each other', () => {
+  it('writes headers with the secret and a signature', () => {
     const both = { ...attempt, secret: 'whsec_a2V5' };
     expect(deliveryHeaders((key, parts) => `${key.text}|${parts.join('')}`, both)).toEqual({
       'Content-Type': 'application/json',

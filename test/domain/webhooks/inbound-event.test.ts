@@ -7,7 +7,7 @@ import {
 import { NOW } from '../../support/builders.ts';
 
 describe('the payload and headers', () => {
-  it('hold every field of the event, in one order', () => {
+  it('writes every field of the event, in one order', () => {
     const payload = inboundPayload({
       eventId: '664def456abc789012345601',
       timestamp: '2026-01-15T12:00:00.000Z',
@@ -31,7 +31,7 @@ describe('the payload and headers', () => {
     );
   });
 
-  it('sign the timestamp in milliseconds and the body', () => {
+  it('signs the timestamp in milliseconds and the body', () => {
     const event = { eventId: 'e1', body: '{"a":1}', secret: 'svc_live_sk00' };
     expect(inboundHeaders((key, parts) => `${key.text}|${parts.join('')}`, event, 3, NOW)).toEqual({
       'Content-Type': 'application/json',
@@ -48,7 +48,7 @@ describe('the payload and headers', () => {
     [`svc_live_sk${'0A'.repeat(32)}`, false],
     [`svc_live_sk${'0a'.repeat(31)}`, false],
     [`otpiq_live_sk${'0a'.repeat(32)}`, false],
-  ])('the form of a secret: %s', (secret, valid) => {
+  ])('checks the form of a secret: %s', (secret, valid) => {
     expect(INBOUND_SECRET_PATTERN.test(secret)).toBe(valid);
   });
 });

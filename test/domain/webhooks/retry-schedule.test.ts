@@ -32,7 +32,7 @@ describe('status webhooks', () => {
     ['shorter', 1, 1_000, 5_000],
     ['nothing', 1, 0, 5_000],
     ['more than twice the longest', 10, 10 * 24 * HOUR_MS, 12 * HOUR_MS],
-  ])('a receiver that asks for %s', (_, attempts, retryAfterMs, delay) => {
+  ])('waits as long as a receiver asks, within limits: %s', (_, attempts, retryAfterMs, delay) => {
     expect(nextDeliveryAttempt({ attempts, failedAt: NOW, jitter: 0.5, retryAfterMs })).toEqual({
       kind: 'retry',
       at: NOW + delay,
@@ -45,7 +45,7 @@ describe('status webhooks', () => {
     expect(nextDeliveryAttempt({ ...failed, attempts: 11 })).toEqual({ kind: 'give-up' });
   });
 
-  it('keeps every gap of ten thousand events within its bounds', () => {
+  it('plans every gap of ten thousand events within its bounds', () => {
     for (let event = 0; event < EVENTS; event += 1) {
       const gaps = attemptsOf(NOW + event, (attempts, failedAt) =>
         nextDeliveryAttempt({ attempts, failedAt, jitter: Math.random(), retryAfterMs: null }),
@@ -61,14 +61,14 @@ describe('status webhooks', () => {
 });
 
 describe('inbound events', () => {
-  it('are tried at once, 10 s and 15 s later, then hourly for two days, to the millisecond', () => {
+  it('attempts an inbound event at once, 10 s and 15 s later, then hourly for two days, to the millisecond', () => {
     const gaps = attemptsOf(NOW, (attempts, attemptedAt) =>
       nextInboundAttempt({ attempts, attemptedAt, firstAttemptAt: NOW }),
     );
     expect(gaps).toEqual([10_000, 15_000, ...Array.from({ length: 47 }, () => HOUR_MS)]);
   });
 
-  it('are still tried on the last instant of the two days, and not after it', () => {
+  it('attempts an inbound event on the last instant of the two days, and not after it', () => {
     const failed = { attempts: 9, firstAttemptAt: NOW };
     const lastStart = NOW + 47 * HOUR_MS;
     expect(nextInboundAttempt({ ...failed, attemptedAt: lastStart })).toEqual({

@@ -15,7 +15,7 @@ import { signatureVectors } from '../../support/signature-vectors.ts';
 const vectors = signatureVectors();
 
 describe('fixed vectors', () => {
-  it('has a hundred, with an empty body, Arabic, Kurdish, emoji and a long one among them', () => {
+  it('has a hundred vectors, with an empty body, Arabic, Kurdish, emoji and a long one among them', () => {
     expect(vectors).toHaveLength(100);
     const bodies = vectors.map((vector) => vector.body);
     expect(bodies).toContain('');
@@ -25,19 +25,22 @@ describe('fixed vectors', () => {
     expect(bodies.some((body) => body.length > 16_000)).toBe(true);
   });
 
-  test.each(vectors.map((vector, at) => [at, vector] as const))('number %i', (_, { body, ...vector }) => {
-    const { inbound, standard } = vector;
-    const bytes = Buffer.from(body, 'utf8');
-    expect(signInbound(nodeHmac, inbound.secret, inbound.timestamp, body)).toBe(inbound.signature);
-    expect(signInbound(nodeHmac, inbound.secret, inbound.timestamp, bytes)).toBe(inbound.signature);
-    expect(verifyInbound(nodeHmac, inbound.secret, inbound, body)).toBe(true);
-    expect(verifyInbound(nodeHmac, inbound.secret, inbound, `${body} `)).toBe(false);
-    expect(signStandard(nodeHmac, standard.secret, standard.id, standard.timestamp, body)).toBe(
-      standard.signature,
-    );
-    expect(verifyStandard(nodeHmac, standard.secret, standard, bytes)).toBe(true);
-    expect(verifyStandard(nodeHmac, standard.secret, standard, `${body} `)).toBe(false);
-  });
+  test.each(vectors.map((vector, at) => [at, vector] as const))(
+    'signs and verifies the vector %i',
+    (_, { body, ...vector }) => {
+      const { inbound, standard } = vector;
+      const bytes = Buffer.from(body, 'utf8');
+      expect(signInbound(nodeHmac, inbound.secret, inbound.timestamp, body)).toBe(inbound.signature);
+      expect(signInbound(nodeHmac, inbound.secret, inbound.timestamp, bytes)).toBe(inbound.signature);
+      expect(verifyInbound(nodeHmac, inbound.secret, inbound, body)).toBe(true);
+      expect(verifyInbound(nodeHmac, inbound.secret, inbound, `${body} `)).toBe(false);
+      expect(signStandard(nodeHmac, standard.secret, standard.id, standard.timestamp, body)).toBe(
+        standard.signature,
+      );
+      expect(verifyStandard(nodeHmac, standard.secret, standard, bytes)).toBe(true);
+      expect(verifyStandard(nodeHmac, standard.secret, standard, `${body} `)).toBe(false);
+    },
+  );
 
   it.skipIf(!hasOpenssl)(`still agrees with openssl (skipped when ${OPENSSL_MISSING})`, () => {
     for (const { body, inbound } of vectors.filter((_, at) => at % 10 === 0)) {
@@ -65,13 +68,13 @@ describe('what is signed', () => {
     return 'digest';
   };
 
-  it('is timestamp.body under the whole secret for inbound events', () => {
+  it('signs timestamp.body under the whole secret for inbound events', () => {
     recorded.length = 0;
     expect(signInbound(recordingHmac, 'svc_live_skab', '17', '{}')).toBe('sha256=digest');
     expect(recorded).toEqual([[{ text: 'svc_live_skab', encoding: 'utf8' }, ['17.', '{}'], 'hex']]);
   });
 
-  it('is id.timestamp.body under the decoded secret for Standard Webhooks', () => {
+  it('signs id.timestamp.body under the decoded secret for Standard Webhooks', () => {
     recorded.length = 0;
     expect(signStandard(recordingHmac, 'whsec_AAEC', 'e1', '17', '{}')).toBe('v1,digest');
     expect(signStandard(recordingHmac, 'plain', 'e1', '17', '{}')).toBe('v1,digest');
@@ -98,7 +101,7 @@ describe('the form of a header', () => {
     ['with a line feed', `sha256=${hex}\n`, null],
     ['with another letter', `sha256=${hex.slice(1)}g`, null],
     ['empty', '', null],
-  ])('inbound, %s', (_, header, digest) => {
+  ])('parses the signature header of an inbound event: %s', (_, header, digest) => {
     expect(parseInboundSignature(header)).toBe(digest);
   });
 
@@ -113,7 +116,7 @@ describe('the form of a header', () => {
     ['too short', `v1,${base64.slice(1)}`, []],
     ['without padding', `v1,${base64.slice(0, -1)}A`, []],
     ['too many', Array.from({ length: 9 }, () => `v1,${base64}`).join(' '), []],
-  ])('standard, %s', (_, header, digests) => {
+  ])('parses the signature header of Standard Webhooks: %s', (_, header, digests) => {
     expect(parseStandardSignatures(header)).toEqual(digests);
   });
 
@@ -139,7 +142,7 @@ describe('comparing digests', () => {
     ['abcdef', 'abcde', false],
     ['abcde', 'abcdef', false],
     ['', '', true],
-  ])('%s and %s', (a, b, equal) => {
+  ])('compares the digests %s and %s', (a, b, equal) => {
     expect(equalDigests(a, b)).toBe(equal);
   });
 });

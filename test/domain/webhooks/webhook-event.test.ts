@@ -55,12 +55,12 @@ const at = (instant: number, result: FinishedAttempt['result']): FinishedAttempt
   endedAt: instant + 2 * SECOND_MS,
   jitter: 0.5,
 });
-const answered = (status: number, retryAfterMs: number | null = null) =>
+const responded = (status: number, retryAfterMs: number | null = null) =>
   at(NOW, { kind: 'responded', status, retryAfterMs });
 const failed = (reason: AttemptFailure) => at(NOW, { kind: 'failed', reason });
 
 describe('a new status event', () => {
-  it('tells of the change, is counted by host and path, and is not scheduled yet', () => {
+  it('makes a delivery event that names its destination and is not scheduled yet', () => {
     const message = aMessage();
     const event = statusEvent(
       EVENT_ID,
@@ -91,7 +91,7 @@ describe('a new status event', () => {
 });
 
 describe('a new inbound event', () => {
-  it('tells of the message, is in line with nothing but itself, and is not scheduled yet', () => {
+  it('makes an inbound event with an ordering key of its own that is not scheduled yet', () => {
     const event = inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', secret: 'sealed' }, NOW);
     expect(event).toEqual({
       id: EVENT_ID,
@@ -121,7 +121,7 @@ describe('scheduling', () => {
     );
   });
 
-  it('ends with an event that gave way', () => {
+  it('does not schedule an event that is superseded', () => {
     expect(supersede(delivery({ attempts: 2 }))).toEqual(
       delivery({ attempts: 2, state: 'superseded', nextAttemptAt: null }),
     );
@@ -139,16 +139,16 @@ describe('scheduling', () => {
 });
 
 describe('a delivery event after an attempt', () => {
-  test.each([200, 201, 202, 204, 206, 299])('is delivered by %i', (status) => {
-    expect(afterAttempt(delivery({ lastError: 'HTTP 500' }), answered(status))).toEqual(
+  test.each([200, 201, 202, 204, 206, 299])('marks a delivery event as delivered after %i', (status) => {
+    expect(afterAttempt(delivery({ lastError: 'HTTP 500' }), responded(status))).toEqual(
       delivery({ state: 'delivered', attempts: 1, firstAttemptAt: NOW, nextAttemptAt: null }),
     );
   });
 
   test.each([100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 409, 411, 429, 500, 503, 600])(
-    'is tried again after %i',
+    'plans another attempt of a delivery event after %i',
     (status) => {
-      expect(afterAttempt(delivery(), answered(status))).toMatchObject({
+      expect(afterAttempt(delivery(), responded(status))).toMatchObject({
         state: 'pending',
         nextAttemptAt: NOW + 7 * SECOND_MS,
         lastError: `HTTP ${status}`,
@@ -157,7 +157,7 @@ describe('a delivery event after an attempt', () => {
   );
 
   test.each(['timeout', 'connection', 'tls', 'protocol', 'name-refused', 'secret-unreadable'] as const)(
-    'is tried again after %s',
+    'plans another attempt of a delivery event after %s',
     (reason) => {
       expect(afterAttempt(delivery(), failed(reason))).toMatchObject({
         state: 'pending',
@@ -167,8 +167,8 @@ describe('a delivery event after an attempt', () => {
     },
   );
 
-  it('is tried again after a failure, counted from its end', () => {
-    expect(afterAttempt(delivery(), answered(500))).toEqual(
+  it('plans another attempt after a failure, counted from its end', () => {
+    expect(afterAttempt(delivery(), responded(500))).toEqual(
       delivery({
         attempts: 1,
         firstAttemptAt: NOW,
@@ -180,12 +180,12 @@ describe('a delivery event after an attempt', () => {
 
   it('stays pending however often it has failed', () => {
     const failedOften = delivery({ attempts: 9, firstAttemptAt: NOW - HOUR_MS });
-    expect(afterAttempt(failedOften, answered(500)).state).toBe('pending');
+    expect(afterAttempt(failedOften, responded(500)).state).toBe('pending');
   });
 
   it('keeps the instant of its first attempt, and waits as long as it is asked within reason', () => {
     const before = delivery({ attempts: 1, firstAttemptAt: NOW - HOUR_MS });
-    expect(afterAttempt(before, answered(429, 20 * SECOND_MS))).toMatchObject({
+    expect(afterAttempt(before, responded(429, 20 * SECOND_MS))).toMatchObject({
       attempts: 2,
       firstAttemptAt: NOW - HOUR_MS,
       nextAttemptAt: NOW + 22 * SECOND_MS,
@@ -193,10 +193,10 @@ describe('a delivery event after an attempt', () => {
   });
 
   test.each([
-    ['gone', answered(410), 1, 'HTTP 410'],
-    ['an address that is refused', failed('address-refused'), 1, 'address-refused'],
+    ['gone', responded(410), 1, 'HTTP 410'],
+    ['a blocked address', failed('address-refused'), 1, 'address-refused'],
     ['the eleventh failure', failed('timeout'), 11, 'timeout'],
-  ])('is discarded after %s', (_, ended, attempts, lastError) => {
+  ])('discards a delivery event after %s', (_, ended, attempts, lastError) => {
     expect(afterAttempt(delivery({ attempts: attempts - 1, firstAttemptAt: NOW }), ended)).toEqual(
       delivery({ state: 'discarded', attempts, firstAttemptAt: NOW, nextAttemptAt: null, lastError }),
     );
@@ -207,14 +207,14 @@ describe('an inbound event after an attempt', () => {
   const OK = { kind: 'responded', status: 204, retryAfterMs: null } as const;
   const BROKEN = { kind: 'responded', status: 500, retryAfterMs: 900_000 } as const;
   const GONE = { kind: 'responded', status: 410, retryAfterMs: null } as const;
-  /** An event whose receiver never answered well. */
+  /** An event whose receiver never responded with success. */
   const runOut = () => {
     let event = inbound();
     while (event.nextAttemptAt !== null) event = afterAttempt(event, at(event.nextAttemptAt, BROKEN));
     return event;
   };
 
-  it('is pending after two failures, queued after the third, whatever the receiver asks for', () => {
+  it('marks an inbound event pending after two failures and queued after the third, whatever the receiver asks for', () => {
     const first = afterAttempt(inbound(), at(NOW, BROKEN));
     const second = afterAttempt(first, at(NOW + 10_000, { kind: 'failed', reason: 'timeout' }));
     const third = afterAttempt(second, at(NOW + 25_000, GONE));
@@ -225,18 +225,18 @@ describe('an inbound event after an attempt', () => {
     ]);
   });
 
-  it('is tried again whatever it met: its schedule knows no other end', () => {
+  it('plans another attempt of an inbound event after every kind of failure', () => {
     expect(afterAttempt(inbound(), failed('address-refused'))).toMatchObject({
       state: 'pending',
       nextAttemptAt: NOW + 10 * SECOND_MS,
     });
   });
 
-  it('is discarded after fifty attempts in two days', () => {
+  it('discards an inbound event after fifty attempts in two days', () => {
     expect(runOut()).toMatchObject({ state: 'discarded', attempts: 50, nextAttemptAt: null });
   });
 
-  it('is delivered by a late success, its error forgotten', () => {
+  it('marks an inbound event as delivered after a late success, without its error', () => {
     const queued = inbound({
       state: 'queued_retry',
       attempts: 3,
@@ -261,22 +261,22 @@ describe('an inbound event after an attempt', () => {
     });
   });
 
-  it('is due at once by hand, in the state it is in', () => {
+  it('makes an inbound event due at once manually, in its present state', () => {
     const waiting = inbound({ attempts: 1, nextAttemptAt: NOW + 10_000 });
     expect(retryManually(waiting, NOW + 1)).toEqual({ ...waiting, nextAttemptAt: NOW + 1 });
   });
 
-  it('stays as it is by hand when it is due, and may be on its way', () => {
+  it('does not change an inbound event manually when it is due, and may be in flight', () => {
     const due = inbound({ attempts: 1, nextAttemptAt: NOW });
     expect(retryManually(due, NOW)).toBe(due);
   });
 
-  it('is kept in the log, and retried by hand, for 15 days', () => {
+  it('keeps an inbound event in the log, and lets it be retried manually, for 15 days', () => {
     expect(retryManually(runOut(), NOW + 15 * DAY_MS)).toBeNull();
     expect(retryManually(runOut(), NOW + 15 * DAY_MS - 1)).not.toBeNull();
   });
 
-  it('is not retried by hand once it is delivered, nor is a delivery event', () => {
+  it('does not retry manually an event that is delivered, nor a delivery event', () => {
     expect(retryManually(afterAttempt(inbound(), at(NOW, OK)), NOW + 1)).toBeNull();
     expect(retryManually(delivery({ state: 'discarded', nextAttemptAt: null }), NOW + 1)).toBeNull();
   });
@@ -285,8 +285,8 @@ describe('an inbound event after an attempt', () => {
 describe('an event that is not open any more', () => {
   test.each(['delivered', 'discarded', 'superseded'] as const)('stays %s whatever comes later', (state) => {
     for (const event of [delivery({ state }), inbound({ state })]) {
-      expect(afterAttempt(event, answered(200))).toBe(event);
-      expect(afterAttempt(event, answered(500))).toBe(event);
+      expect(afterAttempt(event, responded(200))).toBe(event);
+      expect(afterAttempt(event, responded(500))).toBe(event);
     }
   });
 });
@@ -322,7 +322,7 @@ describe('the line of one orderingKey', () => {
     });
   });
 
-  it('is not overtaken: what comes behind one that waits, waits too', () => {
+  it('makes an event wait behind one of its ordering key that waits', () => {
     const head = delivery({ attempts: 1, nextAttemptAt: NOW + 1 });
     const third = delivery({ id: 'e'.repeat(24), nextAttemptAt: null });
     expect(enqueueInOrder([head, waiting], [third], NOW)).toEqual({ added: [third], superseded: [] });
@@ -333,7 +333,7 @@ describe('the line of one orderingKey', () => {
     expect(promoteNext(head, [waiting], NOW)).toEqual([scheduled(waiting, NOW)]);
   });
 
-  it('passes over a head that failed, which gives way', () => {
+  it('passes over a head that failed, which is superseded', () => {
     const head = delivery({ attempts: 1, nextAttemptAt: NOW + SECOND_MS });
     expect(promoteNext(head, [head, waiting], NOW)).toEqual([supersede(head), scheduled(waiting, NOW)]);
   });
@@ -347,7 +347,7 @@ describe('the line of one orderingKey', () => {
   test.each([
     ['was not tried', delivery({ attempts: 0 }), [waiting]],
     ['is followed by nothing', delivery({ attempts: 1 }), []],
-  ])('stands still while its head %s', (_, head, followers) => {
+  ])('does not move on while its head %s', (_, head, followers) => {
     expect(promoteNext(head, followers, NOW)).toEqual([]);
   });
 });

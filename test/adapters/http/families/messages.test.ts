@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { iqd } from '../../../../src/domain/shared/money.ts';
-import { aMessage, anSmsId, aStep } from '../../../support/builders.ts';
+import { aMessage, anAttempt, anSmsId } from '../../../support/builders.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RECEIPT } from '../memory-api.ts';
 
@@ -293,8 +293,8 @@ describe('GET /sms/track/{smsId}', () => {
         smsId: anSmsId(7),
         channels: ['whatsapp', 'telegram', 'sms'],
         attempts: [
-          aStep({ channel: 'whatsapp', state: 'failed' }),
-          aStep({ channel: 'telegram', state: 'accepted' }),
+          anAttempt({ channel: 'whatsapp', state: 'failed' }),
+          anAttempt({ channel: 'telegram', state: 'accepted' }),
         ],
         status: 'sent',
         isFinal: false,
