@@ -17,7 +17,7 @@ const CHANNELS = [
 let smsIsWell: boolean;
 let now: number;
 /** The questions the database was asked, each answered by the test. */
-let asked: { answer: () => void; fail: () => void }[];
+let asked: { reply: () => void; fail: () => void }[];
 let unavailableReason: string | null;
 let health: CheckHealth;
 
@@ -33,7 +33,7 @@ beforeEach(() => {
       read: never,
       ping: () =>
         new Promise((resolve, reject) => {
-          asked.push({ answer: resolve, fail: () => reject(new Error('away')) });
+          asked.push({ reply: resolve, fail: () => reject(new Error('away')) });
         }),
     },
     jobQueue: {
@@ -61,18 +61,18 @@ beforeEach(() => {
 
 /** Asks once, with the database answering. */
 async function askWell(): Promise<void> {
-  const answer = health.readiness();
-  asked.at(-1)?.answer();
-  expect(await answer).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
+  const reply = health.readiness();
+  asked.at(-1)?.reply();
+  expect(await reply).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
 }
 
 describe('CheckHealth', () => {
   it('asks the database once for everybody who asks meanwhile', async () => {
-    const answers = Array.from({ length: 1_000 }, () => health.readiness());
+    const replies = Array.from({ length: 1_000 }, () => health.readiness());
     expect(asked).toHaveLength(1);
-    asked[0]?.answer();
-    for (const answer of await Promise.all(answers)) {
-      expect(answer).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
+    asked[0]?.reply();
+    for (const reply of await Promise.all(replies)) {
+      expect(reply).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
     }
   });
 
@@ -94,11 +94,11 @@ describe('CheckHealth', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('shares a bad answer, and asks anew at the next question', async () => {
-    const answers = [health.readiness(), health.readiness()];
+  it('shares a bad reply, and asks anew at the next question', async () => {
+    const replies = [health.readiness(), health.readiness()];
     asked[0]?.fail();
     const down = { ready: false, dependencies: [DOWN, QUEUE, ...CHANNELS] };
-    expect(await Promise.all(answers)).toEqual([down, down]);
+    expect(await Promise.all(replies)).toEqual([down, down]);
     expect(asked).toHaveLength(1);
     await askWell();
     expect(asked).toHaveLength(2);
@@ -116,9 +116,9 @@ describe('CheckHealth', () => {
 
   it('shows a provider that is not well, and is ready all the same', async () => {
     smsIsWell = false;
-    const answer = health.readiness();
-    asked.at(-1)?.answer();
-    expect(await answer).toMatchObject({
+    const reply = health.readiness();
+    asked.at(-1)?.reply();
+    expect(await reply).toMatchObject({
       ready: true,
       dependencies: [WELL, QUEUE, { ...SMS, ok: false }, {}, {}],
     });

@@ -285,7 +285,7 @@ it('brings the own number of a trial to the spelling that sends are compared wit
   expect(readSeed(seed).projects[0]?.account.trialPhoneNumber).toBe('9647701234567');
 });
 
-it('refuses a template of a category that has no price', () => {
+it('rejects a template of a category that has no price', () => {
   const seed = structuredClone(DEMO_SEED);
   const [template] = seed.projects[0]?.whatsapp?.businesses[0]?.whatsappAccounts?.[0]?.templates ?? [];
   Object.assign(template ?? {}, { category: 'SERVICE' });

@@ -19,7 +19,7 @@ import { webhookStoresContract } from './webhook-stores.contract.ts';
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const POSTGRES_POOL_SIZE = 8;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** The server looks for deadlocks early, so that the suite does not wait a second for it. */
+/** The server checks for deadlocks early, so that the suite does not wait a second for it. */
 const EARLY_DEADLOCKS = 'options=-c%20deadlock_timeout%3D50ms';
 
 interface Leftovers {

@@ -79,19 +79,19 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
   it('repeats units of work whose writes deadlock', async () => {
     const { unitOfWork } = storage;
     const bothHoldOne = new MeetingPoint(Math.min(2, storage.concurrency));
-    const bookBoth = (reference: string, first: string, second: string) =>
+    const postBoth = (reference: string, first: string, second: string) =>
       unitOfWork.run(async (stores) => {
         const deposit = (projectId: string) =>
           depositEntry({ projectId, reference: `${reference}-${projectId}`, at: NOW }, iqd(1));
         await stores.ledger.post([deposit(first)]);
-        // An answer behind it: the first account is locked.
+        // A reply behind it: the first account is locked.
         await stores.projects.byIds([first]);
         await bothHoldOne.meet();
         await stores.ledger.post([deposit(second)]);
       });
     await Promise.all([
-      bookBoth('one', PROJECT_ID, OTHER_PROJECT_ID),
-      bookBoth('two', OTHER_PROJECT_ID, PROJECT_ID),
+      postBoth('one', PROJECT_ID, OTHER_PROJECT_ID),
+      postBoth('two', OTHER_PROJECT_ID, PROJECT_ID),
     ]);
     const accounts = await unitOfWork.read((stores) =>
       stores.accounts.byProjectIds([PROJECT_ID, OTHER_PROJECT_ID]),

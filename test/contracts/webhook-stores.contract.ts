@@ -197,7 +197,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('circuit breakers', () => {
-    const resting = { ...CLOSED_CIRCUIT, failuresInRow: 10, openUntil: NOW + 60_000, windows: 1 };
+    const opened = { ...CLOSED_CIRCUIT, failuresInRow: 10, openUntil: NOW + 60_000, windows: 1 };
 
     it('inserts a closed breaker when a destination is first locked', async () => {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map());
@@ -211,10 +211,10 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     it('reads the breakers that were saved, of the given destinations', async () => {
       await run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT, OTHER_ENDPOINT], NOW);
-        await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW);
+        await circuitBreakers.save(new Map([[ENDPOINT, opened]]), NOW);
       });
       const expected = new Map([
-        [ENDPOINT, resting],
+        [ENDPOINT, opened],
         [OTHER_ENDPOINT, CLOSED_CIRCUIT],
       ]);
       expect(await run((s) => s.circuitBreakers.lock([OTHER_ENDPOINT, ENDPOINT], NOW))).toEqual(expected);
@@ -246,25 +246,25 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       await lock([ENDPOINT], NOW);
       await run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT, NEW_ENDPOINT], NOW + DAY_MS + 1);
-        await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
+        await circuitBreakers.save(new Map([[ENDPOINT, opened]]), NOW + DAY_MS + 1);
       });
-      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
+      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, opened]]));
     });
 
     it('inserts a breaker without waiting for a transaction that has locked an old one', async () => {
       await lock([ENDPOINT], NOW);
-      const [isPosting, isMade] = [new Gate(), new Gate()];
-      const posting = run(async ({ circuitBreakers }) => {
+      const [isAttempting, isMade] = [new Gate(), new Gate()];
+      const attempting = run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT], NOW + DAY_MS + 1);
-        isPosting.open();
+        isAttempting.open();
         if (storage.concurrency > 1) await isMade.opened;
-        await circuitBreakers.save(new Map([[ENDPOINT, resting]]), NOW + DAY_MS + 1);
+        await circuitBreakers.save(new Map([[ENDPOINT, opened]]), NOW + DAY_MS + 1);
       });
-      await isPosting.opened;
+      await isAttempting.opened;
       await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
       isMade.open();
-      await posting;
-      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, resting]]));
+      await attempting;
+      expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, opened]]));
     });
 
     it('loses no failure when two transactions insert and change one breaker at once', async () => {

@@ -86,7 +86,7 @@ async function race(round: number): Promise<boolean> {
   return problems.length === 0;
 }
 
-/** Every acceptance leaves another credit behind: one for each step from the first to the last. */
+/** Every acceptance leaves another credit behind: one for each accepted send. */
 function creditProblems(accepted: readonly Accepted[]): readonly string[] {
   const left = accepted.map(({ remainingCredit }) => remainingCredit).sort((a, b) => b - a);
   const wrong = left.findIndex((remaining, index) => remaining !== CREDIT_IQD - (index + 1) * COST_IQD);

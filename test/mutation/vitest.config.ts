@@ -6,7 +6,7 @@ const patterns = process.env.MUTATION_TESTS ?? '';
 
 /**
  * Reports a test file that fails outside of its tests, such as one that cannot be loaded, as an error of the run.
- * Stryker looks at tests only, and would take the mutant for a survivor (stryker-js issue 6150).
+ * Stryker reads the results of tests only, and would take the mutant for a survivor (stryker-js issue 6150).
  */
 class FailedFiles implements Reporter {
   #vitest: Vitest | null = null;

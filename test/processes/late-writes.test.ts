@@ -16,7 +16,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     let group: ServiceGroup;
     afterEach(() => group.dispose());
 
-    /** No member looks for work by itself: the test decides who works, and when. */
+    /** No member fetches work by itself: the test decides which one works, and when. */
     const start = async (): Promise<readonly [Member, Member]> => {
       group = new ServiceGroup(POSTGRES_URL ?? '', seedWith({}));
       return group.start([{ role: 'api' }, { role: 'api' }]);
@@ -33,8 +33,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('has no effect under an old lease, before or after the new holder did the work', async () => {
       const [slow, quick] = await start();
-      const answer = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'sms' }));
-      const { smsId } = answer.body as { smsId: string };
+      const reply = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'sms' }));
+      const { smsId } = reply.body as { smsId: string };
       const old = await lease(slow);
       expect(old).toEqual([
         { id: `${smsId}/start/0`, fencingToken: 1, work: { kind: 'start-attempt', smsId, attemptNumber: 0 } },
@@ -74,10 +74,10 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(submissions()).toHaveLength(5);
     });
 
-    it('changes and charges nothing when the answer comes after another worker finished the message', async () => {
+    it('changes and charges nothing when the submit result comes after another worker finished the message', async () => {
       const [slow, quick] = await start();
-      const answer = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'whatsapp-sms' }));
-      const { smsId } = answer.body as { smsId: string };
+      const reply = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'whatsapp-sms' }));
+      const { smsId } = reply.body as { smsId: string };
       const frozen = new Gate();
       slow.service.roots.simulator.follow(async () => {
         await frozen.opened;

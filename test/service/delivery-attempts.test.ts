@@ -11,7 +11,7 @@ import {
 import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
@@ -80,7 +80,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     const { roots } = service.service;
     const deliver = roots.deliverWebhooks;
     const background = roots.background;
-    receiver.answer((_, response) => held.push(response));
+    receiver.respond((_, response) => held.push(response));
     await send(FAILING);
     await receiver.arrived(1);
 
@@ -91,20 +91,20 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     await background.idle();
     expect(await theEvent(service)).toMatchObject({ state: 'pending', attempts: 0, lastError: null });
 
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     await deliver.execute([first]);
     await background.idle();
-    expect(receiver.posts).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
 
     await deliver.execute([second]);
     await background.idle();
-    expect(receiver.posts).toHaveLength(2);
-    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(receiver.requests).toHaveLength(2);
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     expect(await theEvent(service)).toMatchObject({ state: 'delivered', attempts: 1 });
 
     await deliver.execute([first, second]);
     await service.advance(48 * HOUR);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.assertQuiet();
   });
 
@@ -113,7 +113,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     const { receiver, service, send } = await start();
     const { roots } = service.service;
     const background = roots.background;
-    receiver.answer((_, response) => held.push(response));
+    receiver.respond((_, response) => held.push(response));
     await send(FAILING);
     await receiver.arrived(1);
     const now = service.now().getTime();
@@ -140,27 +140,27 @@ withReceiver(named('an open circuit'), () => {
   it('lets one event be attempted after each window, and all of them once one attempt succeeds', async () => {
     const { receiver, service, send } = await start();
     const held: ServerResponse[] = [];
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     const ids: string[] = [];
     for (let count = 10; count < 30; count += 1) ids.push(await send(`9990000${count}0006`));
     await service.settle();
-    const tripped = receiver.posts.length;
+    const tripped = receiver.requests.length;
 
-    receiver.answer((_, response) => held.push(response));
+    receiver.respond((_, response) => held.push(response));
     const throughWindow = service.advance(MINUTE);
     await receiver.arrived(tripped + 1);
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     held[0]?.writeHead(500).end();
     await throughWindow;
-    expect(receiver.posts).toHaveLength(tripped + 1);
+    expect(receiver.requests).toHaveLength(tripped + 1);
 
-    receiver.answer((_, response) => held.push(response));
+    receiver.respond((_, response) => held.push(response));
     await service.advance(5 * MINUTE - 1);
-    expect(receiver.posts).toHaveLength(tripped + 1);
+    expect(receiver.requests).toHaveLength(tripped + 1);
     const throughNextWindow = service.advance(1);
     await receiver.arrived(tripped + 2);
-    receiver.answer(answerWith(200));
-    expect(receiver.posts).toHaveLength(tripped + 2);
+    receiver.respond(respondWith(200));
+    expect(receiver.requests).toHaveLength(tripped + 2);
     held[1]?.writeHead(200).end();
     await throughNextWindow;
     const delivered = receiver.bodies().slice(tripped + 1);
@@ -180,12 +180,12 @@ withReceiver(named('the log'), () => {
       overrides: [planted],
       now: '2030-01-01T00:00:00.000Z',
     });
-    receiver.answer(answerWith(410));
+    receiver.respond(respondWith(410));
     await send(FAILING);
     await service.settle();
     const { id, projectId } = (await theEvent(service)) ?? {};
     const host = new URL(receiver.url()).host;
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     for (let count = 10; count < 22; count += 1) await send(`9990000${count}0006`);
     await service.settle();
     const told = logger.entries.filter(({ event }) => event.startsWith('webhook_'));
@@ -207,7 +207,7 @@ withReceiver(named('the log'), () => {
 withReceiver(named('an event that is delivered'), () => {
   it('is removed after 15 days, two events at most for each new one', async () => {
     const { receiver, service, send } = await start();
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     const count = async () => Number((await events().count({ n: '*' }))[0]?.n);
     const events = () => service.service.roots.database.knex('webhook_events');
     for (const number of [1, 2, 3]) await send(`99900000${number}0006`);
@@ -223,7 +223,7 @@ withReceiver(named('an event that is delivered'), () => {
 withReceiver(named('an open circuit of a destination without due events'), () => {
   it('does not become half-open', async () => {
     const { receiver, service, send } = await start();
-    receiver.answer(answerWith(410));
+    receiver.respond(respondWith(410));
     for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
     await service.settle();
     const unitOfWork = service.service.roots.unitOfWork;
@@ -248,7 +248,7 @@ withReceiver(named('a webhook event that is attempted again'), () => {
   it('keeps the next event of its message waiting while it is in flight', async () => {
     const { receiver, service } = await start({ overrides: [withJitter(0.5)] });
     const { roots } = service.service;
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     const { body } = await service.request('/sms', {
       // Accepted, and nothing more by itself.
       body: verification('9990000000003', {
@@ -260,7 +260,7 @@ withReceiver(named('a webhook event that is attempted again'), () => {
     await receiver.arrived(1);
     await service.settle();
     const held: ServerResponse[] = [];
-    receiver.answer((_, response) => held.push(response));
+    receiver.respond((_, response) => held.push(response));
     const advancing = service.advance(5 * SECOND);
     await receiver.arrived(2);
     const providerMessageId = (await service.message(smsId))?.attempts[0]?.providerMessageIds[0] ?? '';
@@ -271,7 +271,7 @@ withReceiver(named('a webhook event that is attempted again'), () => {
       ['sent', service.now().getTime()],
       ['delivered', null],
     ]);
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     held[0]?.writeHead(500).end();
     await advancing;
     await service.settle();
@@ -294,15 +294,15 @@ withReceiver(named('the circuit of an endpoint that two projects use'), () => {
     const { receiver, service, send } = await start({
       seed: { ...seedWith({}), projects: [project, twin, ...others] },
     });
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
     await service.settle();
-    const before = receiver.posts.length;
-    receiver.answer(answerWith(200));
+    const before = receiver.requests.length;
+    receiver.respond(respondWith(200));
     await send('9990000910006');
     await send('9990000900006', TWIN_KEY);
     await service.settle();
-    expect(receiver.posts).toHaveLength(before + 1);
+    expect(receiver.requests).toHaveLength(before + 1);
     await service.advance(MINUTE);
     await service.assertQuiet();
   });
@@ -319,7 +319,7 @@ withReceiver(named('the ten retries'), () => {
   ])('come to the millisecond, at the %s', async (_, fraction, delays) => {
     const { receiver, service, send } = await start({ overrides: [withJitter(fraction)] });
     const attempts: number[] = [];
-    receiver.answer((_post, response) => {
+    receiver.respond((_post, response) => {
       attempts.push(service.now().getTime());
       response.writeHead(500).end();
     });

@@ -9,7 +9,7 @@ import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { aWebhookEvent } from '../support/builders.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
@@ -53,7 +53,7 @@ async function start({ polls = true } = {}) {
     overrides: [byHand],
   });
   const held: ServerResponse[] = [];
-  receiver.answer((_, response) => held.push(response));
+  receiver.respond((_, response) => held.push(response));
   const send = async (number: number, path = '/hook') => {
     await service.request('/sms', {
       // Fails at once, so that its only event is due at once.
@@ -104,7 +104,7 @@ async function leaseElsewhere(service: Harness): Promise<LeasedJob> {
 withReceiver(named('a destination in hand'), () => {
   it('delivers more events than are attempted at once, without a poll, and gives its job up', async () => {
     const { receiver, service, send, idle, events } = await start({ polls: false });
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     const count = AT_ONCE * 3;
     for (let number = 1; number <= count; number += 1) await send(number);
     await receiver.arrived(count);
@@ -119,7 +119,7 @@ withReceiver(named('a destination in hand'), () => {
     await receiver.arrived(1);
     await send(2, '/other');
     await receiver.arrived(2);
-    expect(receiver.posts.map(({ path }) => path)).toEqual(['/hook', '/other']);
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook', '/other']);
     respond(200);
     await idle();
     expect(await jobsOf(service)).toEqual([]);
@@ -162,8 +162,8 @@ withReceiver(named('a destination in hand'), () => {
     for (const response of held.splice(0, 10)) response.writeHead(200).end();
     await receiver.arrived(AT_ONCE + 10);
     await polled(3);
-    expect(receiver.posts).toHaveLength(AT_ONCE + 10);
-    receiver.answer(answerWith(200));
+    expect(receiver.requests).toHaveLength(AT_ONCE + 10);
+    receiver.respond(respondWith(200));
     respond(200);
     await idle();
     expect(await events().where({ state: 'delivered' })).toHaveLength(count);
@@ -178,7 +178,7 @@ withReceiver(named('a destination in hand'), () => {
     await send(2);
     while ((await events()).length < 2) await polled(1);
     await polled(2);
-    expect(receiver.posts).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
     respond(200);
     await idle();
     expect(await jobsOf(service)).toMatchObject([{ job: taken, isLeased: true }]);
@@ -198,7 +198,7 @@ withReceiver(named('a destination in hand'), () => {
     for (const response of held.splice(0, 20)) response.writeHead(200).end();
     respond(200);
     await idle();
-    expect(receiver.posts).toHaveLength(AT_ONCE);
+    expect(receiver.requests).toHaveLength(AT_ONCE);
     expect(await events().where({ is_open: 1 })).toHaveLength(count);
   });
 
@@ -211,10 +211,10 @@ withReceiver(named('a destination in hand'), () => {
     // As when a service stops: nothing is leased any more.
     await service.service.roots.jobQueue.close();
     service.service.roots.deliverWebhooks.stop();
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     respond(200);
     await idle();
-    expect(receiver.posts).toHaveLength(AT_ONCE);
+    expect(receiver.requests).toHaveLength(AT_ONCE);
     const jobs = (await jobsOf(service)).filter(({ job }) => job.work.kind === 'deliver-webhooks');
     expect(jobs).toMatchObject([{ dueAt: START, isLeased: false }]);
     expect(await events().where({ is_open: 1 })).toHaveLength(count - AT_ONCE);

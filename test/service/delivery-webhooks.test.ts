@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { verification } from '../support/seeds.ts';
@@ -45,14 +45,14 @@ withReceiver(named('delivery webhooks'), () => {
         senderId: 'Barid',
       },
     ]);
-    for (const { headers, rawBody } of receiver.posts) {
+    for (const { headers, rawBody } of receiver.requests) {
       expect(headers['content-type']).toBe('application/json');
       expect(headers['x-svc-webhook-secret']).toBe(SECRET);
       expect(verifyWebhook(rawBody, headers, SECRET, { now: service.now().getTime() })).toBe(true);
       expect(verifyWebhook(`${rawBody} `, headers, SECRET, { now: service.now().getTime() })).toBe(false);
     }
     await service.advance(30 * 24 * HOUR);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.assertQuiet();
   });
 
@@ -62,7 +62,7 @@ withReceiver(named('delivery webhooks'), () => {
     const failed = await send('9990000000006', { provider: 'sms' });
     await service.advance(1_000);
     const byId = new Map(receiver.bodies().map((body) => [body.smsId, body]));
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     expect(byId.get(delivered)).toEqual({
       smsId: delivered,
       deliveryReportType: 'final',
@@ -78,7 +78,7 @@ withReceiver(named('delivery webhooks'), () => {
       status: 'failed',
       reason: 'The operator rejected the message',
     });
-    expect(receiver.posts[0]?.headers).not.toHaveProperty('x-svc-webhook-secret');
+    expect(receiver.requests[0]?.headers).not.toHaveProperty('x-svc-webhook-secret');
   });
 
   it('tells the reason of the channel that was tried, not of one that was left out', async () => {
@@ -122,52 +122,52 @@ withReceiver(named('delivery webhooks'), () => {
 
   it('sees the third attempt at the right instant after answering 500 twice, under the same event id', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
-    receiver.answer((_, response, count) => response.writeHead(count <= 2 ? 500 : 200).end());
+    receiver.respond((_, response, count) => response.writeHead(count <= 2 ? 500 : 200).end());
     const instants: number[] = [];
     const started = service.now().getTime();
     await send('9990000000006', { provider: 'sms' });
     await service.settle();
-    for (let step = 0; step < 60 && receiver.posts.length < 3; step += 1) {
-      const before = receiver.posts.length;
+    for (let step = 0; step < 60 && receiver.requests.length < 3; step += 1) {
+      const before = receiver.requests.length;
       await service.advance(500);
-      if (receiver.posts.length > before) instants.push(service.now().getTime() - started);
+      if (receiver.requests.length > before) instants.push(service.now().getTime() - started);
     }
-    expect(receiver.posts).toHaveLength(3);
+    expect(receiver.requests).toHaveLength(3);
     expect(instants[0]).toBeGreaterThanOrEqual(4_000);
     expect(instants[0]).toBeLessThanOrEqual(6_500);
     expect((instants[1] ?? 0) - (instants[0] ?? 0)).toBeGreaterThanOrEqual(11_500);
     expect((instants[1] ?? 0) - (instants[0] ?? 0)).toBeLessThanOrEqual(18_500);
-    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     await service.assertQuiet();
   });
 
   it('gives up after one attempt and ten retries', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
-    receiver.answer(answerWith(503));
+    receiver.respond(respondWith(503));
     await send('9990000000006', { provider: 'sms' });
     await service.advance(48 * HOUR);
-    expect(receiver.posts).toHaveLength(11);
+    expect(receiver.requests).toHaveLength(11);
     await service.assertQuiet();
   });
 
   it('stops at 410, and waits as long as Retry-After asks within reason', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
-    receiver.answer((_, response, count) =>
+    receiver.respond((_, response, count) =>
       count === 1 ? response.writeHead(429, { 'retry-after': '9' }).end() : response.writeHead(410).end(),
     );
     await send('9990000000006', { provider: 'sms' });
     await service.advance(8_999);
-    expect(receiver.posts).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
     await service.advance(1);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.advance(48 * HOUR);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.assertQuiet();
   });
 
   it('supersedes a failed `sent` event by the final one, and attempts nothing after it', async () => {
     const { receiver, service, send } = await start();
-    receiver.answer((post, response) =>
+    receiver.respond((post, response) =>
       response.writeHead(post.rawBody.includes('"sent"') ? 500 : 200).end(),
     );
     await send('9990000000002', { provider: 'sms' });
@@ -181,17 +181,17 @@ withReceiver(named('delivery webhooks'), () => {
 
   it('opens the circuit after ten failures in a row, keeps the events, and delivers them once the receiver is back', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     const ids: string[] = [];
     for (let count = 0; count < 12; count += 1) {
       ids.push(await send(`9990000${10 + count}0006`, { provider: 'sms' }));
     }
     await service.settle();
-    expect(receiver.posts.length).toBeGreaterThanOrEqual(10);
-    const before = receiver.posts.length;
+    expect(receiver.requests.length).toBeGreaterThanOrEqual(10);
+    const before = receiver.requests.length;
     await service.advance(59_000);
-    expect(receiver.posts).toHaveLength(before);
-    receiver.answer(answerWith(200));
+    expect(receiver.requests).toHaveLength(before);
+    receiver.respond(respondWith(200));
     await service.advance(2 * MINUTE);
     const delivered = new Set(
       receiver
@@ -212,13 +212,13 @@ describe('addresses webhooks are not posted to', () => {
     'https://169.254.169.254/latest',
     'https://example.com:8443/',
     'https://10.0.0.1/',
-  ])('refuses %s when it is given', async (webhookUrl) => {
+  ])('rejects %s when it is given', async (webhookUrl) => {
     const service = await startService();
-    const answer = await service.request('/sms', {
+    const reply = await service.request('/sms', {
       body: verification(HOME_NUMBER, { deliveryReport: { webhookUrl } }),
     });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({
       error: 'deliveryReport.webhookUrl is an address that webhooks are not posted to',
     });
     expect((await service.request('/info')).body).toMatchObject({ credit: 15_000 });

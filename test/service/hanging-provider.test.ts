@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { Gate } from '../support/job-collector.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
@@ -48,7 +48,7 @@ async function start(egress = {}) {
 describe('a provider that hangs', () => {
   withReceiver(named('holds up neither other channels nor webhooks once it is at its limit'), async () => {
     const receiver = await HttpsReceiver.open();
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     const { service, submitted, full, expire } = await start(receiver.egress);
     const send = (index: number, more: Record<string, unknown>) =>
       service.request('/sms', { body: verification(`96477000000${10 + index}`, more) });

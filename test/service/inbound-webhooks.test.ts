@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { InboundArrival } from '../../src/application/ports/channel-provider.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
@@ -32,7 +32,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   it('passes a message on with headers whose signature openssl confirms', async () => {
     const { receiver, service } = await start();
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'سلام 👋' } });
-    const [post] = receiver.posts;
+    const [post] = receiver.requests;
     const eventId = post?.headers['x-svc-webhook-event-id'];
     expect(post?.path).toBe('/inbound');
     expect(post?.headers).toMatchObject({
@@ -72,15 +72,15 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   it('sends nothing for a number that is not configured', async () => {
     const { receiver, service } = await start();
     await service.writeTo('664def456abc789012345600', WRITER, { type: 'text', content: { text: 'hello' } });
-    expect(receiver.posts).toEqual([]);
+    expect(receiver.requests).toEqual([]);
     await service.assertQuiet();
   });
 
   it('attempts at once, after 10 s, after another 15 s, then hourly for two days, and nothing after', async () => {
     const { receiver, service, log } = await start();
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
-    const count = () => receiver.posts.length;
+    const count = () => receiver.requests.length;
     const [event] = await log.read(NUMBER_ID);
     const id = event?.id ?? '';
     const state = async () => (await log.read(NUMBER_ID)).find((each) => each.id === id);
@@ -100,10 +100,10 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     expect(count()).toBe(4);
     await service.advance(47 * HOUR - 25 * SECOND);
     expect(count()).toBe(50);
-    expect(receiver.posts.map(({ headers }) => Number(headers['x-svc-webhook-attempt']))).toEqual(
+    expect(receiver.requests.map(({ headers }) => Number(headers['x-svc-webhook-attempt']))).toEqual(
       Array.from({ length: 50 }, (_, index) => index + 1),
     );
-    expect(new Set(receiver.posts.map(({ rawBody }) => rawBody)).size).toBe(1);
+    expect(new Set(receiver.requests.map(({ rawBody }) => rawBody)).size).toBe(1);
     expect((await state())?.state).toBe('discarded');
     await service.advance(12 * DAY);
     expect(count()).toBe(50);
@@ -115,7 +115,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
 
   it('keeps to the schedule of every event, however many fail: inbound events open no circuit', async () => {
     const { receiver, service, log } = await start();
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     for (const text of ['1', '2', '3', '4', '5']) {
       await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text } });
     }
@@ -123,14 +123,14 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     expect((await log.read(NUMBER_ID)).map(({ state, attempts }) => [state, attempts])).toEqual(
       Array.from({ length: 5 }, () => ['discarded', 50]),
     );
-    expect(receiver.posts).toHaveLength(250);
+    expect(receiver.requests).toHaveLength(250);
     await service.assertQuiet();
   });
 
   it('waits while delivery events keep the circuit of its endpoint open, and may be the half-open attempt', async () => {
     const { receiver, service } = await start();
     // Nothing is left of what is gone but that its endpoint rests.
-    receiver.answer(answerWith(410));
+    receiver.respond(respondWith(410));
     for (let count = 10; count < 20; count += 1) {
       await service.request('/sms', {
         body: verification(`9990000${count}0006`, {
@@ -140,9 +140,9 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
       });
     }
     await service.settle();
-    const before = receiver.posts.length;
-    const count = () => receiver.posts.length - before;
-    receiver.answer(answerWith(500));
+    const before = receiver.requests.length;
+    const count = () => receiver.requests.length - before;
+    receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await service.advance(60 * SECOND - 1);
     expect(count()).toBe(0);
@@ -150,7 +150,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     expect(count()).toBe(1);
     await service.advance(300 * SECOND - 1);
     expect(count()).toBe(1);
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     await service.advance(1);
     expect(count()).toBe(2);
     await service.assertQuiet();
@@ -182,31 +182,31 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   it('does not attempt an event twice that is retried manually while it is in flight', async () => {
     const { receiver, service, log } = await start();
     const held: ServerResponse[] = [];
-    receiver.answer((_, response) => held.push(response));
+    receiver.respond((_, response) => held.push(response));
     const written = service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await receiver.arrived(1);
     const [event] = await log.read(NUMBER_ID);
     expect(await log.retry(event?.id ?? '')).toEqual(event);
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     held[0]?.writeHead(200).end();
     await written;
     await service.settle();
-    expect(receiver.posts).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
     expect((await log.read(NUMBER_ID))[0]).toMatchObject({ state: 'delivered', attempts: 1 });
     await service.assertQuiet();
   });
 
   it('retries a discarded event manually, and not one that was delivered', async () => {
     const { receiver, service, log } = await start();
-    receiver.answer(answerWith(500));
+    receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await service.advance(3 * DAY);
-    const attempts = receiver.posts.length;
-    receiver.answer(answerWith(204));
+    const attempts = receiver.requests.length;
+    receiver.respond(respondWith(204));
     const [event] = await log.read(NUMBER_ID);
     expect(await log.retry(event?.id ?? '')).toMatchObject({ state: 'queued_retry' });
     await service.settle();
-    expect(receiver.posts).toHaveLength(attempts + 1);
+    expect(receiver.requests).toHaveLength(attempts + 1);
     expect((await log.read(NUMBER_ID))[0]?.state).toBe('delivered');
     expect(await log.retry(event?.id ?? '')).toBeNull();
     expect(await log.retry('0123456789abcdef01234567')).toBeNull();
@@ -226,12 +226,12 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
       await service.request('/sms', { body: { ...template, phoneNumber: `999000000${digits}` } });
     }
     await service.advance(1_999);
-    expect(receiver.posts).toEqual([]);
+    expect(receiver.requests).toEqual([]);
     await service.advance(1);
     expect(receiver.bodies().map((body) => (body.message as { content: unknown }).content)).toEqual(
       expect.arrayContaining([{ text: 'ok' }, { text: 'STOP' }, { latitude: 33.3152, longitude: 44.3661 }]),
     );
-    expect(receiver.posts).toHaveLength(3);
+    expect(receiver.requests).toHaveLength(3);
     await service.assertQuiet();
   });
 });

@@ -12,11 +12,11 @@ interface Sent {
 }
 
 describe('POST /sms', () => {
-  it('answers with what the send costs and leaves, and delivers it', async () => {
+  it('replies with what the send costs and leaves, and delivers it', async () => {
     const service = await startService();
-    const answer = await service.request('/sms', { body: verification(HOME_NUMBER, { provider: 'sms' }) });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const reply = await service.request('/sms', { body: verification(HOME_NUMBER, { provider: 'sms' }) });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
       message: 'SMS task created successfully',
       smsId: expect.stringMatching(SMS_ID),
       remainingCredit: 14_920,
@@ -24,7 +24,7 @@ describe('POST /sms', () => {
       canCover: true,
       paymentType: 'prepaid',
     });
-    const { smsId } = answer.body as Sent;
+    const { smsId } = reply.body as Sent;
     await service.advance(1_000);
     expect((await service.request(`/sms/track/${smsId}`)).body).toEqual({
       smsId,
@@ -89,18 +89,18 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('accepts exactly as many parallel sends as the credit covers and refuses the rest with true numbers', async () => {
+  it('accepts exactly as many parallel sends as the credit covers and rejects the rest with true numbers', async () => {
     const service = await startService({ seed: seedWith({ credit: 14 * 80, rateLimit: null }) });
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         service.request('/sms', { body: verification(`96477012345${10 + index}`, { provider: 'sms' }) }),
       ),
     );
-    const accepted = answers.filter(({ status }) => status === 200);
-    const refused = answers.filter(({ status }) => status === 400);
+    const accepted = replies.filter(({ status }) => status === 200);
+    const rejected = replies.filter(({ status }) => status === 400);
     expect(accepted).toHaveLength(14);
-    expect(refused).toHaveLength(36);
-    for (const { body } of refused) {
+    expect(rejected).toHaveLength(36);
+    for (const { body } of rejected) {
       expect(body).toEqual({
         error: 'Insufficient credit, please add more credit',
         yourCredit: 0,
@@ -174,8 +174,8 @@ describe('POST /sms', () => {
     const text = { smsType: 'custom', customMessage: 'سڵاو 👋\nline two', phoneNumber: HOME_NUMBER };
     const plain = await service.request('/sms', { body: text });
     const named = await service.request('/sms', { body: { ...text, senderId: 'Barid' } });
-    const flowOf = async (answer: { body: unknown }) =>
-      (await service.message((answer.body as Sent).smsId))?.channels;
+    const flowOf = async (reply: { body: unknown }) =>
+      (await service.message((reply.body as Sent).smsId))?.channels;
     expect(await flowOf(plain)).toEqual(['whatsapp', 'sms']);
     expect(await flowOf(named)).toEqual(['sms']);
     expect(await service.inbox.next({ channel: 'sms' })).toMatchObject({
@@ -184,7 +184,7 @@ describe('POST /sms', () => {
     });
   });
 
-  it('sends an approved template and refuses an unknown one or a missing value', async () => {
+  it('sends an approved template and rejects an unknown one or a missing value', async () => {
     const service = await startService();
     const template = {
       phoneNumber: HOME_NUMBER,
@@ -213,15 +213,15 @@ describe('limits of a project', () => {
       expect((await send()).status).toBe(200);
       await service.advance(MINUTE);
     }
-    const refused = await send();
-    expect(refused.status).toBe(429);
-    expect(refused.body).toEqual({
+    const rejected = await send();
+    expect(rejected.status).toBe(429);
+    expect(rejected.body).toEqual({
       message: expect.stringMatching(/^Rate limit exceeded/),
       waitMinutes: 5,
       maxRequests: 5,
       timeWindowMinutes: 10,
     });
-    expect(refused.headers.get('retry-after')).toBe('300');
+    expect(rejected.headers.get('retry-after')).toBe('300');
     await service.advance(5 * MINUTE - 1);
     expect((await send()).status).toBe(429);
     await service.advance(1);
@@ -241,8 +241,8 @@ describe('limits of a project', () => {
     });
     await service.advance(1_000);
     expect((await send()).status).toBe(200);
-    const refused = await send();
-    expect([refused.status, refused.body]).toEqual([
+    const rejected = await send();
+    expect([rejected.status, rejected.body]).toEqual([
       400,
       {
         error: 'Project spending threshold of 200 IQD would be exceeded',
@@ -260,7 +260,7 @@ describe('limits of a project', () => {
     expect([other.status, other.body]).toEqual([400, { error: expect.stringContaining('trial mode') }]);
   });
 
-  it('refuses sender IDs it does not know or has not accepted', async () => {
+  it('rejects sender IDs it does not know or has not accepted', async () => {
     const prices = { korekTelecom: 50, asiaCell: 50, zainIraq: 50, others: 50 };
     const service = await startService({
       seed: seedWith({ senderIds: [{ senderId: 'Waiting', status: 'pending', pricePerSms: prices }] }),
@@ -281,8 +281,8 @@ describe('limits of a project', () => {
 
   it('keeps test numbers away from live projects', async () => {
     const service = await startService({ seed: seedWith({ environment: 'live', apiKeys: [LIVE_KEY] }) });
-    const answer = await service.request('/sms', { body: verification('9990000000001') });
-    expect(answer.status).toBe(400);
+    const reply = await service.request('/sms', { body: verification('9990000000001') });
+    expect(reply.status).toBe(400);
     expect((await service.request('/info')).body).toMatchObject({ credit: 15_000 });
   });
 });
@@ -291,18 +291,18 @@ describe('Idempotency-Key', () => {
   const body = verification(HOME_NUMBER, { provider: 'sms' });
   const keyed = (key: string) => ({ headers: { 'idempotency-key': key }, body });
 
-  it('has one effect and one answer for a hundred parallel requests', async () => {
+  it('has one effect and one reply for a hundred parallel requests', async () => {
     const service = await startService();
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       Array.from({ length: 100 }, () => service.request('/sms', keyed('order-1'))),
     );
-    expect(new Set(answers.map(({ body: answer }) => JSON.stringify(answer))).size).toBe(1);
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
-    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(99);
+    expect(new Set(replies.map(({ body: reply }) => JSON.stringify(reply))).size).toBe(1);
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    expect(replies.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(99);
     expect((await service.request('/info')).body).toMatchObject({ credit: 14_920 });
   });
 
-  it('refuses another body under the same key, and forgets the key after a day', async () => {
+  it('rejects another body under the same key, and forgets the key after a day', async () => {
     const service = await startService();
     await service.request('/sms', keyed('order-2'));
     const other = { ...keyed('order-2'), body: { ...body, verificationCode: '999999' } };

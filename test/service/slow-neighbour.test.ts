@@ -3,7 +3,7 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { KEY, seedWith, verification } from '../support/seeds.ts';
@@ -30,7 +30,7 @@ function neighbours() {
   return { ...seed, projects: [project, neighbour] };
 }
 
-/** Both customers' hooks on one host: the hanging one keeps its posts open, the other answers at once. */
+/** Both customers' hooks on one host: the hanging one keeps its posts open, the other replies at once. */
 async function start() {
   const hanging: ServerResponse[] = [];
   const arrivals = new Map<string, number>();
@@ -84,16 +84,16 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
         const startedAt = performance.now();
         sentAt.set(await send(index, NEIGHBOUR_KEY, '/neighbour'), startedAt);
       });
-      while (arrivals.size < NEIGHBOUR_SENDS) await receiver.arrived(receiver.posts.length + 1);
+      while (arrivals.size < NEIGHBOUR_SENDS) await receiver.arrived(receiver.requests.length + 1);
       expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_POSTS);
       const waits = [...sentAt].map(([smsId, at]) => (arrivals.get(smsId) ?? Number.NaN) - at);
       waits.sort((a, b) => a - b);
       expect(waits[Math.ceil(0.99 * NEIGHBOUR_SENDS) - 1]).toBeLessThan(P99_MS_MAX);
 
-      receiver.answer(answerWith(200));
+      receiver.respond(respondWith(200));
       for (const response of hanging) response.writeHead(200).end();
       await service.settle();
-      const own = receiver.bodies().filter((_, index) => receiver.posts[index]?.path === '/hanging');
+      const own = receiver.bodies().filter((_, index) => receiver.requests[index]?.path === '/hanging');
       expect(new Set(own.map(({ smsId }) => smsId)).size).toBe(QUEUED_EVENTS);
       await service.assertQuiet();
     },

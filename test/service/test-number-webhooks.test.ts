@@ -46,13 +46,13 @@ withReceiver(named('the webhooks of the numbers with a fixed outcome'), () => {
     const { smsId } = body as { smsId: string };
     await service.advance(DAYS_8);
     const bodies = receiver.bodies();
-    const seconds = receiver.posts.map(({ headers }) => Number(headers['webhook-timestamp']) - sentAt);
+    const seconds = receiver.requests.map(({ headers }) => Number(headers['webhook-timestamp']) - sentAt);
     expect(bodies.map(({ channel, status }, index) => `${seconds[index]} ${channel} ${status}`)).toEqual(
       told,
     );
     expect(bodies.map(({ isFinal }) => isFinal)).toEqual(told.map((_, index) => index === told.length - 1));
     expect(new Set(bodies.map((each) => each.smsId))).toEqual(new Set([smsId]));
-    expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(told.length);
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(told.length);
     await service.assertQuiet();
   });
 });

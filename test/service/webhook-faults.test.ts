@@ -7,7 +7,7 @@ import { LEASE_MS } from '../../src/application/jobs/job.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { adapters, ports } from '../../src/bootstrap/tokens.ts';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
@@ -74,7 +74,7 @@ async function start(paths: readonly string[]) {
     overrides: [planted],
   });
   const held: ServerResponse[] = [];
-  receiver.answer((_, response) => held.push(response));
+  receiver.respond((_, response) => held.push(response));
   for (const [index, path] of paths.entries()) {
     await service.request('/sms', {
       // Fails at once, so that its only event is due at once.
@@ -94,7 +94,7 @@ async function start(paths: readonly string[]) {
 
 /** The paths that were posted to, from that post on. */
 const pathsFrom = (receiver: HttpsReceiver, from: number) =>
-  receiver.posts
+  receiver.requests
     .slice(from)
     .map(({ path }) => path)
     .sort();
@@ -109,14 +109,14 @@ withReceiver(named('webhook events whose results cannot be stored'), () => {
     Object.assign(faults, planted);
     release(200);
     await background.idle();
-    expect(receiver.posts).toHaveLength(3);
+    expect(receiver.requests).toHaveLength(3);
     Object.assign(faults, { records: false, looks: false });
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     await service.advance(LEASE_MS - 1);
-    expect(receiver.posts).toHaveLength(3);
+    expect(receiver.requests).toHaveLength(3);
     await service.advance(1);
     expect(pathsFrom(receiver, 3)).toEqual(paths);
-    const ids = receiver.posts.map(({ headers }) => headers['webhook-id']);
+    const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(3);
     await service.assertQuiet();
   });
@@ -128,7 +128,7 @@ withReceiver(named('webhook events whose results cannot be stored'), () => {
     await background.idle();
     expect(logger.count('webhook_record_failed')).toBe(2);
     faults.records = false;
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     await service.advance(LEASE_MS);
     await service.assertQuiet();
   });
@@ -142,7 +142,7 @@ withReceiver(named('destinations whose jobs cannot be released'), () => {
     await background.idle();
     faults.releases = false;
     await service.advance(LEASE_MS);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.assertQuiet();
   });
 });
@@ -190,18 +190,18 @@ withReceiver(named('destinations that cannot be fetched for'), () => {
     const { faults, receiver, service, background, release } = await start(['/1']);
     faults.looks = true;
     release(200);
-    receiver.answer(answerWith(200));
+    receiver.respond(respondWith(200));
     await service.request('/sms', {
       body: verification('9990000090006', {
         provider: 'sms',
         deliveryReport: { webhookUrl: receiver.url('/1'), deliveryReportType: 'final' },
       }),
     });
-    expect(receiver.posts).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
     faults.looks = false;
     await background.idle();
     await service.settle();
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.assertQuiet();
   });
 });

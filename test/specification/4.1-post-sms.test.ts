@@ -19,7 +19,7 @@ import {
 } from './world.ts';
 
 describe('4.1 the reply', () => {
-  it('a send is answered with its id, its cost, and the credit that is left', async () => {
+  it('a send gets a reply with its id, its cost, and the credit that is left', async () => {
     const service = await startWith();
     expect(await post(service, verification(NUMBER, { provider: 'sms' }))).toMatchObject({
       status: 200,

@@ -41,7 +41,7 @@ it('5.1 a key works with a scheme in letters of any case', async () => {
   expect((await service.request('/info', { apiKey: null, headers })).status).toBe(200);
 });
 
-it('5.4 the resources endpoint refuses an address that is not on the list of the project', async () => {
+it('5.4 the resources endpoint rejects an address that is not on the list of the project', async () => {
   const service = await startWith({ allowedIps: ['203.0.113.7'] });
   expect(errorOf(await service.request('/whatsapp/resources'))).toEqual({
     status: 403,

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { answerWith, HttpsReceiver } from '../support/https-receiver.ts';
+import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { verification } from '../support/seeds.ts';
 import { accepted, DAY, errorOf, HOUR, post, SECOND, startWith } from './world.ts';
@@ -7,7 +7,7 @@ import { accepted, DAY, errorOf, HOUR, post, SECOND, startWith } from './world.t
 const NAME = `6.1 delivery webhooks${hasOpenssl ? '' : ` (skipped: ${OPENSSL_MISSING})`}`;
 const UNREACHABLE_URL = 'https://example.com/hook';
 
-async function start(response = answerWith(200)) {
+async function start(response = respondWith(200)) {
   const receiver = await HttpsReceiver.open(response);
   const service = await startWith({}, { egress: receiver.egress });
   const send = (number: string, report: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
@@ -63,24 +63,24 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
     await service.advance(SECOND);
     await send('9990000100001');
     await service.advance(SECOND);
-    const secrets = receiver.posts.map(({ headers }) => headers['x-svc-webhook-secret']);
+    const secrets = receiver.requests.map(({ headers }) => headers['x-svc-webhook-secret']);
     expect(secrets).toEqual(['my-secret', 'my-secret', undefined, undefined]);
   });
 
   it('6.1 a failing receiver gets the first attempt and ten retries, and then no more', async () => {
-    const { receiver, service, send } = await start(answerWith(500));
+    const { receiver, service, send } = await start(respondWith(500));
     await send('9990000000001', { deliveryReportType: 'final' });
     await service.advance(7 * DAY);
-    expect(receiver.posts).toHaveLength(11);
+    expect(receiver.requests).toHaveLength(11);
     await service.assertQuiet();
   });
 
   it('6.1 every retry waits longer than the one before', async () => {
-    const { receiver, service, send } = await start(answerWith(503));
+    const { receiver, service, send } = await start(respondWith(503));
     const startedAt = service.now().getTime();
     await send('9990000000001', { deliveryReportType: 'final' });
     await service.advance(DAY);
-    const instants = receiver.posts.map(
+    const instants = receiver.requests.map(
       ({ headers }) => Number(headers['webhook-timestamp']) - startedAt / SECOND,
     );
     const waits = instants.slice(1).map((instant, index) => instant - (instants[index] ?? 0));
@@ -89,20 +89,20 @@ describe.skipIf(!hasOpenssl)(NAME, () => {
   });
 
   it('6.1 a receiver that takes it at last gets no further attempt', async () => {
-    const { receiver, service, send } = await start(answerWith(500));
+    const { receiver, service, send } = await start(respondWith(500));
     await send('9990000000001', { deliveryReportType: 'final' });
     await service.advance(2 * SECOND);
-    receiver.answer(answerWith(204));
+    receiver.respond(respondWith(204));
     await service.advance(HOUR);
-    expect(receiver.posts).toHaveLength(2);
+    expect(receiver.requests).toHaveLength(2);
     await service.assertQuiet();
   });
 
   it('6.1 a redirect is not followed and counts as a failure', async () => {
-    const { receiver, service, send } = await start(answerWith(302, { location: '/elsewhere' }));
+    const { receiver, service, send } = await start(respondWith(302, { location: '/elsewhere' }));
     await send('9990000000001', { deliveryReportType: 'final' });
     await service.advance(10 * SECOND);
-    expect(receiver.posts.map(({ path }) => path)).toEqual(['/hook', '/hook']);
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/hook', '/hook']);
   });
 });
 

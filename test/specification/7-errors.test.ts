@@ -32,7 +32,7 @@ test.each<[what: string, body: string, status: number, code: string]>([
   ['text that is not JSON', '{"a":', 400, 'malformed-json'],
   ['JSON that nests too deep', `${'['.repeat(40)}${']'.repeat(40)}`, 400, 'nested-too-deep'],
   ['more than 32 kB', JSON.stringify({ a: 'x'.repeat(33_000) }), 413, 'body-too-large'],
-])('7 a body of %s is refused', async (_, body, status, code) => {
+])('7 a body of %s is rejected', async (_, body, status, code) => {
   const service = await startWith();
   const response = await fetch(`${await service.url}/sms`, {
     method: 'POST',

@@ -44,7 +44,7 @@ export function startWith(
   return startService({ seed: seedWith({ rateLimit: null, ...changes }), ...options });
 }
 
-/** Posts a send and returns the reply. */
+/** Sends a message and returns the reply. */
 export function post(
   service: Harness,
   body: unknown,

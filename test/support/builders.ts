@@ -241,7 +241,7 @@ export function aDeliveryReport(given: Partial<DeliveryReport> = {}): DeliveryRe
   };
 }
 
-/** What a decision about `aSendRequest()` looks at; it accepts. */
+/** The state of a decision about `aSendRequest()`, which accepts it. */
 export function aSendState(given: Partial<SendState> = {}): SendState {
   return {
     project: aProject(),

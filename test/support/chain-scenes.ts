@@ -11,7 +11,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const SILENCE = 'No delivered receipt in time';
 export const CANNOT = 'The channel cannot carry this message';
 
-/** One piece of news and the effects it must have. */
+/** An event and the effects it must have. */
 export type Scene = readonly [event: ChainEvent, effects: readonly string[]];
 
 export const toSms = aMessage({ channels: ['sms'], prices: {} });

@@ -150,7 +150,7 @@ export class ChainWorld {
       expect(message.sentAt).toBe(before.sentAt);
       expect(message.errorReason).toBe(before.errorReason);
       const isLateRead = before.status === 'delivered' && message.status === 'read';
-      if (!isLateRead) expect(message.status, 'the status rests').toBe(before.status);
+      if (!isLateRead) expect(message.status, 'the status stays').toBe(before.status);
     }
   }
 
@@ -174,20 +174,20 @@ export class ChainWorld {
   #checkLastWord(): void {
     const { message, said, settled } = this;
     expect(settled, 'the hold is resolved once').toHaveLength(1);
-    const [carrier = null] = settled;
+    const [paidChannel = null] = settled;
     switch (message.status) {
       case 'delivered':
       case 'read':
         expect(said).toEqual(['sent', 'finally delivered']);
-        expect(carrier).not.toBeNull();
+        expect(paidChannel).not.toBeNull();
         return;
       case 'sent':
         expect(said).toEqual(['sent', 'finally sent']);
-        expect(carrier).toBe(lastChannel(message));
+        expect(paidChannel).toBe(lastChannel(message));
         return;
       case 'failed':
         expect([['finally failed'], ['sent', 'finally failed']]).toContainEqual(said);
-        expect(carrier).toBeNull();
+        expect(paidChannel).toBeNull();
         return;
       default:
         expect.unreachable(`a final message is ${message.status}`);

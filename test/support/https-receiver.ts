@@ -7,16 +7,16 @@ import type { HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { withCertificateAuthority } from './certificates.ts';
 import { hasOpenssl } from './openssl.ts';
 
-export interface ReceivedPost {
+export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: string;
 }
 
-type Response = (post: ReceivedPost, response: ServerResponse, count: number) => void;
+type Respond = (request: ReceivedRequest, response: ServerResponse, count: number) => void;
 
-export const answerWith =
-  (status: number, headers: Record<string, string> = {}): Response =>
+export const respondWith =
+  (status: number, headers: Record<string, string> = {}): Respond =>
   (_, response) =>
     response.writeHead(status, headers).end();
 
@@ -31,24 +31,24 @@ afterAll(closeAll);
 
 /** A customer's server on this machine, with a certificate of its own authority. */
 export class HttpsReceiver {
-  readonly posts: ReceivedPost[] = [];
+  readonly requests: ReceivedRequest[] = [];
   readonly port: number;
   readonly #server: Server;
   readonly #arrivals = new EventEmitter();
-  #answer: Response;
+  #respond: Respond;
 
-  static async open(answer: Response = answerWith(200)): Promise<HttpsReceiver> {
+  static async open(respond: Respond = respondWith(200)): Promise<HttpsReceiver> {
     const server = createServer({ ...certificates?.leaf });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const receiver = new HttpsReceiver(server, answer);
+    const receiver = new HttpsReceiver(server, respond);
     opened.push(receiver);
     return receiver;
   }
 
-  private constructor(server: Server, answer: Response) {
+  private constructor(server: Server, respond: Respond) {
     this.#server = server;
-    this.#answer = answer;
+    this.#respond = respond;
     this.port = (server.address() as AddressInfo).port;
     server.on('request', (request, response) => {
       let rawBody = '';
@@ -57,10 +57,10 @@ export class HttpsReceiver {
         rawBody += chunk;
       });
       request.on('end', () => {
-        const post = { path: request.url ?? '', headers: request.headers, rawBody };
-        this.posts.push(post);
-        this.#arrivals.emit('post');
-        this.#answer(post, response, this.posts.length);
+        const received = { path: request.url ?? '', headers: request.headers, rawBody };
+        this.requests.push(received);
+        this.#arrivals.emit('request');
+        this.#respond(received, response, this.requests.length);
       });
     });
   }
@@ -74,17 +74,17 @@ export class HttpsReceiver {
     return { allow: ['127.0.0.1/32', '::1/128'], ports: [this.port], ca: certificates?.ca ?? '' };
   }
 
-  answer(answer: Response): void {
-    this.#answer = answer;
+  respond(respond: Respond): void {
+    this.#respond = respond;
   }
 
-  /** Resolves when that many posts have arrived in all. */
+  /** Resolves when that many requests have arrived in all. */
   async arrived(count: number): Promise<void> {
-    while (this.posts.length < count) await once(this.#arrivals, 'post');
+    while (this.requests.length < count) await once(this.#arrivals, 'request');
   }
 
   bodies(): readonly Record<string, unknown>[] {
-    return this.posts.map(({ rawBody }) => JSON.parse(rawBody) as Record<string, unknown>);
+    return this.requests.map(({ rawBody }) => JSON.parse(rawBody) as Record<string, unknown>);
   }
 
   async close(): Promise<void> {

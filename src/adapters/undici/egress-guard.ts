@@ -20,13 +20,13 @@ export interface EgressGuardOptions {
 }
 
 /** The url is not one that may ever be connected to. */
-export class EgressRefused extends Error {
-  override readonly name = 'EgressRefused';
+export class AddressBlocked extends Error {
+  override readonly name = 'AddressBlocked';
 }
 
 /** The name leads to an address that is not allowed; it may lead elsewhere another time. */
-export class NameRefused extends Error {
-  override readonly name = 'NameRefused';
+export class NameBlocked extends Error {
+  override readonly name = 'NameBlocked';
 }
 
 /** No connection within the time allowed. */
@@ -51,7 +51,7 @@ const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 /**
  * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
- * special address among the first few refuses them all; and the address the socket ended at is checked before a byte
+ * special address among the first few blocks them all; and the address the socket ended at is checked before a byte
  * is sent. How much is read of a response is limited.
  */
 export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
@@ -63,7 +63,7 @@ export function guardedConnector(options: EgressGuardOptions): buildConnector.co
 
   return ({ hostname, port, protocol, servername }, callback) => {
     if (protocol !== 'https:' || (isIP(hostname) !== 0 && !options.rules.allows(hostname))) {
-      callback(new EgressRefused(`Not allowed: ${hostname}`), null);
+      callback(new AddressBlocked(`Not allowed: ${hostname}`), null);
       return;
     }
     const target: ConnectionOptions & TcpNetConnectOpts = {
@@ -103,7 +103,7 @@ function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildCo
     isConnected = true;
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && !options.rules.allows(remoteAddress)) {
-      socket.destroy(new NameRefused(`Connected to ${remoteAddress}, which is not allowed`));
+      socket.destroy(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
     }
   });
   socket.once('secureConnect', () => {
@@ -125,8 +125,8 @@ function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {
       address: String(address),
       family,
     }));
-    const refused = addresses.find(({ address }) => !rules.allows(address));
-    if (refused !== undefined) throw new NameRefused(`${hostname} leads to ${refused.address}`);
+    const blocked = addresses.find(({ address }) => !rules.allows(address));
+    if (blocked !== undefined) throw new NameBlocked(`${hostname} leads to ${blocked.address}`);
     // Node.js would fail in a way that nobody can catch.
     if (addresses.length === 0) throw new Error(`${hostname} has no address`);
     return addresses;

@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { AttemptFailure, AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { Connections } from './connections.ts';
-import { ConnectTimeout, EgressRefused, HandshakeFailed, NameRefused } from './egress-guard.ts';
+import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './egress-guard.ts';
 import { ResponseTooLong } from './response-limit.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -98,8 +98,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 function reasonOf(error: Error): AttemptFailure {
-  if (error instanceof EgressRefused) return 'address-refused';
-  if (error instanceof NameRefused) return 'name-refused';
+  if (error instanceof AddressBlocked) return 'address-refused';
+  if (error instanceof NameBlocked) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';
   if (error instanceof ConnectTimeout) return 'timeout';
   if (error instanceof errors.HTTPParserError || error instanceof ResponseTooLong) return 'protocol';

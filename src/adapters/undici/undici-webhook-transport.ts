@@ -76,7 +76,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     const exchange = new Promise<AttemptResult>((resolve) => {
       const { body } = request;
       const headers = headerList(request);
-      // Blocking, undici would look for the next request at the head of every response.
+      // Blocking, undici would search for the next request at the head of every response.
       const sent = { ...target, method: 'POST', headers, body, blocking: false } as const;
       new Exchange(sent, this.#connections, this.#timeoutMs, resolve);
     });

@@ -87,7 +87,7 @@ export class AttemptQueue {
     this.resume();
   }
 
-  /** Begins what may begin by now. At the first limit that is reached, the queue waits for its turn. */
+  /** Begins what may begin by now. At the first limit that is reached, the queue waits until an attempt ends. */
   resume(): void {
     while (this.#waiting.length > 0 && this.#mayBegin()) {
       const reached = this.limits.find(({ inFlight, max }) => inFlight >= max);

@@ -29,7 +29,7 @@ interface DeliverPorts {
 }
 
 /** A job whose destination is one too many for this process is due again after this time. */
-const REFUSED_JOB_DELAY_MS = 2_000;
+const SURPLUS_JOB_DELAY_MS = 2_000;
 
 /** So many are polled at a time: one query, however many destinations hang. */
 const POLLED_DESTINATIONS_MAX = 250;
@@ -57,9 +57,9 @@ export class DeliverWebhooks {
 
   /** Resolves when every job is in hand or released; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
-    const refused = jobs.filter((job) => !this.#add(job));
-    const notBefore = this.#isStopping ? 0 : this.#ports.clock.now() + REFUSED_JOB_DELAY_MS;
-    await Promise.all(refused.map((job) => this.#release(job, notBefore)));
+    const surplus = jobs.filter((job) => !this.#add(job));
+    const notBefore = this.#isStopping ? 0 : this.#ports.clock.now() + SURPLUS_JOB_DELAY_MS;
+    await Promise.all(surplus.map((job) => this.#release(job, notBefore)));
   }
 
   /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
@@ -119,11 +119,11 @@ export class DeliverWebhooks {
   async #fetchAndAttempt(destination: Destination, project: InHand): Promise<number | null> {
     const { job } = destination;
     if (destination.isLost || this.#isStopping) return destination.isIdle ? 0 : null;
-    const room = this.#roomOf(destination, project);
-    if (room === 0) return null;
+    const capacity = this.#capacityFor(destination, project);
+    if (capacity === 0) return null;
     // What is recorded during the fetch may still be read as due.
     const known = new Set(destination.fetched);
-    const limit = room + known.size;
+    const limit = capacity + known.size;
     try {
       const due = await this.#ports.fetchDueEvents.execute({ job, limit });
       this.#isFetchFailing = false;
@@ -133,7 +133,7 @@ export class DeliverWebhooks {
         return null;
       }
       destination.hasMore = due.events.length === limit;
-      destination.take(due.events.filter(({ id }) => !known.has(id)).slice(0, room), due.leasedUntil);
+      destination.take(due.events.filter(({ id }) => !known.has(id)).slice(0, capacity), due.leasedUntil);
       this.#fetchAhead(destination);
       return due.events.length === 0 && destination.isIdle ? due.notBefore : null;
     } catch (error) {
@@ -176,14 +176,14 @@ export class DeliverWebhooks {
   }
 
   /** How many new events to fetch. A fetch reads what is in hand once more, so that a small one is not worth it. */
-  #roomOf({ queue, fetched }: Destination, project: InHand): number {
+  #capacityFor({ queue, fetched }: Destination, project: InHand): number {
     const limits = DELIVERY_LIMITS;
-    const room = Math.min(
+    const capacity = Math.min(
       limits.fetchedPerDestination - queue.size,
       limits.fetchedPerProject - project.fetched,
       limits.fetched - this.#all.fetched,
     );
-    if (room >= limits.fetchedMin) return room;
+    if (capacity >= limits.fetchedMin) return capacity;
     return fetched.size === 0 ? limits.fetchedMin : 0;
   }
 

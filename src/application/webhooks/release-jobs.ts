@@ -6,7 +6,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 
-/** A job to give back. It is due again when its next event is, but not before this instant. */
+/** A job to release. It is due again when its next event is, but not before this instant. */
 interface Release {
   readonly job: LeasedJob<WebhookWork>;
   readonly notBefore: number;

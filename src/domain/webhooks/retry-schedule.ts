@@ -5,7 +5,7 @@ export type NextAttempt = { readonly kind: 'retry'; readonly at: number } | { re
 
 /** Specification 6.1: up to ten retries after the first attempt. */
 export const DELIVERY_RETRIES_MAX = 10;
-/** The specification names no backoff: a customer who waits for a code needs the early steps to be short. */
+/** The specification names no backoff: a customer who waits for a code needs short delays at first. */
 export const DELIVERY_FIRST_DELAY_MS = 5 * millisecondsInSecond;
 export const DELIVERY_DELAY_FACTOR = 3;
 export const DELIVERY_DELAY_MS_MAX = 6 * millisecondsInHour;

@@ -30,8 +30,8 @@ export class MemoryApi {
   project: Project = aProject({ environment: 'dev' });
   /** The result of every send. */
   receipt: SendResult = RECEIPT;
-  /** Refuses every send while set. */
-  sendRefusal: Rejection | null = null;
+  /** Rejects every send while set. */
+  sendRejection: Rejection | null = null;
   /** Thrown by every use case but authentication and readiness while set. */
   fault: Error | null = null;
   /** Sends wait for this promise before they resolve. */
@@ -55,7 +55,7 @@ export class MemoryApi {
       this.sent.push(command);
       await this.gate;
       this.#throwFault();
-      if (this.sendRefusal !== null) throw new Rejected(this.sendRefusal);
+      if (this.sendRejection !== null) throw new Rejected(this.sendRejection);
       return this.receipt;
     },
   };

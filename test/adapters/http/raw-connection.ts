@@ -38,7 +38,7 @@ export class RawConnection {
     await this.#next('drain');
   }
 
-  /** Whether the server refused to hear what was sent. */
+  /** Whether the server closed the connection while it was written to. */
   get wasReset(): boolean {
     return this.#wasReset;
   }

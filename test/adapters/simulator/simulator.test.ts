@@ -38,10 +38,10 @@ it('gives each part of a message an id, and receipts under them', async () => {
 
 it('brings an event again that could not be recorded, and no other', async () => {
   const { clock, logger, simulator, delivered } = world();
-  let refusals = 1;
+  let rejections = 1;
   await simulator.start(async (events) => {
-    if (idsOf(events)[0]?.includes(anSmsId(2)) && refusals > 0) {
-      refusals -= 1;
+    if (idsOf(events)[0]?.includes(anSmsId(2)) && rejections > 0) {
+      rejections -= 1;
       throw new Error('no database');
     }
     delivered.push(...events);

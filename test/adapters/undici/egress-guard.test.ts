@@ -38,7 +38,7 @@ async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${s
   return result;
 }
 
-const REFUSED = { kind: 'failed', reason: 'name-refused' };
+const REJECTED = { kind: 'failed', reason: 'name-refused' };
 
 describe('addresses a name leads to', () => {
   const specials = [...specialIpv4(), ...specialIpv6()].filter((_, at) => at % 6 === 0);
@@ -67,8 +67,8 @@ describe('addresses a name leads to', () => {
     expect(cases.length).toBeGreaterThanOrEqual(40);
   });
 
-  test.each(cases)('%s: refused, nothing connected to', async (_, lookup) => {
-    expect(await postTo(lookup)).toEqual(REFUSED);
+  test.each(cases)('%s: rejected, nothing connected to', async (_, lookup) => {
+    expect(await postTo(lookup)).toEqual(REJECTED);
     expect(sink.connections).toBe(0);
   });
 
@@ -84,7 +84,7 @@ describe('addresses a name leads to', () => {
     // 240.0.0.1 cannot be routed, so that the test does not reach out to a public machine.
     const rules = { allows: (address: string) => address === '240.0.0.1' };
     const error = await connectError({ rules, lookup: answering(changing) });
-    expect(error.name).not.toBe('NameRefused');
+    expect(error.name).not.toBe('NameBlocked');
     expect(sink.connections).toBe(0);
   });
 
@@ -110,7 +110,7 @@ describe('addresses a name leads to', () => {
 });
 
 describe('address literals', () => {
-  it('of the whole corpus are refused, and none is looked up or connected to', async () => {
+  it('of the whole corpus are rejected, and none is looked up or connected to', async () => {
     let lookups = 0;
     const transport = new UndiciWebhookTransport({
       allowedPorts: [sink.port],
@@ -129,10 +129,10 @@ describe('address literals', () => {
   });
 
   test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254', '0.0.0.0', '::'])(
-    'are refused by the connector as well: %s',
+    'are rejected by the connector as well: %s',
     async (hostname) => {
       const error = await connectError({ rules: egressRules([]), lookup: answering(LOOPBACK) }, hostname);
-      expect(error.name).toBe('EgressRefused');
+      expect(error.name).toBe('AddressBlocked');
       expect(sink.connections).toBe(0);
     },
   );
@@ -145,7 +145,7 @@ describe('the connector', () => {
       'receiver.example.com',
       'http:',
     );
-    expect(error.name).toBe('EgressRefused');
+    expect(error.name).toBe('AddressBlocked');
     expect(sink.connections).toBe(0);
   });
 
@@ -164,7 +164,7 @@ describe('the connector', () => {
       'https:',
       other.port,
     );
-    expect(error.name).toBe('NameRefused');
+    expect(error.name).toBe('NameBlocked');
     expect([checks, other.bytes]).toEqual([2, 0]);
     await other.close();
   });
@@ -199,7 +199,7 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
     expect(await post()).toMatchObject({ kind: 'responded', status: 200 });
     expect(receiver.connections).toBe(1);
     const [, other] = await Promise.all([post(), post()]);
-    expect(other).toMatchObject(REFUSED);
+    expect(other).toMatchObject(REJECTED);
     await transport.close();
     expect(trap.connections).toBe(0);
     await Promise.all([receiver.close(), trap.close()]);

@@ -15,7 +15,7 @@ describe('the corpus', () => {
     expect(urls.filter((url) => accept(url) !== null)).toEqual([]);
   });
 
-  it('has 200 different good urls, and none is refused', () => {
+  it('has 200 different good urls, and none is rejected', () => {
     const urls = goodUrls();
     expect(new Set(urls).size).toBe(200);
     expect(urls.filter((url) => accept(url) === null)).toEqual([]);
@@ -50,8 +50,8 @@ describe('what an operator allows', () => {
   it('is a list of networks, with the names used in them', () => {
     const own = egressRules(['127.0.0.0/8']);
     const accepted = ['https://127.0.0.1/', 'https://localhost/', 'https://receiver/'];
-    const refused = ['https://127.1/', 'https://10.0.0.1/', 'https://[::1]/', 'http://localhost/'];
+    const rejected = ['https://127.1/', 'https://10.0.0.1/', 'https://[::1]/', 'http://localhost/'];
     expect(accepted.filter((url) => parseWebhookUrl(url, own, ports) === null)).toEqual([]);
-    expect(refused.filter((url) => parseWebhookUrl(url, own, ports) !== null)).toEqual([]);
+    expect(rejected.filter((url) => parseWebhookUrl(url, own, ports) !== null)).toEqual([]);
   });
 });

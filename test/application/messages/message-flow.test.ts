@@ -184,8 +184,8 @@ describe('the way of a message', () => {
   });
 
   it('is not accepted from a project without an account', async () => {
-    const stranger = aProject({ id: '664abc0000000000000000ff' });
-    const command = { project: stranger, request: aSendRequest(), idempotency: null };
+    const otherProject = aProject({ id: '664abc0000000000000000ff' });
+    const command = { project: otherProject, request: aSendRequest(), idempotency: null };
     await expect(world.container.get(SendMessages).execute(command)).rejects.toThrow(
       'Project 664abc0000000000000000ff has no account',
     );

@@ -101,7 +101,7 @@ function world() {
         ]);
       });
     },
-    async books() {
+    async ledgerState() {
       const [account] = await unitOfWork.read((stores) => stores.accounts.byProjectIds([project.id]));
       const messages = await database.knex('messages').select('sms_id').orderBy('sms_id');
       const jobs = await database.knex('jobs').select('id');
@@ -138,7 +138,7 @@ describe('SendMessages', () => {
         [0, 1, 2].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
       );
       expect(here.units).toHaveLength(2);
-      expect(await here.books()).toEqual({
+      expect(await here.ledgerState()).toEqual({
         held: 3 * PRICE,
         smsIds: receipts.map(({ smsId }) => smsId).sort(),
         jobs: 3,
@@ -176,15 +176,15 @@ describe('SendMessages', () => {
     expect(here.units).toHaveLength(2);
     mayCommit.open();
     await Promise.all([first, second]);
-    expect(await here.books()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
+    expect(await here.ledgerState()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
   });
 
   it('fails everybody, and charges for what may have been stored once at most, when the database stays away', async () => {
     here.faults.push('after-commit', 'before-commit');
-    const answers = await Promise.allSettled(
+    const replies = await Promise.allSettled(
       [0, 1].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
     );
-    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(await here.books()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
+    expect(replies.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await here.ledgerState()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
   });
 });

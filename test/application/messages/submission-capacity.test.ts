@@ -32,7 +32,7 @@ it('keeps every other channel and environment free while one provider is at its 
   expect(capacity.retryAt('sms', 'dev', NOW)).toBeNull();
 });
 
-it('spreads a backlog at the pace at which a hanging provider gives capacity back', () => {
+it('spreads a backlog as slowly as a hanging provider releases capacity', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
   capacity.begin('sms', 'live', LIMIT);
   const retries = Array.from({ length: 4 }, () => capacity.retryAt('sms', 'live', NOW));

@@ -76,7 +76,7 @@ describe('ApplySeed', () => {
     expect((await world.account()).balance).toBe(iqd(1_000));
   });
 
-  it('gives way when another process fills the database meanwhile', async () => {
+  it('stops when another process fills the database meanwhile', async () => {
     const { unitOfWork } = world;
     const slower = world.container.get(ports.keyHasher);
     const racing = new ApplySeed({

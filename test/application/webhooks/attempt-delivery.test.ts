@@ -66,7 +66,7 @@ async function attempt(event: WebhookEvent) {
   return { result, request: requests[0] };
 }
 
-it('posts the body of an event to its url, and gives the result of the transport', async () => {
+it('sends the body of an event to its url, and returns the result of the transport', async () => {
   const { result, request } = await attempt(delivery(null));
   expect(result).toEqual(SENT);
   expect(request).toMatchObject({ url: 'https://customer.example/status', body: delivery(null).body });
@@ -101,7 +101,7 @@ it('signs an inbound event with the secret of its number, and counts its attempt
   expect([...headers.values()]).toContain('3');
 });
 
-it('posts nothing when the secret cannot be opened', async () => {
+it('sends nothing when the secret cannot be opened', async () => {
   const { result, request } = await attempt(delivery('under another key'));
   expect(result).toEqual({ kind: 'failed', reason: 'secret-unreadable' });
   expect(request).toBeUndefined();

@@ -70,7 +70,7 @@ describe('the attempt limiter', () => {
     ]);
   });
 
-  it('counts an endpoint over all projects, and gives each of them its turn', () => {
+  it('counts an endpoint over all projects, and serves the projects one after the other', () => {
     const world = new World({ attemptsPerEndpoint: 10 });
     world.open('big', 'shared.example/', 500);
     world.open('small', 'shared.example/', 10);

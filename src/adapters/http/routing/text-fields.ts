@@ -20,7 +20,7 @@ export function textField(name: string, min: number, max: number) {
   return checkedText(name, min, max, FORBIDDEN_IN_TEXTS, (text) => text.replace(FOREIGN_LINE_END, '\n'));
 }
 
-/** Whether a one-line text holds only characters that every database gives back unchanged. */
+/** Whether a one-line text holds only characters that every database returns unchanged. */
 export function isClean(text: string): boolean {
   return !FORBIDDEN_IN_NAMES.test(text);
 }

@@ -9,7 +9,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-request-id': 'request-1',
 };
-const REFUSED = { ...HEADERS, 'x-error-code': 'validation-failed' };
+const REJECTED = { ...HEADERS, 'x-error-code': 'validation-failed' };
 
 const INFO: ObservedReply = {
   method: 'GET',
@@ -22,7 +22,7 @@ const LIMITED: ObservedReply = {
   method: 'POST',
   route: '/sms',
   status: 429,
-  headers: { ...REFUSED, 'retry-after': '60' },
+  headers: { ...REJECTED, 'retry-after': '60' },
   body: '{"message":"Rate limit exceeded","waitMinutes":1,"maxRequests":5,"timeWindowMinutes":10}',
 };
 const TRACKED = '/sms/track/:smsId';
@@ -42,11 +42,11 @@ describe('documented replies', () => {
     ['a limit', LIMITED],
     [
       'a 404 of a route',
-      { ...INFO, route: TRACKED, status: 404, headers: REFUSED, body: '{"message":"SMS not found"}' },
+      { ...INFO, route: TRACKED, status: 404, headers: REJECTED, body: '{"message":"SMS not found"}' },
     ],
     [
       'a 404 of no route',
-      { ...INFO, route: null, status: 404, headers: REFUSED, body: '{"message":"Not found"}' },
+      { ...INFO, route: null, status: 404, headers: REJECTED, body: '{"message":"Not found"}' },
     ],
     [
       'a 405',
@@ -54,7 +54,7 @@ describe('documented replies', () => {
         ...INFO,
         method: 'PUT',
         status: 405,
-        headers: { ...REFUSED, allow: 'GET' },
+        headers: { ...REJECTED, allow: 'GET' },
         body: '{"message":"no"}',
       },
     ],
@@ -88,11 +88,11 @@ describe('planted violations', () => {
       { ...LIMITED, headers: { ...HEADERS, 'retry-after': '60' } },
       'X-Error-Code does not fit',
     ],
-    ['an error code on success', { ...INFO, headers: REFUSED }, 'X-Error-Code does not fit'],
-    ['a missing header', { ...LIMITED, headers: REFUSED }, 'Retry-After is missing'],
+    ['an error code on success', { ...INFO, headers: REJECTED }, 'X-Error-Code does not fit'],
+    ['a missing header', { ...LIMITED, headers: REJECTED }, 'Retry-After is missing'],
     [
       'a header of the wrong form',
-      { ...LIMITED, headers: { ...REFUSED, 'retry-after': 'soon' } },
+      { ...LIMITED, headers: { ...REJECTED, 'retry-after': 'soon' } },
       'Retry-After: soon',
     ],
     ['a missing field', { ...INFO, body: '{"projectName":"Demo"}' }, "must have required property 'credit'"],

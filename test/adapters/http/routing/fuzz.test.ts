@@ -16,7 +16,7 @@ import { HttpWorld } from '../http-world.ts';
 const RUNS = 3_000;
 const TIMEOUT_MS = 120_000;
 
-const REFUSALS: readonly Rejection[] = [
+const REJECTIONS: readonly Rejection[] = [
   { kind: 'idempotency-conflict' },
   { kind: 'sender-id-not-found' },
   { kind: 'trial-mode' },
@@ -150,7 +150,7 @@ const call = fc.record({
   ),
   idempotencyKey: fc.option(fc.constantFrom('key-1', 'k'.repeat(256), 'two words'), { freq: 5 }),
   requestId: fc.option(fc.constantFrom('mine', 'x'.repeat(200), '<b>'), { freq: 5 }),
-  rejection: fc.option(fc.constantFrom(...REFUSALS), { freq: 5 }),
+  rejection: fc.option(fc.constantFrom(...REJECTIONS), { freq: 5 }),
   body: bodyText,
 });
 
@@ -187,7 +187,7 @@ it(
     const statuses = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(call, async (given) => {
-        world.api.sendRefusal = given.rejection;
+        world.api.sendRejection = given.rejection;
         const status = await send(given);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         expect(status).toBeLessThan(500);
@@ -206,7 +206,7 @@ it(
 
 it('notices a planted fault', async () => {
   world.api.fault = new Error('planted');
-  world.api.sendRefusal = null;
+  world.api.sendRejection = null;
   expect((await world.call('GET', '/info')).status).toBe(500);
   world.api.fault = new Rejected({ kind: 'trial-mode' });
   expect((await world.call('GET', '/info')).status).toBe(400);

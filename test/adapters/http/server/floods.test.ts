@@ -131,7 +131,7 @@ describe('more requests than the process serves at a time', () => {
 
   it('replies 503 in the order of the requests of a connection', async () => {
     connection.write(sends(5));
-    await untilRefused(2);
+    await untilRejected(2);
     openGate();
     const received = await connection.until(/X-Request-Id: n4\r\n.*}$/s);
     expect(idsOf(received)).toEqual(idsTo(5));
@@ -157,7 +157,7 @@ describe('more requests than the process serves at a time', () => {
   });
 });
 
-async function untilRefused(count: number): Promise<void> {
+async function untilRejected(count: number): Promise<void> {
   while (world.seen.filter(({ status }) => status === 503).length < count) {
     await world.call('GET', '/healthz');
   }

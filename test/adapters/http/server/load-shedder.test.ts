@@ -11,7 +11,7 @@ afterEach(() => world.close());
 
 it.each([
   ['failed', new Error('the use case is broken'), 500],
-  ['were refused', null, 400],
+  ['were rejected', null, 400],
 ])('has capacity again for the next request when as many as it takes %s', async (_, fault, status) => {
   world = await new HttpWorld({ limits: { requestsMax: REQUESTS_MAX } }).open();
   world.api.fault = fault;
