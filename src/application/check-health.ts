@@ -1,11 +1,18 @@
 import { CHANNELS } from '../domain/shared/channel.ts';
+import { WORKER_SEEN_MS } from './jobs/worker-heartbeat.ts';
 import type { ChannelProviders } from './ports/channel-provider.ts';
 import type { Clock } from './ports/clock.ts';
 import type { JobQueue } from './ports/job-queue.ts';
+import type { Stores } from './ports/stores.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
 
 /** How long a database that responded is taken to be well without another query, in milliseconds. */
 export const HEALTH_FRESH_MS = 1_000;
+
+/** A due job that has waited longer than this many milliseconds says that workers are missing, or too few. */
+export const JOBS_WAIT_MAX_MS = 60_000;
+
+const SECOND_MS = 1_000;
 
 export interface DependencyHealth {
   readonly name: string;
@@ -20,6 +27,12 @@ export interface Readiness {
   readonly dependencies: readonly DependencyHealth[];
 }
 
+/** What one check of the database says: of itself, and of the jobs and workers whose rows it holds. */
+interface DatabaseHealth {
+  readonly database: DependencyHealth;
+  readonly work: readonly DependencyHealth[];
+}
+
 interface HealthPorts {
   readonly unitOfWork: UnitOfWork;
   readonly jobQueue: JobQueue;
@@ -29,13 +42,15 @@ interface HealthPorts {
 
 const NO_PROVIDER = 'no provider: live projects do not have this channel';
 
+const UNKNOWN = { ok: false, critical: false, detail: 'unknown while the database is away' } as const;
+
 /** Whether this process can do its work, dependency by dependency. */
 export class CheckHealth {
   readonly #ports: HealthPorts;
   #isStopping = false;
   /** The check in flight: however many ask at once, it takes one connection. */
-  #databaseCheck: Promise<DependencyHealth> | null = null;
-  #lastGoodCheck: { readonly health: DependencyHealth; readonly at: number } | null = null;
+  #databaseCheck: Promise<DatabaseHealth> | null = null;
+  #lastGoodCheck: { readonly health: DatabaseHealth; readonly at: number } | null = null;
 
   constructor(ports: HealthPorts) {
     this.#ports = ports;
@@ -47,16 +62,17 @@ export class CheckHealth {
   }
 
   /**
-   * Callers share one query of the database. A good result holds for a second, a bad one does not: the end of an
-   * outage is told at once. The queue and the stop need no query.
+   * Callers share one check of the database, its jobs and its workers. It holds for a second when the database responds,
+   * and not at all when it does not: the end of an outage is told at once. The queue and the stop need no query.
    */
   async readiness(): Promise<Readiness> {
-    const dependencies = [await this.#database(), this.#queue(), ...this.#channels()];
+    const { database, work } = await this.#database();
+    const dependencies = [database, this.#queue(), ...work, ...this.#channels()];
     const ready = !this.#isStopping && dependencies.every(({ ok, critical }) => ok || !critical);
     return { ready, dependencies };
   }
 
-  #database(): Promise<DependencyHealth> | DependencyHealth {
+  #database(): Promise<DatabaseHealth> | DatabaseHealth {
     const last = this.#lastGoodCheck;
     if (last !== null && Math.abs(this.#ports.clock.now() - last.at) < HEALTH_FRESH_MS) return last.health;
     this.#databaseCheck ??= this.#askDatabase().finally(() => {
@@ -65,16 +81,41 @@ export class CheckHealth {
     return this.#databaseCheck;
   }
 
-  async #askDatabase(): Promise<DependencyHealth> {
+  async #askDatabase(): Promise<DatabaseHealth> {
     const { unitOfWork, clock } = this.#ports;
+    let work: readonly DependencyHealth[];
     try {
       await unitOfWork.ping();
+      work = await unitOfWork.read((stores) => this.#work(stores));
     } catch {
-      return { name: 'database', ok: false, critical: true, detail: 'does not answer' };
+      return {
+        database: { name: 'database', ok: false, critical: true, detail: 'does not answer' },
+        work: [
+          { name: 'jobs', ...UNKNOWN },
+          { name: 'workers', ...UNKNOWN },
+        ],
+      };
     }
-    const health = { name: 'database', ok: true, critical: true, detail: 'answers' };
+    const health = { database: { name: 'database', ok: true, critical: true, detail: 'answers' }, work };
     this.#lastGoodCheck = { health, at: clock.now() };
     return health;
+  }
+
+  /** Requests are accepted without a worker: their jobs wait in the database. */
+  async #work({ jobs, workers }: Stores): Promise<readonly DependencyHealth[]> {
+    const now = this.#ports.clock.now();
+    const next = await jobs.nextDue();
+    const { count, newestAt } = await workers.seenSince(now - WORKER_SEEN_MS);
+    const waitedMs = next === null ? 0 : now - next.dueAt;
+    return [
+      {
+        name: 'jobs',
+        ok: waitedMs <= JOBS_WAIT_MAX_MS,
+        critical: false,
+        detail: waitedMs > 0 ? `the oldest due job has waited ${inSeconds(waitedMs)}` : 'none due',
+      },
+      { name: 'workers', ok: count > 0, critical: false, detail: workersDetail(count, newestAt, now) },
+    ];
   }
 
   /** What carries the messages of live projects. */
@@ -91,4 +132,15 @@ export class CheckHealth {
     const problem = this.#ports.jobQueue.unavailableReason();
     return { name: 'queue', ok: problem === null, critical: false, detail: problem ?? 'carries jobs' };
   }
+}
+
+function workersDetail(count: number, newestAt: number | null, now: number): string {
+  if (newestAt === null) return 'none seen';
+  // The clock of a worker may be ahead.
+  const age = inSeconds(Math.max(0, now - newestAt));
+  return count === 0 ? `none seen for ${age}` : `${count} seen, the last one ${age} ago`;
+}
+
+function inSeconds(ms: number): string {
+  return `${Math.floor(ms / SECOND_MS)} s`;
 }

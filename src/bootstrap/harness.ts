@@ -180,6 +180,7 @@ export class Harness {
     }
     this.#clock.moveTo(target);
     await this.settle();
+    await this.#service.roots.workerHeartbeat.beat();
   }
 
   /** Does all work that is due at the present instant. */

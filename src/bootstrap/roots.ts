@@ -8,6 +8,7 @@ import { CheckHealth } from '../application/check-health.ts';
 import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
+import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
@@ -53,6 +54,7 @@ export const resolveRoots = (container: Container) =>
     runJobs: RunJobs,
     sendMessages: SendMessages,
     trackMessage: TrackMessage,
+    workerHeartbeat: WorkerHeartbeat,
   });
 
 function resolve<Found extends object>(

@@ -65,6 +65,7 @@ export class Service {
     await Promise.all(roots.channelProviders.all().map((provider) => provider.start(record)));
     await roots.jobQueue.consume((jobs) => roots.runJobs.execute(jobs));
     this.#loop.start();
+    await roots.workerHeartbeat.start({ repeats: this.#parts.watchesClock });
   }
 
   /** Resolves with the port the HTTP interface listens on. */
@@ -109,6 +110,7 @@ export class Service {
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
     await roots.background.idle();
+    await roots.workerHeartbeat.stop();
     await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));
     await roots.webhookTransport.close();
     await roots.database.close();

@@ -36,6 +36,7 @@ export const ports = {
   wakeSignal: port<WakeSignal>('WakeSignal'),
   recordBatchWindow: port<Delay>('RecordBatchWindow'),
   fetchInterval: port<Delay>('FetchInterval'),
+  heartbeatInterval: port<Timeout>('HeartbeatInterval'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */

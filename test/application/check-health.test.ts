@@ -1,10 +1,19 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { CheckHealth, HEALTH_FRESH_MS } from '../../src/application/check-health.ts';
-import { NOW } from '../support/builders.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CheckHealth, HEALTH_FRESH_MS, JOBS_WAIT_MAX_MS } from '../../src/application/check-health.ts';
+import { type ApplicationWorld, openApplication } from '../support/application-world.ts';
+import { anSmsId, NOW } from '../support/builders.ts';
 
 const WELL = { name: 'database', ok: true, critical: true, detail: 'answers' };
 const DOWN = { name: 'database', ok: false, critical: true, detail: 'does not answer' };
 const QUEUE = { name: 'queue', ok: true, critical: false, detail: 'carries jobs' };
+
+const JOBS = { name: 'jobs', ok: true, critical: false, detail: 'none due' };
+const WORKERS = { name: 'workers', ok: true, critical: false, detail: '1 seen, the last one 0 s ago' };
+const [JOBS_UNKNOWN, WORKERS_UNKNOWN] = [JOBS, WORKERS].map((each) => ({
+  ...each,
+  ok: false,
+  detail: 'unknown while the database is away',
+}));
 
 const NO_PROVIDER = 'no provider: live projects do not have this channel';
 const SMS = { name: 'sms', ok: true, critical: false, detail: 'bound to the SMSC' };
@@ -20,8 +29,11 @@ let now: number;
 let asked: { reply: () => void; fail: () => void }[];
 let unavailableReason: string | null;
 let health: CheckHealth;
+let world: ApplicationWorld;
 
-beforeEach(() => {
+beforeEach(async () => {
+  world = await openApplication({ projects: [] });
+  await seeWorker('first');
   smsIsWell = true;
   now = NOW;
   asked = [];
@@ -30,7 +42,7 @@ beforeEach(() => {
   health = new CheckHealth({
     unitOfWork: {
       run: never,
-      read: never,
+      read: (work) => world.unitOfWork.read(work),
       ping: () =>
         new Promise((resolve, reject) => {
           asked.push({ reply: resolve, fail: () => reject(new Error('away')) });
@@ -59,11 +71,25 @@ beforeEach(() => {
   });
 });
 
+afterEach(() => world.close());
+
+const seeWorker = (id: string, at = NOW) => world.unitOfWork.run(({ workers }) => workers.markSeen(id, at));
+
+/** What is said of jobs and workers at an instant. */
+async function workAt(instant: number): Promise<unknown> {
+  now = instant;
+  const readiness = health.readiness();
+  asked.at(-1)?.reply();
+  const { ready, dependencies } = await readiness;
+  expect(ready).toBe(true);
+  return dependencies.filter(({ name }) => name === 'jobs' || name === 'workers');
+}
+
 /** Asks once, with the database answering. */
 async function askWell(): Promise<void> {
   const reply = health.readiness();
   asked.at(-1)?.reply();
-  expect(await reply).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
+  expect(await reply).toEqual({ ready: true, dependencies: [WELL, QUEUE, JOBS, WORKERS, ...CHANNELS] });
 }
 
 describe('CheckHealth', () => {
@@ -72,7 +98,7 @@ describe('CheckHealth', () => {
     expect(asked).toHaveLength(1);
     asked[0]?.reply();
     for (const reply of await Promise.all(replies)) {
-      expect(reply).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
+      expect(reply).toEqual({ ready: true, dependencies: [WELL, QUEUE, JOBS, WORKERS, ...CHANNELS] });
     }
   });
 
@@ -80,9 +106,13 @@ describe('CheckHealth', () => {
     expect(HEALTH_FRESH_MS).toBe(1_000);
     await askWell();
     now = NOW + 999;
-    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, QUEUE, ...CHANNELS] });
+    expect(await health.readiness()).toEqual({
+      ready: true,
+      dependencies: [WELL, QUEUE, JOBS, WORKERS, ...CHANNELS],
+    });
     expect(asked).toHaveLength(1);
     now = NOW + 1_000;
+    await seeWorker('first', now);
     await askWell();
     expect(asked).toHaveLength(2);
   });
@@ -97,7 +127,10 @@ describe('CheckHealth', () => {
   it('shares a bad reply, and asks anew at the next question', async () => {
     const replies = [health.readiness(), health.readiness()];
     asked[0]?.fail();
-    const down = { ready: false, dependencies: [DOWN, QUEUE, ...CHANNELS] };
+    const down = {
+      ready: false,
+      dependencies: [DOWN, QUEUE, JOBS_UNKNOWN, WORKERS_UNKNOWN, ...CHANNELS],
+    };
     expect(await Promise.all(replies)).toEqual([down, down]);
     expect(asked).toHaveLength(1);
     await askWell();
@@ -108,9 +141,15 @@ describe('CheckHealth', () => {
     await askWell();
     unavailableReason = 'not reachable';
     const queue = { ...QUEUE, ok: false, detail: 'not reachable' };
-    expect(await health.readiness()).toEqual({ ready: true, dependencies: [WELL, queue, ...CHANNELS] });
+    expect(await health.readiness()).toEqual({
+      ready: true,
+      dependencies: [WELL, queue, JOBS, WORKERS, ...CHANNELS],
+    });
     health.stopping();
-    expect(await health.readiness()).toEqual({ ready: false, dependencies: [WELL, queue, ...CHANNELS] });
+    expect(await health.readiness()).toEqual({
+      ready: false,
+      dependencies: [WELL, queue, JOBS, WORKERS, ...CHANNELS],
+    });
     expect(asked).toHaveLength(1);
   });
 
@@ -120,7 +159,50 @@ describe('CheckHealth', () => {
     asked.at(-1)?.reply();
     expect(await reply).toMatchObject({
       ready: true,
-      dependencies: [WELL, QUEUE, { ...SMS, ok: false }, {}, {}],
+      dependencies: [WELL, QUEUE, JOBS, WORKERS, { ...SMS, ok: false }, {}, {}],
     });
+  });
+
+  it('says how long the oldest due job has waited, and that a minute is too long', async () => {
+    expect(JOBS_WAIT_MAX_MS).toBe(60_000);
+    const work = { kind: 'start-attempt', smsId: anSmsId(1), attemptNumber: 0 } as const;
+    await world.unitOfWork.run(({ jobs }) => jobs.add([{ id: 'job', dueAt: NOW + 1_000, work }]));
+    await seeWorker('first', NOW + 61_000);
+    expect(await workAt(NOW)).toMatchObject([JOBS, {}]);
+    expect(await workAt(NOW + 13_999)).toMatchObject([
+      { ...JOBS, detail: 'the oldest due job has waited 12 s' },
+      {},
+    ]);
+    expect(await workAt(NOW + 61_000)).toMatchObject([
+      { ...JOBS, detail: 'the oldest due job has waited 60 s' },
+      {},
+    ]);
+    expect(await workAt(NOW + 62_000)).toMatchObject([
+      { ...JOBS, ok: false, detail: 'the oldest due job has waited 61 s' },
+      {},
+    ]);
+  });
+
+  it('says how many workers were seen in the last 15 seconds, and when the last one was', async () => {
+    await seeWorker('second', NOW + 5_000);
+    expect(await workAt(NOW + 15_000)).toEqual([
+      JOBS,
+      { ...WORKERS, detail: '2 seen, the last one 10 s ago' },
+    ]);
+    expect(await workAt(NOW + 20_000)).toEqual([
+      JOBS,
+      { ...WORKERS, detail: '1 seen, the last one 15 s ago' },
+    ]);
+    expect(await workAt(NOW + 21_000)).toEqual([
+      JOBS,
+      { ...WORKERS, ok: false, detail: 'none seen for 16 s' },
+    ]);
+    await world.database.knex('workers').delete();
+    expect(await workAt(NOW + 22_000)).toEqual([JOBS, { ...WORKERS, ok: false, detail: 'none seen' }]);
+  });
+
+  it('counts a worker whose clock is ahead as seen now', async () => {
+    await seeWorker('first', NOW + 3_000);
+    expect(await workAt(NOW)).toEqual([JOBS, WORKERS]);
   });
 });

@@ -15,6 +15,7 @@ import { storesContract } from './stores.contract.ts';
 import { submissionStoreContract } from './submission-store.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
 import { webhookStoresContract } from './webhook-stores.contract.ts';
+import { workerStoreContract } from './worker-store.contract.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const POSTGRES_POOL_SIZE = 8;
@@ -90,6 +91,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('catalog stores', () => catalogStoresContract(open));
   describe('message, job and idempotency stores', () => storesContract(open));
   describe('submission store', () => submissionStoreContract(open));
+  describe('worker store', () => workerStoreContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));

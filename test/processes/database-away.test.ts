@@ -57,6 +57,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
           dependencies: [
             { name: 'database', ok: false, critical: true, detail: 'does not answer' },
             { name: 'queue', ok: true, critical: false, detail: 'carries jobs' },
+            { name: 'jobs', ok: false, critical: false, detail: 'unknown while the database is away' },
+            { name: 'workers', ok: false, critical: false, detail: 'unknown while the database is away' },
             ...['sms', 'whatsapp', 'telegram'].map((name) => ({
               name,
               ok: true,

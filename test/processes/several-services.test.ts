@@ -90,6 +90,42 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
+    it('shows in /readyz that no worker runs, and how long the oldest due job has waited', async () => {
+      const [api] = await groupWith(1_000_000).start([{ role: 'api' }]);
+      const work = async () => {
+        const { status, body } = await api.request('/readyz');
+        const { dependencies } = body as { dependencies: readonly { name: string }[] };
+        return [status, ...dependencies.filter(({ name }) => name === 'jobs' || name === 'workers')];
+      };
+      const jobs = { name: 'jobs', critical: false };
+      const workers = { name: 'workers', critical: false };
+      expect((await api.request('/sms', send(0))).status).toBe(200);
+      group.clock.at += 61_000;
+      expect(await work()).toEqual([
+        200,
+        { ...jobs, ok: false, detail: 'the oldest due job has waited 61 s' },
+        { ...workers, ok: false, detail: 'none seen' },
+      ]);
+
+      const [worker] = await group.start([{ role: 'worker' }]);
+      await group.settle();
+      group.clock.at += 15_000;
+      expect(await work()).toEqual([
+        200,
+        { ...jobs, ok: true, detail: 'none due' },
+        { ...workers, ok: true, detail: '1 seen, the last one 15 s ago' },
+      ]);
+      group.clock.at += 1_000;
+      expect(await work()).toMatchObject([200, {}, { ok: false, detail: 'none seen for 16 s' }]);
+
+      await worker.service.roots.workerHeartbeat.beat();
+      group.clock.at += 1_000;
+      expect(await work()).toMatchObject([200, {}, { ok: true }]);
+      await worker.service.stop();
+      group.clock.at += 1_000;
+      expect(await work()).toMatchObject([200, {}, { ok: false, detail: 'none seen' }]);
+    });
+
     it('submits every attempt from one worker only', async () => {
       const [api] = await groupWith(1_000_000).start([
         { role: 'api' },

@@ -49,6 +49,8 @@ describe('a live project', () => {
       dependencies: [
         { name: 'database' },
         { name: 'queue' },
+        { name: 'jobs', ok: true, critical: false, detail: 'none due' },
+        { name: 'workers', ok: true, critical: false, detail: '1 seen, the last one 0 s ago' },
         { name: 'sms', ok: true, critical: false, detail: 'simulator, nothing is sent' },
         { name: 'whatsapp', ok: true, critical: false, detail: none },
         { name: 'telegram', ok: true, critical: false, detail: none },

@@ -19,6 +19,7 @@ import { SqlSenderIdStore } from './stores/sender-id-store.ts';
 import { SqlSubmissionStore } from './stores/submission-store.ts';
 import { SqlWebhookEventStore } from './stores/webhook-event-store.ts';
 import { SqlWhatsappStore } from './stores/whatsapp-store.ts';
+import { SqlWorkerStore } from './stores/worker-store.ts';
 
 /** How often a transaction is tried that conflicts with others. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
@@ -102,6 +103,7 @@ function storesOn(session: Session): Stores {
     webhookEvents: new SqlWebhookEventStore(session),
     circuitBreakers: new SqlCircuitBreakerStore(session),
     inboundWebhooks: new SqlInboundWebhookStore(session),
+    workers: new SqlWorkerStore(session),
     installation: new SqlInstallationStore(session),
   };
 }

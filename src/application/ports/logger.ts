@@ -27,6 +27,7 @@ export type LogEvent =
   | 'webhook_renewal_failed'
   | 'work_loop_failed'
   | 'work_loop_recovered'
+  | 'worker_heartbeat_failed'
   | 'worker_started';
 
 /** One structured line per event. No method throws or waits. */

@@ -7,6 +7,7 @@ import type { MessageStore } from './message-store.ts';
 import type { ProjectStore } from './project-store.ts';
 import type { SubmissionStore } from './submission-store.ts';
 import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from './webhook-stores.ts';
+import type { WorkerStore } from './worker-store.ts';
 
 /**
  * Everything that one transaction can read and write. Every method is plural: one call per batch. Calls take effect in
@@ -27,5 +28,6 @@ export interface Stores {
   readonly webhookEvents: WebhookEventStore;
   readonly circuitBreakers: CircuitBreakerStore;
   readonly inboundWebhooks: InboundWebhookStore;
+  readonly workers: WorkerStore;
   readonly installation: InstallationStore;
 }

@@ -4,6 +4,8 @@ import { HmacKeyHasher } from '../../adapters/node/hmac-key-hasher.ts';
 import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
+import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
+import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-heartbeat.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { adapters, ports } from '../tokens.ts';
@@ -23,6 +25,7 @@ export const system = ({ clock, logger, secretKey }: SystemParts) =>
     bind(ports.keyHasher).toConstantValue(new HmacKeyHasher({ secretKey }));
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
+    bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
     bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());
     bind(ports.wakeSignal).toResolvedValue(
       (localWakeSignal: LocalWakeSignal) => localWakeSignal,

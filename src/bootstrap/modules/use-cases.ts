@@ -10,6 +10,7 @@ import { CheckHealth } from '../../application/check-health.ts';
 import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
+import { WorkerHeartbeat } from '../../application/jobs/worker-heartbeat.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
 import { CorrelateReceipts } from '../../application/messages/correlate-receipts.ts';
@@ -34,6 +35,7 @@ import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
+const { heartbeatInterval } = ports;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -122,6 +124,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     wakeSignal,
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger });
+  wire(bind, WorkerHeartbeat, { unitOfWork, heartbeatInterval, clock, ids: idSource, logger });
   wire(bind, RedriveJobs, { unitOfWork, clock });
   wire(bind, AuditLedger, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });

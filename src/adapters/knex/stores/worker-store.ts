@@ -1,0 +1,38 @@
+import type { WorkerStore } from '../../../application/ports/worker-store.ts';
+import type { Insert } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
+
+const MARK_SEEN = {
+  table: 'workers',
+  columns: { id: 'text', seen_at: 'bigint' },
+  orderBy: 'id',
+  onConflict: 'ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at',
+} as const satisfies Insert<string>;
+
+export class SqlWorkerStore implements WorkerStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async markSeen(id: string, seenAt: number): Promise<void> {
+    await this.#session.insert(MARK_SEEN, [{ id, seen_at: seenAt }]);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#session.execute('DELETE FROM workers WHERE id = ?', [id]);
+  }
+
+  async seenSince(since: number): Promise<{ readonly count: number; readonly newestAt: number | null }> {
+    const [row] = await this.#session.query(
+      'SELECT COUNT(CASE WHEN seen_at >= ? THEN 1 END) AS seen, MAX(seen_at) AS newest FROM workers',
+      [since],
+    );
+    return { count: row?.seen as number, newestAt: row?.newest as number | null };
+  }
+
+  async sweep(before: number): Promise<number> {
+    return this.#session.execute('DELETE FROM workers WHERE seen_at < ?', [before]);
+  }
+}

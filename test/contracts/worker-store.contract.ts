@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { NOW } from '../support/builders.ts';
+import { type Storage, storageOfSuite } from './storage.ts';
+
+/** What every worker store promises. */
+export function workerStoreContract(open: () => Promise<Storage>): void {
+  const { run, read } = storageOfSuite(open);
+  const seenSince = (since: number) => read(({ workers }) => workers.seenSince(since));
+
+  it('has seen no worker at first', async () => {
+    expect(await seenSince(0)).toEqual({ count: 0, newestAt: null });
+  });
+
+  it('counts the workers seen at an instant or later, and names the newest of all', async () => {
+    await run(async ({ workers }) => {
+      await workers.markSeen('first', NOW - 1);
+      await workers.markSeen('second', NOW);
+      await workers.markSeen('third', NOW + 1);
+    });
+    expect(await seenSince(NOW)).toEqual({ count: 2, newestAt: NOW + 1 });
+    expect(await seenSince(NOW + 2)).toEqual({ count: 0, newestAt: NOW + 1 });
+  });
+
+  it('counts a worker that was seen several times once, at the latest call', async () => {
+    await run(({ workers }) => workers.markSeen('same', NOW));
+    await run(({ workers }) => workers.markSeen('same', NOW + 5_000));
+    expect(await seenSince(NOW)).toEqual({ count: 1, newestAt: NOW + 5_000 });
+  });
+
+  it('deletes one worker and leaves the others, also when it is not there', async () => {
+    await run(async ({ workers }) => {
+      await workers.markSeen('stays', NOW);
+      await workers.markSeen('goes', NOW + 1);
+    });
+    await run(({ workers }) => workers.delete('goes'));
+    await run(({ workers }) => workers.delete('goes'));
+    expect(await seenSince(0)).toEqual({ count: 1, newestAt: NOW });
+  });
+
+  it('sweeps the workers last seen before an instant', async () => {
+    await run(async ({ workers }) => {
+      await workers.markSeen('old', NOW - 1);
+      await workers.markSeen('kept', NOW);
+    });
+    expect(await run(({ workers }) => workers.sweep(NOW))).toBe(1);
+    expect(await seenSince(0)).toEqual({ count: 1, newestAt: NOW });
+  });
+}
