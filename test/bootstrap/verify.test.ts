@@ -9,6 +9,9 @@ import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../src/bootstrap/exit-c
 import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { runProgram } from '../support/program.ts';
 
+/** Each test starts several programs, one after the other. */
+const PROGRAMS_MS_MAX = 60_000;
+
 const folder = mkdtempSync(join(tmpdir(), 'barid-verify-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -24,7 +27,9 @@ function verifyAt(databaseUrl: string) {
   });
 }
 
-it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until both are gone', async () => {
+it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until both are gone', {
+  timeout: PROGRAMS_MS_MAX,
+}, async () => {
   const filename = join(folder, 'barid.db');
   const database = openDatabase({ kind: 'sqlite', filename });
   await database.migrate();
@@ -62,7 +67,9 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
   });
 });
 
-it('verify prints one line of reason when it cannot use a database', async () => {
+it('verify prints one line of reason when it cannot use a database', {
+  timeout: PROGRAMS_MS_MAX,
+}, async () => {
   expect(await verify(join(folder, 'new.db'))).toEqual({
     code: EXIT_UNAVAILABLE,
     stdout: '',

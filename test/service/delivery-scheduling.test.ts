@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
+import type { WebhookTransport } from '../../src/application/ports/webhook-transport.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
@@ -27,13 +28,15 @@ const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPE
 /** A service with a clock of its own, whose destinations are polled again and again, or never. */
 async function start({ polls = true } = {}) {
   let isPolling = polls;
+  let poll: () => void = () => {};
   const clock = { at: START, now: () => clock.at };
   const intervals = new EventEmitter();
   const byHand = new ContainerModule(({ rebind }) => {
     rebind(ports.clock).toConstantValue(clock);
-    rebind(ports.webhookTransport).toResolvedValue(() => transport);
+    rebind(ports.webhookTransport).toResolvedValue(() => watched);
     rebind(ports.fetchInterval).toConstantValue((over) => {
       intervals.emit('begun');
+      poll = over;
       if (isPolling) setTimeout(over, POLL_MS);
     });
   });
@@ -46,6 +49,18 @@ async function start({ polls = true } = {}) {
     ca,
     timeoutMs: MINUTE,
   });
+  const responses = new EventEmitter();
+  let responseCount = 0;
+  const watched: WebhookTransport = {
+    acceptUrl: (url) => transport.acceptUrl(url),
+    close: () => transport.close(),
+    async send(request) {
+      const result = await transport.send(request);
+      responseCount += 1;
+      setImmediate(() => responses.emit('handled'));
+      return result;
+    },
+  };
   const service = await startService({
     egress: receiver.egress,
     now: START,
@@ -72,12 +87,33 @@ async function start({ polls = true } = {}) {
     isPolling = false;
     await polled(1);
   };
+  const resumePolling = () => {
+    isPolling = true;
+    poll();
+  };
+  /** Resolves when the service has handled so many responses in all. */
+  const handled = async (count: number) => {
+    while (responseCount < count) await once(responses, 'handled');
+  };
   const respond = (status: number) => {
     for (const response of held.splice(0)) response.writeHead(status).end();
   };
   const idle = () => service.service.roots.background.idle();
   const events = () => service.service.roots.database.knex('webhook_events');
-  return { clock, receiver, service, held, send, polled, endPolling, respond, idle, events };
+  return {
+    clock,
+    receiver,
+    service,
+    held,
+    send,
+    polled,
+    endPolling,
+    resumePolling,
+    handled,
+    respond,
+    idle,
+    events,
+  };
 }
 
 async function jobsOf(service: Harness) {
@@ -186,7 +222,19 @@ withReceiver(named('a destination in hand'), () => {
   });
 
   it('begins nothing under a lease that may be over, though its events were fetched before', async () => {
-    const { clock, receiver, service, held, send, polled, endPolling, respond, idle, events } = await start();
+    const {
+      clock,
+      receiver,
+      service,
+      send,
+      polled,
+      endPolling,
+      resumePolling,
+      handled,
+      respond,
+      idle,
+      events,
+    } = await start();
     const count = AT_ONCE + 10;
     for (let number = 0; number < count; number += 1) await send(number);
     await receiver.arrived(AT_ONCE);
@@ -195,8 +243,11 @@ withReceiver(named('a destination in hand'), () => {
     // A process that stalls: the lease runs out while fetched events wait for their turn.
     await leaseElsewhere(service);
     clock.at = START + LEASE_MS;
-    for (const response of held.splice(0, 20)) response.writeHead(200).end();
     respond(200);
+    await handled(AT_ONCE);
+    expect(receiver.requests).toHaveLength(AT_ONCE);
+    // The next poll finds that the job is lost.
+    resumePolling();
     await idle();
     expect(receiver.requests).toHaveLength(AT_ONCE);
     expect(await events().where({ is_open: 1 })).toHaveLength(count);
