@@ -95,7 +95,6 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     admission,
     query: pricingQuery,
     ok: { description: 'One page of the price list', schema: priceList },
-    rejections: { 400: { description: 'A query parameter is not valid' } },
     async handle({ query: { page, limit, countryIso: country } }) {
       const countryIso = country?.toUpperCase() ?? null;
       const { total, rows } = await catalog.internationalPrices({ countryIso }, { page, limit });

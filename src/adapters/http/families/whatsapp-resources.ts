@@ -107,7 +107,6 @@ export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResour
     admission: projectKey(authenticate, 'resources'),
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
-    rejections: { 400: { description: 'A query parameter is not valid' } },
     fault: RESOURCES_FAILED,
     async handle({ caller: project, query: { includeTemplateComponents } }) {
       const businesses = await catalog.whatsappResources(project);

@@ -133,8 +133,11 @@ function requestBodyOf({ body, rawBody }: Route): unknown {
   return { description, required: true, content: { [mediaType]: { schema: BYTES_SCHEMA } } };
 }
 
+/** The reply to a query that does not fit its schema. */
+const INVALID_QUERY = { 400: { description: 'A query parameter is not valid' } };
+
 function responsesOf(declared: Route, envelope: ErrorEnvelope): Record<string, unknown> {
-  const { admission, body, rawBody, bypassesLoadShedding = false, fault = INTERNAL_ERROR } = declared;
+  const { admission, query, body, rawBody, bypassesLoadShedding = false, fault = INTERNAL_ERROR } = declared;
   const mediaType = body === null ? rawBody?.mediaType : JSON_TYPE;
   const errors = [
     fault,
@@ -142,11 +145,12 @@ function responsesOf(declared: Route, envelope: ErrorEnvelope): Record<string, u
     ...admission.errors,
     ...(mediaType === undefined ? [] : [BODY_TOO_LARGE, unsupportedMediaType(mediaType)]),
   ];
+  const rejections = { ...(query === null ? {} : INVALID_QUERY), ...declared.rejections };
   return {
     200: replyResponse(declared.ok, body === null ? [] : UNKNOWN_FIELDS_HEADERS),
     ...Object.fromEntries(errors.map((error) => [error.status, errorResponse(error, envelope)])),
     ...Object.fromEntries(
-      Object.entries(declared.rejections ?? {}).map(([status, rejection]) => [
+      Object.entries(rejections).map(([status, rejection]) => [
         status,
         rejectionResponse(Number(status), rejection, envelope),
       ]),

@@ -56,7 +56,7 @@ interface Documentation {
   readonly summary: string;
   readonly params?: z.ZodObject;
   readonly requestHeaders?: readonly DocumentedHeader[];
-  /** The statuses other than 200, beside those that follow from admission and body. */
+  /** The statuses other than 200, beside those that follow from admission and query, and 413 and 415 of a body. */
   readonly rejections?: Readonly<Record<number, DocumentedError>>;
   /** What an unexpected fault is replied to with, where the specification wants another than the usual 500. */
   readonly fault?: HttpError;
