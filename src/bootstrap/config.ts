@@ -107,7 +107,7 @@ const provider = z
 const ENTRIES = {
   PORT: {
     fallback: '3000',
-    description: 'port of the HTTP interface; 0 takes a free one',
+    description: 'port of the HTTP interface; 0 takes a free one, and so does a worker without `PORT`',
     schema: wholeNumber(0, 65_535),
   },
   HOST: { fallback: '127.0.0.1', description: 'address it listens on', schema: z.string().min(1) },
@@ -186,6 +186,9 @@ const ENTRIES = {
 type Name = keyof typeof ENTRIES;
 type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']> };
 
+/** A worker needs no fixed port: it must not take the one of an api process on the same machine. */
+const WORKER_PORT = '0';
+
 /** Secrets may also come from a file named by the same name with `_FILE`. */
 const FROM_FILE: ReadonlySet<string> = new Set(['DATABASE_URL', 'QUEUE_URL', 'SECRET_KEY']);
 
@@ -207,9 +210,9 @@ export function configNames(): readonly string[] {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const mistakes: ConfigMistake[] = [];
   const parsed: Partial<Record<Name, unknown>> = {};
-  for (const [name, { schema, fallback }] of Object.entries(ENTRIES) as [Name, (typeof ENTRIES)[Name]][]) {
+  for (const [name, { schema }] of Object.entries(ENTRIES) as [Name, (typeof ENTRIES)[Name]][]) {
     try {
-      const result = schema.safeParse(rawValue(environment, name) ?? fallback);
+      const result = schema.safeParse(rawValue(environment, name) ?? fallbackOf(name, environment));
       if (result.success) parsed[name] = result.data;
       else mistakes.push({ name, problem: result.error.issues[0]?.message ?? 'is not valid' });
     } catch (error) {
@@ -234,6 +237,10 @@ function rawValue(
   if (file !== undefined && file !== '') return readFileSync(file, 'utf8').trim();
   const value = environment[name];
   return value === '' ? undefined : value;
+}
+
+function fallbackOf(name: Name, environment: Readonly<Record<string, string | undefined>>): string {
+  return name === 'PORT' && environment.ROLE === 'worker' ? WORKER_PORT : ENTRIES[name].fallback;
 }
 
 function assemble(parsed: Parsed): Config {

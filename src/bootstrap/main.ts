@@ -65,13 +65,14 @@ async function run(config: Config): Promise<void> {
     seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(seedText(config.seedFile)),
   });
   await startOrEnd(service);
-  const port = config.role === 'worker' ? null : await listen(service, config);
+  const port = await listen(service, config);
   // A reader of this line may stop the process at once.
   stopOnSignal(service);
-  if (port === null) {
-    logger.info('worker_started', { database: config.database.kind, queue: config.queue.kind });
+  const url = `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`;
+  if (config.role === 'worker') {
+    logger.info('worker_started', { url, database: config.database.kind, queue: config.queue.kind });
   } else {
-    console.log(banner(config, `http://${isIPv6(config.host) ? `[${config.host}]` : config.host}:${port}`));
+    console.log(banner(config, url));
   }
 }
 

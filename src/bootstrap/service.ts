@@ -44,7 +44,7 @@ export class Service {
       polls: parts.watchesClock,
     });
     this.http = createHttpServer({
-      families: routeFamilies(roots),
+      families: routeFamilies(roots, parts.role),
       logger: parts.logger,
       requestIds: () => roots.idSource.hex24(parts.clock.now()),
       ...(parts.observeReply === undefined ? {} : { observeReply: parts.observeReply }),

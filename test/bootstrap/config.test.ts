@@ -122,6 +122,14 @@ describe('what is read', () => {
     );
   });
 
+  it('gives a worker without PORT a free port, so that an api process on the same machine keeps 3000', () => {
+    const database = { DATABASE_URL: 'postgres://u@h/d' };
+    expect(readConfig({ ...database, ROLE: 'worker' }).port).toBe(0);
+    expect(readConfig({ ...database, ROLE: 'worker', PORT: '' }).port).toBe(0);
+    expect(readConfig({ ...database, ROLE: 'worker', PORT: '9100' }).port).toBe(9_100);
+    expect(readConfig({ ...database, ROLE: 'api' }).port).toBe(3_000);
+  });
+
   it('reads the default of the table for every name', () => {
     const written = Object.fromEntries(configEntries().map(({ name, fallback }) => [name, fallback]));
     expect(readConfig(written)).toEqual(readConfig({}));

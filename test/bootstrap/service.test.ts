@@ -173,6 +173,29 @@ describe('Service', () => {
     expect(consumers).toBe(0);
   });
 
+  it('sends heartbeats from its start to its stop in the role all, and none in the role api', async () => {
+    let waiting = 0;
+    const counted = new ContainerModule(({ rebind }) => {
+      rebind(ports.heartbeatInterval).toConstantValue(() => {
+        waiting += 1;
+        return () => {
+          waiting -= 1;
+        };
+      });
+    });
+    for (const [role, expected] of [
+      ['all', 1],
+      ['api', 0],
+    ] as const) {
+      const service = serviceWith({ role, overrides: [counted] });
+      await service.start();
+      expect(waiting).toBe(expected);
+      expect(await service.roots.database.knex('workers').pluck('id')).toHaveLength(expected);
+      await service.stop();
+      expect(waiting).toBe(0);
+    }
+  });
+
   it('rejects when its port is taken, and can still be stopped', async () => {
     const [holder, late] = [serviceWith(), serviceWith()];
     await Promise.all([holder.start(), late.start()]);

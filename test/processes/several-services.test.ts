@@ -126,6 +126,21 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(await work()).toMatchObject([200, {}, { ok: false, detail: 'none seen' }]);
     });
 
+    it('serves /healthz and /readyz from a worker, and no other endpoint of the interface', async () => {
+      const [worker] = await groupWith(1_000_000).start([{ role: 'worker' }]);
+      expect(await worker.request('/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
+      expect(await worker.request('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+      for (const [path, body] of [['/sms', send(0)], ['/info'], ['/sender-ids']] as const) {
+        expect(await worker.request(path, body)).toMatchObject({ status: 404 });
+      }
+      const { body } = await worker.request('/openapi.json');
+      expect(Object.keys((body as { paths: object }).paths)).toEqual([
+        '/healthz',
+        '/readyz',
+        '/openapi.json',
+      ]);
+    });
+
     it('submits every attempt from one worker only', async () => {
       const [api] = await groupWith(1_000_000).start([
         { role: 'api' },

@@ -30,9 +30,9 @@ export interface MemberOptions {
 export class Member {
   readonly service: Service;
   readonly logger: RecordingLogger;
-  readonly #port: number | null;
+  readonly #port: number;
 
-  constructor(service: Service, logger: RecordingLogger, port: number | null) {
+  constructor(service: Service, logger: RecordingLogger, port: number) {
     this.service = service;
     this.logger = logger;
     this.#port = port;
@@ -152,7 +152,7 @@ export class ServiceGroup {
       onSubmission: (message) => this.submitted.push(message),
     });
     await service.start();
-    const member = new Member(service, logger, role === 'worker' ? null : await service.listen(0, LOOPBACK));
+    const member = new Member(service, logger, await service.listen(0, LOOPBACK));
     this.#members.push(member);
     return member;
   }

@@ -3,15 +3,21 @@ import { healthRoutes } from '../../adapters/http/families/health.ts';
 import { messageRoutes } from '../../adapters/http/families/messages.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
+import type { Role } from '../config.ts';
 import type { Roots } from '../roots.ts';
 
-/** Every family of routes with its use cases, the busiest first: paths are matched in this order. */
-export function routeFamilies(roots: Roots): readonly RouteFamily[] {
+/**
+ * The families of routes that a role serves, with their use cases. The busiest comes first: paths are matched in this
+ * order. A worker serves health only.
+ */
+export function routeFamilies(roots: Roots, role: Role): readonly RouteFamily[] {
+  const health = healthRoutes({ health: roots.checkHealth });
+  if (role === 'worker') return [health];
   const { authenticateProject: authenticate, readCatalog: catalog, sendMessages, trackMessage } = roots;
   return [
     messageRoutes({ authenticate, sendMessages, trackMessage }),
     catalogRoutes({ authenticate, catalog }),
     whatsappResourceRoutes({ authenticate, catalog }),
-    healthRoutes({ health: roots.checkHealth }),
+    health,
   ];
 }
