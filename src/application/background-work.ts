@@ -3,7 +3,7 @@ import type { Logger } from './ports/logger.ts';
 
 /**
  * Calls to the outside whose callers do not wait for them. Their state is committed before they start and after they
- * end. The callers bound them: `SubmissionCapacity` for channels, the scheduler for webhooks.
+ * end. The callers bound them: `SubmissionCapacity` for channels, `AttemptLimiter` for webhooks.
  */
 export class BackgroundWork {
   readonly #logger: Logger;
