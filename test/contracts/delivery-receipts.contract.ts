@@ -10,6 +10,7 @@ import {
 } from '../../src/application/messages/correlate-receipts.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
 import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
 import type { DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
@@ -21,6 +22,9 @@ import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
 /** Messages whose submit result and receipt come at the same moment. */
 const RACES = 40;
+/** How often two processes get each other's receipts, and how many of them at once. */
+const CROSSINGS = 8;
+const CROSSING_IDS = 20;
 const DELIVERED: DeliveryReceipt = { kind: 'delivered' };
 
 /** What recording submit results and delivery receipts promises, whichever comes first. */
@@ -70,7 +74,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         ),
       );
       const projectId = aProject().id;
-      await stores.ledger.post([depositEntry({ projectId, reference: 'opening', at: NOW }, iqd(80_000))]);
+      await stores.ledger.post([depositEntry({ projectId, reference: 'opening', at: NOW }, iqd(800_000))]);
       await stores.ledger.post(
         numbers.map((number) =>
           holdEntry({ projectId, reference: anSmsId(number), at: NOW }, aMessage().cost),
@@ -153,6 +157,37 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     const statuses = await Promise.all(numbers.map(statusOf));
     expect(statuses).toEqual(numbers.map(() => 'delivered'));
     expect(await spent()).toEqual({ held: 0, spent: iqd(80 * RACES) });
+  });
+
+  it('lets two processes record what each has submitted and the other has receipts for, without a deadlock', async () => {
+    const numbers = Array.from({ length: 2 * CROSSINGS * CROSSING_IDS }, (_, index) => index + 1);
+    await dispatching(...numbers);
+    let tries = 0;
+    const counting: UnitOfWork = {
+      run: (work, durability) =>
+        storage.unitOfWork.run((stores) => {
+          tries += 1;
+          return work(stores);
+        }, durability),
+      read: (work) => storage.unitOfWork.read(work),
+      ping: () => storage.unitOfWork.ping(),
+    };
+    const [one, other] = [aProcess(new LossyUnitOfWork(counting)), aProcess(new LossyUnitOfWork(counting))];
+    for (let crossing = 0; crossing < CROSSINGS; crossing += 1) {
+      const crossed = numbers.slice(2 * crossing * CROSSING_IDS, 2 * (crossing + 1) * CROSSING_IDS);
+      const [odd, even] = [
+        crossed.filter((number) => number % 2),
+        crossed.filter((number) => number % 2 === 0),
+      ];
+      await Promise.all([
+        one.submitted(...odd.map((number) => accepted(number, `id-${number}`))),
+        one.received(...even.map((number) => receipt(`id-${number}`))),
+        other.submitted(...even.map((number) => accepted(number, `id-${number}`))),
+        other.received(...odd.map((number) => receipt(`id-${number}`))),
+      ]);
+    }
+    expect(tries).toBe(one.unitOfWork.transactions + other.unitOfWork.transactions);
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80 * numbers.length) });
   });
 
   it('takes a message of several parts for delivered when every part is', async () => {

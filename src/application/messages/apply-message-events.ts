@@ -2,6 +2,7 @@ import { Batcher } from '../batcher.ts';
 import type { SubmissionReceipt } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { IdentifiedReceipt } from '../ports/submission-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AdvanceMessages, MessageEvent } from './advance-messages.ts';
@@ -20,7 +21,7 @@ type Item =
   | { readonly kind: 'submitted'; readonly attempt: SubmittedAttempt }
   | { readonly kind: 'received'; readonly receipt: SubmissionReceipt };
 
-/** Records what channel providers say, at once or later: one transaction per batch. */
+/** Records what channel providers say, at once or later: one transaction per batch, and one for receipts that come early. */
 export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #batcher: Batcher<Item, null>;
@@ -45,18 +46,29 @@ export class ApplyMessageEvents {
   }
 
   async #record(items: readonly Item[]): Promise<readonly null[]> {
-    const { unitOfWork, correlateReceipts, advanceMessages, wakeSignal, logger } = this.#ports;
+    const { unitOfWork, correlateReceipts, advanceMessages, wakeSignal } = this.#ports;
     const attempts = items.flatMap((item) => (item.kind === 'submitted' ? [item.attempt] : []));
     const receipts = items.flatMap((item) => (item.kind === 'received' ? [item.receipt] : []));
-    const dropped = await unitOfWork.run(async (stores) => {
-      const early = await correlateReceipts.recordIds(stores, attempts);
-      const resolved = await correlateReceipts.resolve(stores, receipts);
-      await advanceMessages.execute(stores, [...attempts.map(submittedEvent), ...early, ...resolved.events]);
-      return resolved.dropped;
+    const early = await unitOfWork.run(async (stores) => {
+      const awaited = await correlateReceipts.recordIds(stores, attempts);
+      const found = await correlateReceipts.find(stores, receipts);
+      await advanceMessages.execute(stores, [...attempts.map(submittedEvent), ...awaited, ...found.events]);
+      return found.early;
     });
-    if (dropped > 0) logger.warn('provider_receipts_dropped', { count: dropped });
+    if (early.length > 0) await this.#recordEarly(early);
     wakeSignal.wake();
     return items.map(() => null);
+  }
+
+  /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
+  async #recordEarly(receipts: readonly IdentifiedReceipt[]): Promise<void> {
+    const { unitOfWork, correlateReceipts, advanceMessages, logger } = this.#ports;
+    const dropped = await unitOfWork.run(async (stores) => {
+      const parked = await correlateReceipts.park(stores, receipts);
+      await advanceMessages.execute(stores, parked.events);
+      return parked.dropped;
+    });
+    if (dropped > 0) logger.warn('provider_receipts_dropped', { count: dropped });
   }
 }
 

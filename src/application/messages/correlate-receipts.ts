@@ -60,29 +60,42 @@ export class CorrelateReceipts {
     return parked.map((each) => receiptEvent(each, each));
   }
 
-  /** The receipts whose attempt is known; the others are parked, or dropped when too many are parked already. */
-  async resolve(
+  /** The events of receipts whose attempt is known, and the receipts that come early. Locks nothing. */
+  async find(
     { submissions }: Stores,
     receipts: readonly SubmissionReceipt[],
-  ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: number }> {
-    if (receipts.length === 0) return { events: [], dropped: 0 };
+  ): Promise<{ readonly events: readonly MessageEvent[]; readonly early: readonly IdentifiedReceipt[] }> {
+    if (receipts.length === 0) return { events: [], early: [] };
     const kept = receipts.map(inStoredForm);
     const found = await submissions.find(kept);
-    const early = kept.filter((_, index) => found[index] === null);
-    const outcomes = new Map<IdentifiedReceipt, AttemptRef | 'parked' | 'dropped'>();
-    if (early.length > 0) {
-      const now = this.#clock.now();
-      const expiresAt = now + PARKED_RECEIPT_LIFETIME_MS;
-      const parked = await submissions.park(early, { expiresAt, idsMax: PARKED_IDS_MAX });
-      for (const [index, each] of early.entries()) outcomes.set(each, parked[index] ?? 'dropped');
-      await submissions.sweep(now, early.length * SWEPT_PER_ID);
-    }
-    const events = kept.flatMap((each, index): readonly MessageEvent[] => {
-      const attempt = found[index] ?? outcomes.get(each);
-      return typeof attempt === 'object' ? [receiptEvent(attempt, each)] : [];
-    });
-    return { events, dropped: [...outcomes.values()].filter((outcome) => outcome === 'dropped').length };
+    return {
+      events: kept.flatMap((each, index) => eventFor(found[index] ?? null, each)),
+      early: kept.filter((_, index) => found[index] === null),
+    };
   }
+
+  /**
+   * Parks early receipts, or drops them when too many are parked already. Returns the events of those whose id was recorded
+   * meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.
+   */
+  async park(
+    { submissions }: Stores,
+    early: readonly IdentifiedReceipt[],
+  ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: number }> {
+    const now = this.#clock.now();
+    const limits = { expiresAt: now + PARKED_RECEIPT_LIFETIME_MS, idsMax: PARKED_IDS_MAX };
+    const outcomes = await submissions.park(early, limits);
+    await submissions.sweep(now, early.length * SWEPT_PER_ID);
+    const attempts = outcomes.map((outcome) => (typeof outcome === 'object' ? outcome : null));
+    return {
+      events: early.flatMap((each, index) => eventFor(attempts[index] ?? null, each)),
+      dropped: outcomes.filter((outcome) => outcome === 'dropped').length,
+    };
+  }
+}
+
+function eventFor(attempt: AttemptRef | null, receipt: IdentifiedReceipt): readonly MessageEvent[] {
+  return attempt === null ? [] : [receiptEvent(attempt, receipt)];
 }
 
 function receiptEvent(
