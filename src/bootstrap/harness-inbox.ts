@@ -1,5 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
+import { canonicalPhoneNumber, type PhoneNumber } from '../domain/shared/phone-number.ts';
 
 /** How long `next` waits by the process clock: much longer than the service needs, much shorter than a test may take. */
 const NEXT_TIMEOUT_MS = 1_000;
@@ -13,7 +14,7 @@ export interface InboxMessage extends SimulatedMessage {
   readonly code: string | null;
 }
 
-/** Which messages: those to one number, on one channel, or all. */
+/** Which messages: those to one number in any spelling that a send takes, on one channel, or all. */
 export interface InboxFilter {
   readonly to?: string;
   readonly channel?: string;
@@ -89,7 +90,8 @@ export class Inbox {
 
 function matches(message: InboxMessage, { to, channel }: InboxFilter): boolean {
   return (
-    (to === undefined || message.phoneNumber === to) && (channel === undefined || message.channel === channel)
+    (to === undefined || message.phoneNumber === canonicalPhoneNumber(to as PhoneNumber)) &&
+    (channel === undefined || message.channel === channel)
   );
 }
 

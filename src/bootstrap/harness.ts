@@ -8,6 +8,7 @@ import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts
 import type { Clock } from '../application/ports/clock.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
+import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
 import type { EgressConfig, ProvidersConfig } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
@@ -133,8 +134,9 @@ export class Harness {
     });
   }
 
-  /** Where the HTTP interface is; the port is opened when this is first read. */
+  /** Where the HTTP interface is; the port is opened when this is first read. Rejects once the harness is closed. */
   get url(): Promise<string> {
+    if (this.#closed !== null) return Promise.reject(new Error('The harness is closed'));
     this.#url ??= this.#service.listen(0, LOOPBACK).then((port) => `http://${LOOPBACK}:${port}`);
     return this.#url;
   }
@@ -199,10 +201,15 @@ export class Harness {
 
   /**
    * Makes a channel reject later submissions to a number, so that its messages fall back. Every call adds one channel;
-   * a script does not restore it.
+   * a script does not restore it. Takes every spelling that a send takes, and throws for what is no phone number.
    */
   without(phoneNumber: string, channel: Channel): void {
-    this.#unreachable.add(`${phoneNumber} ${channel}`);
+    if (!isPhoneNumber(phoneNumber)) {
+      throw new Error(
+        `"${phoneNumber}" is no phone number: write 10 to 15 digits, for example 9647701234567`,
+      );
+    }
+    this.#unreachable.add(`${canonicalPhoneNumber(phoneNumber)} ${channel}`);
   }
 
   /**

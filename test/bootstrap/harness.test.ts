@@ -172,6 +172,22 @@ describe('a handset without channels', () => {
     expect(channelsOf(harness)).toEqual(['sms']);
   });
 
+  it('takes every spelling of a number in without() and in the inbox', async () => {
+    const harness = await harnessWith();
+    harness.without('07701234567', 'whatsapp');
+    harness.without('009647701234567', 'telegram');
+    await send(harness, NUMBER, { provider: 'whatsapp-telegram-sms' });
+    expect((await harness.inbox.next({ to: '07701234567' })).channel).toBe('sms');
+    expect(harness.inbox.all({ to: '009647701234567' })).toHaveLength(1);
+  });
+
+  it('throws in without() for what is no phone number', async () => {
+    const harness = await harnessWith();
+    expect(() => harness.without('+9647701234567', 'whatsapp')).toThrow(
+      '"+9647701234567" is no phone number: write 10 to 15 digits, for example 9647701234567',
+    );
+  });
+
   it('keeps channels unreachable when a script is set, before or after', async () => {
     const harness = await harnessWith();
     harness.script(({ channel }) => (channel === 'telegram' ? { result: 'rejected' } : null));
@@ -203,6 +219,16 @@ describe("the test runner's fake timers", () => {
     await harness.assertQuiet();
     await harness.close();
   });
+});
+
+it('rejects requests to a harness that is closed, and opens no port', async () => {
+  for (const opened of [false, true]) {
+    const harness = await harnessWith();
+    if (opened) await harness.url;
+    await harness.close();
+    await expect(harness.request('/healthz')).rejects.toThrow('The harness is closed');
+    expect(harness.service.http.server.listening).toBe(false);
+  }
 });
 
 it('closes a harness at the end of the block that uses it', async () => {
