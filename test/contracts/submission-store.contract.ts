@@ -145,6 +145,28 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await read(({ submissions }) => submissions.find([id('early')]))).toEqual([attempt(1)]);
   });
 
+  it('keeps what is parked under an id for as long as the last of its receipts', async () => {
+    await run(({ submissions }) =>
+      submissions.park([receipt('long', 'sent')], { ...LIMITS, expiresAt: NOW }),
+    );
+    await run(async ({ submissions }) => {
+      await submissions.park([receipt('long')], LIMITS);
+      expect(await submissions.sweep(NOW, 10)).toBe(0);
+    });
+    expect(
+      await run(({ submissions }) => submissions.record([{ ...id('long'), ...attempt(1) }], LATER)),
+    ).toEqual([
+      { ...receipt('long', 'sent'), ...attempt(1) },
+      { ...receipt('long'), ...attempt(1) },
+    ]);
+  });
+
+  it('does not shorten the life of an id by a receipt that comes after it', async () => {
+    await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
+    await run(({ submissions }) => submissions.park([receipt('known')], { ...LIMITS, expiresAt: NOW }));
+    expect(await run(({ submissions }) => submissions.sweep(NOW, 10))).toBe(0);
+  });
+
   it('undoes both with their transaction', async () => {
     const undone = (work: Parameters<typeof run>[0]) =>
       run(async (stores) => {

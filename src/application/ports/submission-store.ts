@@ -33,7 +33,7 @@ export interface SubmissionStore {
   /** The attempt of each id, in the given order, without a lock; null for an id that is not recorded. */
   find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
   /**
-   * Parks receipts until `expiresAt`, one of each kind per id, and says what became of each, in the given order: the attempt
+   * Parks receipts until `expiresAt`, with those parked under their ids before, one of each kind per id. Says what became of each, in the given order: the attempt
    * of an id that was recorded meanwhile, `parked`, or `dropped` when `idsMax` ids with parked receipts exist already. One
    * call may exceed that number.
    */

@@ -19,13 +19,13 @@ const RECORD = {
     SET sms_id = excluded.sms_id, attempt_number = excluded.attempt_number, expires_at = excluded.expires_at`,
 } as const satisfies Insert<string>;
 
-/** Changes nothing of an id that exists, but waits for the transaction that is about to record it, and locks it. */
+/** Of an id that exists, prolongs only what is parked; it waits for the transaction that is about to record it, and locks it. */
 const LOCK = {
   table: 'submissions',
   columns: { ...KEY, expires_at: 'bigint' },
   orderBy: 'provider_message_id',
   onConflict: `ON CONFLICT (channel, provider_message_id) DO UPDATE
-    SET provider_message_id = excluded.provider_message_id`,
+    SET expires_at = CASE WHEN submissions.sms_id IS NULL THEN excluded.expires_at ELSE submissions.expires_at END`,
 } as const satisfies Insert<string>;
 
 const PARK = {
