@@ -6,7 +6,7 @@ import { type Member, ServiceGroup } from '../support/service-group.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const HOME_NUMBER = '9647701234567';
-const STEP_TIMEOUT_MS = 30_000;
+const ATTEMPT_TIMEOUT_MS = 30_000;
 const HELD_CREDIT = { balance: 15_000_000, held: 80_000, spent: 0 };
 const SPENT_CREDIT = { balance: 14_920_000, held: 0, spent: 80_000 };
 
@@ -85,7 +85,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       });
       await run(slow, await lease(slow));
 
-      group.clock.at += STEP_TIMEOUT_MS;
+      group.clock.at += ATTEMPT_TIMEOUT_MS;
       // The deadline of whatsapp, then the start of sms.
       await run(quick, await lease(quick));
       await run(quick, await lease(quick));

@@ -6,7 +6,7 @@ import { aMessage, HOUR_MS, NOW, SECOND_MS } from './builders.ts';
 import { accepted, inWords, start } from './chain-words.ts';
 
 /** What every message built here gives a channel. */
-export const STEP_TIMEOUT = 30 * SECOND_MS;
+export const ATTEMPT_TIMEOUT = 30 * SECOND_MS;
 export const DAY_MS = 24 * HOUR_MS;
 export const SILENCE = 'No delivered receipt in time';
 export const CANNOT = 'The channel cannot carry this message';
@@ -18,8 +18,8 @@ export const toSms = aMessage({ channels: ['sms'], prices: {} });
 export const toWhatsappThenSms = aMessage({ channels: ['whatsapp', 'sms'] });
 export const toAll = aMessage({ channels: ['whatsapp', 'telegram', 'sms'] });
 
-export const STARTED: Scene = [start(0), [`deadline 0 in ${STEP_TIMEOUT}`, 'submit 0']];
-export const SECOND_STARTED: Scene = [start(1), [`deadline 1 in ${STEP_TIMEOUT}`, 'submit 1']];
+export const STARTED: Scene = [start(0), [`deadline 0 in ${ATTEMPT_TIMEOUT}`, 'submit 0']];
+export const SECOND_STARTED: Scene = [start(1), [`deadline 1 in ${ATTEMPT_TIMEOUT}`, 'submit 1']];
 export const SMS_TAKEN: Scene = [accepted(0), ['sent sms', `deadline 0 in ${DAY_MS}`]];
 
 /** Plays scenes a second apart, comparing the effects of each, and gives the message at the end. */

@@ -1,4 +1,4 @@
-import { hostOf } from '../../domain/webhooks/circuit-breaker.ts';
+import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 import type { DeliveryLimits } from './delivery-limits.ts';

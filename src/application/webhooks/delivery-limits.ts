@@ -1,6 +1,6 @@
 /** How much of webhook delivery one process has in hand at a time. */
 export interface DeliveryLimits {
-  /** Attempts in flight to one endpoint (host and path), by all projects together. */
+  /** Attempts in flight to one endpoint (host, port and path), by all projects together. */
   readonly attemptsPerEndpoint: number;
   /** Attempts in flight to one host and port, by all projects together. */
   readonly attemptsPerHost: number;

@@ -3,10 +3,10 @@ import {
   type CircuitBreaker,
   CLOSED_CIRCUIT,
   countsForCircuit,
-  hostOf,
   openedUntil,
   recordAttempt,
 } from '../../domain/webhooks/circuit-breaker.ts';
+import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import {
   afterAttempt,
   type FinishedAttempt,

@@ -58,16 +58,6 @@ export const CLOSED_CIRCUIT: CircuitBreaker = {
   isHalfOpen: false,
 };
 
-/** The endpoint of a parsed https url: host, port and path, without the query. */
-export function endpointOf(parsedUrl: string): string {
-  return parsedUrl.replace(/^https:\/\//, '').replace(/[?#].*$/s, '');
-}
-
-/** The host and port of an endpoint. They may be logged; the path may be a secret of its owner. */
-export function hostOf(endpoint: string): string {
-  return endpoint.replace(/\/.*/s, '');
-}
-
 /** What may be attempted at `now`. An event that has to wait stays due, and is never dropped (specification 6.1). */
 export function circuitAt({ openUntil }: CircuitBreaker, now: number): Circuit {
   if (openUntil === null) return { state: 'closed' };

@@ -1,8 +1,8 @@
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport } from '../messages/send-request.ts';
 import { type AttemptResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './attempt-result.ts';
-import { endpointOf } from './circuit-breaker.ts';
 import { deliveryPayload, type StatusChange } from './delivery-event.ts';
+import { endpointOf } from './endpoint.ts';
 import { type InboundMessage, inboundPayload } from './inbound-event.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,

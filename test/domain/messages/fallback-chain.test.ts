@@ -11,6 +11,7 @@ import {
   SECOND_MS,
 } from '../../support/builders.ts';
 import {
+  ATTEMPT_TIMEOUT,
   CANNOT,
   DAY_MS,
   play,
@@ -19,7 +20,6 @@ import {
   SILENCE,
   SMS_TAKEN,
   STARTED,
-  STEP_TIMEOUT,
   toAll,
   toSms,
   toWhatsappThenSms,
@@ -269,7 +269,7 @@ describe('moving on', () => {
       STARTED,
       [rejected(0, 'Not on whatsapp'), moved],
       [start(1), ['unschedule 1', 'start 2']],
-      [start(2), [`deadline 2 in ${STEP_TIMEOUT}`, 'submit 2']],
+      [start(2), [`deadline 2 in ${ATTEMPT_TIMEOUT}`, 'submit 2']],
     ]);
     expect(message.errorReason).toBe('Not on whatsapp');
     expect(message.attempts[1]).toMatchObject({

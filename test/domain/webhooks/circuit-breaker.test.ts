@@ -6,9 +6,7 @@ import {
   CLOSED_CIRCUIT,
   circuitAt,
   countsForCircuit,
-  endpointOf,
   halfOpened,
-  hostOf,
   OPEN_WINDOWS_MS,
   openedUntil,
   recordAttempt,
@@ -167,14 +165,5 @@ describe('a circuit breaker', () => {
     expect(JSON.parse(JSON.stringify(busy))).toEqual(busy);
     expect(busy.recent.length).toBeLessThanOrEqual(10);
     expect(JSON.stringify(busy).length).toBeLessThan(1_000);
-  });
-
-  test.each([
-    ['https://example.com/hook?key=1', 'example.com/hook'],
-    ['https://example.com:8443/a/b', 'example.com:8443/a/b'],
-    ['https://example.com/', 'example.com/'],
-  ])('belongs to the host, port and path of %s', (url, endpoint) => {
-    expect(endpointOf(url)).toBe(endpoint);
-    expect(hostOf(endpoint)).toBe(new URL(url).host);
   });
 });
