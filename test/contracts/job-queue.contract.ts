@@ -56,7 +56,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
   it('delivers every published job, as it was published', async () => {
     const collector = new JobCollector();
     const { queue } = await start(collector);
-    const jobs = leasedJobs(1, 1200).map((job, index) => ({ ...job, fencingToken: index }));
+    const jobs = leasedJobs(1, 1200).map((job, index) => ({ ...job, fencingToken: index + 1 }));
     await queue.publish(jobs.slice(0, 700));
     await queue.publish(jobs.slice(700));
     await collector.received(jobs);

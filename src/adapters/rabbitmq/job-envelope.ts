@@ -5,6 +5,9 @@ import { isStorableText } from '../../application/jobs/work-codec.ts';
 /** The form of the messages. A reader dead-letters what it does not know; the job's lease brings the job back. */
 const ENVELOPE_VERSION = 1;
 
+/** The fencing token of the first lease. A job waits with a lower one, which a forged message could guess. */
+const FIRST_LEASE = 1;
+
 /** A job as the bytes of a message. */
 export function encodeJob(job: LeasedJob): Buffer {
   return Buffer.from(
@@ -19,6 +22,7 @@ export function decodeJob(content: Buffer): LeasedJob | null {
   const { id, fencingToken } = envelope;
   if (!isStorableText(id)) return null;
   if (typeof fencingToken !== 'number' || !Number.isSafeInteger(fencingToken)) return null;
+  if (fencingToken < FIRST_LEASE) return null;
   const work = parseWork(envelope.work);
   return work === null ? null : { id, fencingToken, work };
 }

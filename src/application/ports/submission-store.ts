@@ -33,9 +33,9 @@ export interface SubmissionStore {
   /** The attempt of each id, in the given order, without a lock; null for an id that is not recorded. */
   find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
   /**
-   * Parks receipts until `expiresAt`, with those parked under their ids before, one of each kind per id. Says what became of each, in the given order: the attempt
-   * of an id that was recorded meanwhile, `parked`, or `dropped` when `idsMax` ids with parked receipts exist already. One
-   * call may exceed that number.
+   * Parks receipts until `expiresAt`, with those parked under their ids before, one of each kind per id. Says what became of
+   * each, in the given order: the attempt of an id that was recorded meanwhile, `parked`, or `dropped` when `idsMax` ids with
+   * parked receipts exist already. One call may exceed that number.
    */
   park(
     receipts: readonly IdentifiedReceipt[],

@@ -30,6 +30,7 @@ describe('job envelope', () => {
     ['a field with a NUL', JSON.stringify({ v: 1, ...JOB, work: { ...JOB.work, smsId: 'sms-\u00001' } })],
     ['a fencingToken that is no number', JSON.stringify({ v: 1, ...JOB, fencingToken: '3' })],
     ['a fraction of a fencingToken', JSON.stringify({ v: 1, ...JOB, fencingToken: 1.5 })],
+    ['the fencingToken of a job that was never leased', JSON.stringify({ v: 1, ...JOB, fencingToken: 0 })],
     ['no work', JSON.stringify({ v: 1, id: 'a', fencingToken: 1 })],
     ['unknown work', JSON.stringify({ v: 1, ...JOB, work: { kind: 'other', smsId: 'a', attemptNumber: 0 } })],
     ['a name every object has', JSON.stringify({ v: 1, ...JOB, work: { kind: 'constructor' } })],
