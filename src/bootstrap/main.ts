@@ -38,11 +38,17 @@ const WRONG_SECRET_KEY: ConfigMistake = {
 try {
   await run(readConfig(process.env));
 } catch (error) {
-  const isAway = error instanceof StorageUnavailable;
-  if (!isAway && !(error instanceof ConfigError) && !(error instanceof SeedError)) throw error;
-  const reason = isAway ? `DATABASE_URL: the database cannot be reached: ${error.message}` : error.message;
-  console.error(`Barid cannot start:\n${reason}`);
-  process.exitCode = isAway ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
+  console.error(`Barid cannot start:\n${reasonOf(error)}`);
+  process.exitCode = error instanceof StorageUnavailable ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
+}
+
+/** What the operator has to change, with the name of the variable. Throws what is no mistake of the operator. */
+function reasonOf(error: unknown): string {
+  if (error instanceof StorageUnavailable)
+    return `DATABASE_URL: the database cannot be reached: ${error.message}`;
+  if (error instanceof SeedError) return `SEED_FILE: ${error.message}`;
+  if (error instanceof ConfigError) return error.message;
+  throw error;
 }
 
 async function run(config: Config): Promise<void> {

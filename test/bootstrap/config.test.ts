@@ -310,7 +310,7 @@ describe('the program itself', () => {
     [
       'a seed file with a mistake',
       { SEED_FILE: fileWith('{"projects": 1}') },
-      'Barid cannot start:\n✖ Invalid input: expected array, received number\n  → at projects\n',
+      'Barid cannot start:\nSEED_FILE: ✖ Invalid input: expected array, received number\n  → at projects\n',
     ],
   ])('ends with code 78 and names the reason: %s', async (_, environment, expected) => {
     const { code, stdout, stderr } = await runWith(environment);
