@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
+import { UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
@@ -13,10 +14,15 @@ const QUEUED_EVENTS = 1_000;
 const NEIGHBOUR_SENDS = 120;
 /** Requests under way at once. */
 const CLIENTS = 10;
+/** On a machine that does nothing else. */
 const P99_MS_MAX = 2_000;
+/** On a busy machine: so much longer than the same sends take while no receiver hangs. */
+const P99_FACTOR_MAX = 3;
+/** On a busy machine no attempt that is held open runs into its deadline. */
+const ATTEMPT_MS_MAX = 60_000;
 const HANGING_POSTS = 50;
 /** It sends more than a thousand messages. */
-const TEST_MS_MAX = 60_000;
+const TEST_MS_MAX = 120_000;
 
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
@@ -42,7 +48,18 @@ async function start() {
     arrivals.set((JSON.parse(post.rawBody) as { smsId: string }).smsId, performance.now());
     response.writeHead(200).end();
   });
-  const service = await startService({ egress: receiver.egress, seed: neighbours() });
+  const { allow = [], ports: allowedPorts = [], ca = '' } = receiver.egress;
+  const patient = new ContainerModule(({ rebind }) => {
+    rebind(ports.webhookTransport).toResolvedValue(
+      () =>
+        new UndiciWebhookTransport({ allowedNetworks: allow, allowedPorts, ca, timeoutMs: ATTEMPT_MS_MAX }),
+    );
+  });
+  const service = await startService({
+    egress: receiver.egress,
+    seed: neighbours(),
+    overrides: [patient],
+  });
   const send = async (index: number, apiKey: string, path: string) => {
     const { status, body } = await service.request('/sms', {
       apiKey,
@@ -55,7 +72,21 @@ async function start() {
     expect(status).toBe(200);
     return (body as { smsId: string }).smsId;
   };
-  return { receiver, service, send, hanging, arrivals };
+  /** How long the first attempts of the neighbour's events take after their sends, in milliseconds: 99 of 100. */
+  const neighbourP99 = async (firstNumber: number) => {
+    const sentAt = new Map<string, number>();
+    await inTurn(NEIGHBOUR_SENDS, async (index) => {
+      const startedAt = performance.now();
+      sentAt.set(await send(firstNumber + index, NEIGHBOUR_KEY, '/neighbour'), startedAt);
+    });
+    while ([...sentAt.keys()].some((smsId) => !arrivals.has(smsId))) {
+      await receiver.arrived(receiver.requests.length + 1);
+    }
+    const waits = [...sentAt].map(([smsId, at]) => (arrivals.get(smsId) ?? Number.NaN) - at);
+    waits.sort((a, b) => a - b);
+    return waits[Math.ceil(0.99 * NEIGHBOUR_SENDS) - 1] ?? Number.NaN;
+  };
+  return { receiver, service, send, hanging, neighbourP99 };
 }
 
 async function inTurn(count: number, work: (index: number) => Promise<void>): Promise<void> {
@@ -73,22 +104,16 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
   it(
     'does not hold up the first attempts of a neighbour, even on the same host, and loses none of its own',
     async () => {
-      const { receiver, service, send, hanging, arrivals } = await start();
+      const { receiver, service, send, hanging, neighbourP99 } = await start();
+      const aloneMs = await neighbourP99(0);
       await inTurn(QUEUED_EVENTS, async (index) => {
         await send(index, KEY, '/hanging');
       });
-      await receiver.arrived(HANGING_POSTS);
+      await receiver.arrived(NEIGHBOUR_SENDS + HANGING_POSTS);
 
-      const sentAt = new Map<string, number>();
-      await inTurn(NEIGHBOUR_SENDS, async (index) => {
-        const startedAt = performance.now();
-        sentAt.set(await send(index, NEIGHBOUR_KEY, '/neighbour'), startedAt);
-      });
-      while (arrivals.size < NEIGHBOUR_SENDS) await receiver.arrived(receiver.requests.length + 1);
+      const besideMs = await neighbourP99(NEIGHBOUR_SENDS);
       expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_POSTS);
-      const waits = [...sentAt].map(([smsId, at]) => (arrivals.get(smsId) ?? Number.NaN) - at);
-      waits.sort((a, b) => a - b);
-      expect(waits[Math.ceil(0.99 * NEIGHBOUR_SENDS) - 1]).toBeLessThan(P99_MS_MAX);
+      expect(besideMs).toBeLessThan(Math.max(P99_MS_MAX, P99_FACTOR_MAX * aloneMs));
 
       receiver.respond(respondWith(200));
       for (const response of hanging) response.writeHead(200).end();
