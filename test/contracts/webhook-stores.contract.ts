@@ -139,12 +139,13 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         at('other', NOW - 2, { endpoint: OTHER_ENDPOINT }),
         at('foreign', NOW - 2, { projectId: 'f'.repeat(24) }),
       );
-      const query = { projectId: PROJECT_ID, endpoint: ENDPOINT, now: NOW, limit: 10 };
+      const query = { projectId: PROJECT_ID, endpoint: ENDPOINT, now: NOW, after: null, limit: 10 };
       const found = await read((s) =>
         s.webhookEvents.due([
           query,
           { ...query, endpoint: OTHER_ENDPOINT },
           { ...query, limit: 2 },
+          { ...query, after: { nextAttemptAt: NOW, id: 'a' } },
           { ...query, endpoint: 'unknown.example/' },
         ]),
       );
@@ -152,6 +153,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         ['c', 'a', 'b'],
         ['other'],
         ['c', 'a'],
+        ['b'],
         [],
       ]);
       expect(found[1]).toEqual([at('other', NOW - 2, { endpoint: OTHER_ENDPOINT })]);

@@ -2,9 +2,17 @@ import type { CircuitBreaker } from '../../domain/webhooks/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 
+/** The place of an event in the order of due times and ids. */
+export interface DuePosition {
+  readonly nextAttemptAt: number;
+  readonly id: string;
+}
+
 export interface DueEventsQuery extends WebhookDestination {
   /** Milliseconds since 1970, inclusive. */
   readonly now: number;
+  /** Only events behind this one; null for all. */
+  readonly after: DuePosition | null;
   readonly limit: number;
 }
 

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { DuePosition } from '../ports/webhook-stores.ts';
 import type { AttemptDelivery } from './attempt-delivery.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { DELIVERY_LIMITS } from './delivery-limits.ts';
@@ -121,21 +122,29 @@ export class DeliverWebhooks {
     if (destination.isLost || this.#isStopping) return destination.isIdle ? 0 : null;
     const capacity = this.#capacityFor(destination, project);
     if (capacity === 0) return null;
-    // What is recorded during the fetch may still be read as due.
+    // What is in hand is due, too, until it is recorded: it must not be in the way of what is new.
     const known = new Set(destination.fetched);
-    const limit = capacity + known.size;
+    const { readTo: after, drops } = destination;
+    const limit = after === null ? capacity + known.size : capacity;
     try {
-      const due = await this.#ports.fetchDueEvents.execute({ job, limit });
+      const due = await this.#ports.fetchDueEvents.execute({ job, after, limit });
       this.#isFetchFailing = false;
       if (due.leasedUntil === null) await this.#renew([destination]);
       if (due.leasedUntil === null || this.#isStopping || destination.job !== job) {
         destination.wantFetch();
         return null;
       }
+      const added = due.events.filter(({ id }) => !known.has(id)).slice(0, capacity);
       destination.hasMore = due.events.length === limit;
-      destination.take(due.events.filter(({ id }) => !known.has(id)).slice(0, capacity), due.leasedUntil);
+      destination.readTo =
+        destination.hasMore && destination.drops === drops ? positionOf(added.at(-1)) : null;
+      destination.take(added, due.leasedUntil);
       this.#fetchAhead(destination);
-      return due.events.length === 0 && destination.isIdle ? due.notBefore : null;
+      if (due.events.length > 0 || !destination.isIdle) return null;
+      if (after === null) return due.notBefore;
+      // Only a fetch of all that is due can tell that nothing is.
+      destination.wantFetch();
+      return null;
     } catch (error) {
       // Once per outage: a fetch is tried many times a second.
       if (!this.#isFetchFailing) this.#ports.logger.error('webhook_fetch_failed', error);
@@ -218,6 +227,8 @@ export class DeliverWebhooks {
     // A clock that was put back must not keep leases from being renewed.
     if (now < this.#renewAt && now >= this.#renewAt - RENEW_EVERY_MS) return;
     this.#renewAt = now + RENEW_EVERY_MS;
+    // An event that was committed late may lie before what was read.
+    for (const destination of this.#destinations.values()) destination.readTo = null;
     try {
       await this.#renew([...this.#destinations.values()].filter(({ isLost }) => !isLost));
     } catch (error) {
@@ -247,4 +258,9 @@ export class DeliverWebhooks {
       this.#ports.logger.error('webhook_release_failed', error);
     }
   }
+}
+
+function positionOf(event: WebhookEvent | undefined): DuePosition | null {
+  if (event === undefined || event.nextAttemptAt === null) return null;
+  return { nextAttemptAt: event.nextAttemptAt, id: event.id };
 }

@@ -28,7 +28,7 @@ export const DELIVERY_LIMITS: DeliveryLimits = {
   attemptsPerHost: 200,
   attemptsPerProject: 175,
   attempts: 3_000,
-  fetchedPerDestination: 300,
+  fetchedPerDestination: 600,
   fetchedPerProject: 1_000,
   fetched: 10_000,
   fetchedMin: 10,

@@ -2,6 +2,7 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { DuePosition } from '../ports/webhook-stores.ts';
 import type { AttemptLimiter, AttemptQueue } from './attempt-limiter.ts';
 
 /** What this process has in hand of one project, or of all: shared by the destinations that it counts. */
@@ -20,6 +21,10 @@ export class Destination {
   isLost = false;
   /** Whether the last fetch may have left due events behind. */
   hasMore = false;
+  /** While there is more: the next fetch reads behind this event. Null: it reads all that is due. */
+  readTo: DuePosition | null = null;
+  /** How often events were dropped: what was read before is void then. */
+  drops = 0;
   /** The ids of the events that are fetched and not recorded yet. */
   readonly fetched = new Set<string>();
   readonly queue: AttemptQueue;
@@ -64,8 +69,10 @@ export class Destination {
     if (this.fetched.size === 0) this.wantFetch();
   }
 
-  /** Forgets the events that are not attempted yet: they stay due. */
+  /** Forgets the events that are not attempted yet: they stay due, and are fetched again. */
   drop(): void {
+    this.readTo = null;
+    this.drops += 1;
     this.forget(this.queue.drop().map(({ id }) => id));
   }
 

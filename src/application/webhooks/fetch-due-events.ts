@@ -6,10 +6,12 @@ import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { DuePosition } from '../ports/webhook-stores.ts';
 
-/** At most `limit` due events of the destination whose job is leased. */
+/** At most `limit` due events of the destination whose job is leased, behind `after`. */
 export interface Fetch {
   readonly job: LeasedJob<WebhookWork>;
+  readonly after: DuePosition | null;
   readonly limit: number;
 }
 
@@ -50,7 +52,7 @@ export class FetchDueEvents {
     const leased = new Set(await stores.jobs.stillLeased(jobs, now + LEASE_LEFT_MS));
     const breakers = await stores.circuitBreakers.read(jobs.map(({ work }) => destinationKey(work)));
     const due = await stores.webhookEvents.due(
-      fetches.map(({ job, limit }) => ({ ...job.work, now, limit })),
+      fetches.map(({ job, after, limit }) => ({ ...job.work, now, after, limit })),
     );
     return jobs.map((job, index): DueEvents => {
       const events = due[index] ?? [];

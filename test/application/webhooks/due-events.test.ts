@@ -67,7 +67,9 @@ describe('a destination', () => {
     return found.get(destinationKey(DESTINATION));
   };
   const fetch = async (limit = 10) => {
-    const { events, ...rest } = await world.container.get(FetchDueEvents).execute({ job, limit });
+    const { events, ...rest } = await world.container
+      .get(FetchDueEvents)
+      .execute({ job, after: null, limit });
     return { ...rest, ids: events.map(({ id }) => Number(id)) };
   };
 

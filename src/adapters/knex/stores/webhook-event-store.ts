@@ -44,13 +44,13 @@ const DESTINATION_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
 
 /** What `fromRow` reads, but for what the key itself says. */
 const DUE = {
-  columns: { ...DESTINATION_COLUMNS, now: 'bigint', most: 'bigint' },
+  columns: { ...DESTINATION_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
   select: `
     SELECT id, kind, ordering_key, phone_number_id, url, secret, body, state, attempts, first_attempt_at,
       next_attempt_at, last_error, created_at, version
     FROM webhook_events
     WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
-      AND next_attempt_at <= :now
+      AND next_attempt_at <= :now AND (next_attempt_at, id) > (:after_at, :after_id)
     ORDER BY next_attempt_at, id LIMIT :most`,
 } as const satisfies BatchQuery<string>;
 
@@ -90,10 +90,12 @@ export class SqlWebhookEventStore implements WebhookEventStore {
   async due(keys: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]> {
     const found = await this.#session.batchQuery(
       DUE,
-      keys.map(({ projectId, endpoint, now, limit }) => ({
+      keys.map(({ projectId, endpoint, now, after, limit }) => ({
         project_id: projectId,
         endpoint,
         now,
+        after_at: after?.nextAttemptAt ?? -1,
+        after_id: after?.id ?? '',
         most: limit,
       })),
     );
