@@ -124,7 +124,7 @@ export class DeliverWebhooks {
     if (capacity === 0) return null;
     // What is in hand is due, too, until it is recorded: it must not be in the way of what is new.
     const known = new Set(destination.fetched);
-    const { readTo: after, drops } = destination;
+    const { readTo: after, restarts } = destination;
     const limit = after === null ? capacity + known.size : capacity;
     try {
       const due = await this.#ports.fetchDueEvents.execute({ job, after, limit });
@@ -137,7 +137,7 @@ export class DeliverWebhooks {
       const added = due.events.filter(({ id }) => !known.has(id)).slice(0, capacity);
       destination.hasMore = due.events.length === limit;
       destination.readTo =
-        destination.hasMore && destination.drops === drops ? positionOf(added.at(-1)) : null;
+        destination.hasMore && destination.restarts === restarts ? positionOf(added.at(-1)) : null;
       destination.take(added, due.leasedUntil);
       this.#fetchAhead(destination);
       if (due.events.length > 0 || !destination.isIdle) return null;
@@ -228,7 +228,7 @@ export class DeliverWebhooks {
     if (now < this.#renewAt && now >= this.#renewAt - RENEW_EVERY_MS) return;
     this.#renewAt = now + RENEW_EVERY_MS;
     // An event that was committed late may lie before what was read.
-    for (const destination of this.#destinations.values()) destination.readTo = null;
+    for (const destination of this.#destinations.values()) destination.readAnew();
     try {
       await this.#renew([...this.#destinations.values()].filter(({ isLost }) => !isLost));
     } catch (error) {

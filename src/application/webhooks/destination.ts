@@ -23,8 +23,8 @@ export class Destination {
   hasMore = false;
   /** While there is more: the next fetch reads behind this event. Null: it reads all that is due. */
   readTo: DuePosition | null = null;
-  /** How often events were dropped: what was read before is void then. */
-  drops = 0;
+  /** How often reading began anew: a fetch in flight meanwhile has read to nowhere. */
+  restarts = 0;
   /** The ids of the events that are fetched and not recorded yet. */
   readonly fetched = new Set<string>();
   readonly queue: AttemptQueue;
@@ -71,9 +71,14 @@ export class Destination {
 
   /** Forgets the events that are not attempted yet: they stay due, and are fetched again. */
   drop(): void {
-    this.readTo = null;
-    this.drops += 1;
+    this.readAnew();
     this.forget(this.queue.drop().map(({ id }) => id));
+  }
+
+  /** The next fetch reads all that is due. */
+  readAnew(): void {
+    this.readTo = null;
+    this.restarts += 1;
   }
 
   renewed(leasedUntil: number): void {

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
 import {
   deliverWebhooksJob,
@@ -119,6 +120,17 @@ describe('DeliverWebhooks', () => {
     await settle();
     expect(attempted.toSorted()).toEqual([1, 2, 3]);
     expect(await states()).toEqual({ 1: 'delivered', 2: 'delivered', 3: 'delivered' });
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('delivers each event once when there are more of a destination than it fetches ahead', async () => {
+    const count = 2 * DELIVERY_LIMITS.fetchedPerDestination + 100;
+    const numbers = Array.from({ length: count }, (_, index) => index + 1);
+    await queue(...numbers.map((number) => anEvent(number)));
+    await deliver();
+    await world.container.get(BackgroundWork).idle();
+    expect(attempted.toSorted((a, b) => a - b)).toEqual(numbers);
+    expect(new Set(Object.values(await states()))).toEqual(new Set(['delivered']));
     expect(await jobIds()).toEqual([]);
   });
 

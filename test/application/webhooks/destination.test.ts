@@ -80,6 +80,12 @@ describe('Destination', () => {
     await expect(wanted).resolves.toBeUndefined();
   });
 
+  it('reads all that is due again once it has dropped events', () => {
+    destination.readTo = { nextAttemptAt: NOW, id: '3' };
+    destination.drop();
+    expect([destination.readTo, destination.restarts]).toEqual([null, 1]);
+  });
+
   it('forgets what it has not begun when it drops, and keeps what is in flight', () => {
     destination.take(events('1', '2', '3'), LEASED_UNTIL);
     destination.drop();
