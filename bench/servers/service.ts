@@ -19,7 +19,6 @@ const unitOfWork: UnitOfWork = service.roots.unitOfWork;
 
 const handlers = {
   memoryMb: (): number => Math.round(process.memoryUsage.rss() / 2 ** 20),
-  messages: async (): Promise<number> => countOf(await knex('messages').count({ n: '*' })),
   finalMessages: async (): Promise<number> =>
     countOf(await knex('messages').where('is_final', 1).count({ n: '*' })),
   /** Stores that many messages that were delivered long ago. */

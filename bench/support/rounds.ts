@@ -91,15 +91,6 @@ export async function acceptedToDelivered(server: Child<ServiceHandlers>): Promi
   return DELIVERED_MESSAGES / ((performance.now() - started) / 1000);
 }
 
-/** Waits until every message accepted so far is delivered, so that only new ones are measured. */
-export async function settled(server: Child<ServiceHandlers>): Promise<void> {
-  const until = performance.now() + DELIVERED_SECONDS_MAX * 1000;
-  while ((await server.ask('finalMessages')) < (await server.ask('messages'))) {
-    if (performance.now() > until) throw new Error('The messages accepted before were not delivered');
-    await sleep(POLL_MS);
-  }
-}
-
 /** Every second round goes backwards, so that no row always follows the same one. */
 export function inOrderOf<Item>(round: number, items: readonly Item[]): readonly Item[] {
   return round % 2 === 0 ? items : items.toReversed();

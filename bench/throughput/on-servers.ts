@@ -2,37 +2,30 @@ import type { Child } from '../../test/support/child-process.ts';
 import { createDatabase, startPrivatePostgres, startPrivateRabbit } from '../../test/support/services.ts';
 import type { ServiceHandlers } from '../servers/service.ts';
 import type { Bench } from '../support/bench.ts';
-import { type Checkout, THIS_CHECKOUT } from '../support/checkout.ts';
+import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { printRows, type Row, rateOf } from '../support/report.ts';
-import { acceptedToDelivered, ratesInTurn, requestsInTurn, settled } from '../support/rounds.ts';
+import { acceptedToDelivered, ratesInTurn, requestsInTurn } from '../support/rounds.ts';
 
-/** A checkout and the database that is its own. */
-interface Installed {
-  readonly checkout: Checkout;
-  readonly databaseUrl: string;
-}
+type Postgres = Awaited<ReturnType<typeof startPrivatePostgres>>;
 
 /** Rows 5 to 7: acceptance on PostgreSQL with one and with two processes, and the whole way through RabbitMQ. */
 export async function onServers(bench: Bench): Promise<void> {
   const postgres = bench.keep(await startPrivatePostgres());
-  const installed: Installed[] = [];
-  for (const checkout of bench.checkouts) {
-    installed.push({ checkout, databaseUrl: await createDatabase(postgres.url, `bench_${checkout.id}`) });
-  }
-  const { express, single, pair } = await accepted(bench, installed);
+  const { express, single, pair } = await accepted(bench, postgres);
   const deliver: Row = {
     label: '(7) accepted to delivered, PostgreSQL and RabbitMQ',
-    measured: await delivered(bench, installed),
+    measured: await delivered(bench, postgres),
   };
   const columns = [{ header: '× (1)', of: express }];
   printRows(bench, 'on servers of their own', columns, [express, single, pair, deliver]);
   bench.bar(rateOf(single) >= 1.5 * rateOf(express), '(5) at least 1.5 × (1)');
 }
 
-async function accepted(bench: Bench, installed: readonly Installed[]) {
+async function accepted(bench: Bench, postgres: Postgres) {
   const stock = await bench.open(THIS_CHECKOUT, 'stock-express');
   const pairs: (readonly Child[])[] = [];
-  for (const { checkout, databaseUrl } of installed) {
+  for (const checkout of bench.checkouts) {
+    const databaseUrl = await createDatabase(postgres.url, `accepted_${checkout.id}`);
     const environment = { DATABASE_URL: databaseUrl, ROLE: 'api' };
     const open = (): Promise<Child> => bench.open(checkout, 'service', environment);
     pairs.push([await open(), await open()]);
@@ -44,24 +37,24 @@ async function accepted(bench: Bench, installed: readonly Installed[]) {
   const express: Row = { label: '(1) express 5 + json + zod, no storage', measured: [first] };
   const single: Row = {
     label: '(5) POST /sms on PostgreSQL, one process',
-    measured: others.slice(0, installed.length),
+    measured: others.slice(0, bench.checkouts.length),
   };
   const pair: Row = {
     label: '(6) POST /sms on PostgreSQL, two processes',
-    measured: others.slice(installed.length),
+    measured: others.slice(bench.checkouts.length),
   };
   return { express, single, pair };
 }
 
-/** A RabbitMQ for each checkout: their queues have the same names. */
-async function delivered(bench: Bench, installed: readonly Installed[]) {
+/** On databases without earlier messages. A RabbitMQ for each checkout: their queues have the same names. */
+async function delivered(bench: Bench, postgres: Postgres) {
   const services: Child<ServiceHandlers>[] = [];
-  for (const { checkout, databaseUrl } of installed) {
+  for (const checkout of bench.checkouts) {
+    const databaseUrl = await createDatabase(postgres.url, `delivered_${checkout.id}`);
     const rabbit = bench.keep(await startPrivateRabbit());
     const environment = { DATABASE_URL: databaseUrl, QUEUE_URL: rabbit.url };
     services.push(await bench.open<ServiceHandlers>(checkout, 'service', environment));
   }
-  for (const service of services) await settled(service);
   const measured = await ratesInTurn(services, acceptedToDelivered);
   await bench.close(services);
   return measured;
