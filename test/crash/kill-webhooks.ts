@@ -24,7 +24,7 @@ import {
   type EventRow,
   type JobRow,
   type MessageRow,
-  type ReceivedPost,
+  type ReceivedRequest,
   type WebhookReport,
 } from './support/webhook-check.ts';
 
@@ -43,7 +43,7 @@ const OUTCOMES = ['0001', '0007', '0006', '0013', '0012'];
 const SECRET = 'crash-webhook-secret';
 
 const service = new SqliteService('kill-webhooks');
-const receiverLog = join(service.folder, 'posts');
+const receiverLog = join(service.folder, 'requests');
 const certificate = writeCertificate(service.folder);
 const random = seededRandom(SEED);
 const post = postTo('/sms', LOAD_API_KEY);
@@ -106,14 +106,14 @@ async function killOnce(round: number): Promise<void> {
   await load.stop();
   const newlyRecorded = rememberDelivered(killedAt);
   await start();
-  const { events, posts, repeated, problems } = await check({ quiet: false });
+  const { events, requests, repeated, problems } = await check({ quiet: false });
   for (const problem of problems) violations.push(`round ${round}: ${problem}`);
   console.log(
     [
       `round ${String(round).padStart(3)}: killed after ${String(after).padStart(4)} ms`,
       `${acknowledged.size - before} acknowledged`,
       `${newlyRecorded} more recorded as delivered`,
-      `${events} events, ${posts} posts, ${repeated} of them again`,
+      `${events} events, ${requests} requests, ${repeated} of them again`,
       verdictOf(problems),
     ].join(', '),
   );
@@ -124,7 +124,7 @@ async function comeToQuiet(): Promise<void> {
   const workMs = await service.untilNoJobs(() => Date.now() + WORK_DUE_WITHIN_MS, WORK_TIMEOUT_MS);
   await service.child.ask('putClockAhead', PAST_RECEIPT_TIMEOUTS_MS);
   const quietMs = await service.untilNoJobs(() => END_OF_TIME_MS, QUIET_TIMEOUT_MS);
-  const { events, states, posts, repeated, problems } = await check({ quiet: true });
+  const { events, states, requests, repeated, problems } = await check({ quiet: true });
   for (const problem of problems) violations.push(`when quiet: ${problem}`);
   const open = events - (states.delivered ?? 0) - (states.superseded ?? 0);
   if (open > 0) violations.push(`when quiet: ${open} events are neither delivered nor superseded`);
@@ -138,7 +138,7 @@ async function comeToQuiet(): Promise<void> {
     [
       `when quiet: work done after ${(workMs / 1000).toFixed(1)} s, quiet ${(quietMs / 1000).toFixed(1)} s later`,
       `${messages.length} messages, ${events} events (${JSON.stringify(states)})`,
-      `${posts} posts, ${repeated} duplicates (responded 2xx, not recorded before the kill)`,
+      `${requests} requests, ${repeated} duplicates (responded 2xx, not recorded before the kill)`,
     ].join(', '),
   );
 }
@@ -160,13 +160,13 @@ function rememberDelivered(killedAt: number): number {
   return recorded.size - before;
 }
 
-/** Events posted between reading the rows and reading the posts are left out, unless the service is quiet. */
+/** Events received between reading the rows and reading the requests are left out, unless the service is quiet. */
 async function check({ quiet }: { readonly quiet: boolean }): Promise<WebhookReport> {
   const rows = await readRows();
   const stored = new Set(rows.events.map(({ id }) => id));
-  const posts = readFileSync(receiverLog, 'utf8').split('\n').filter(Boolean).map(parsePost);
-  const counted = quiet ? posts : posts.filter(({ id }) => stored.has(id));
-  return checkWebhooks({ ...rows, posts: counted, kills, recorded });
+  const requests = readFileSync(receiverLog, 'utf8').split('\n').filter(Boolean).map(parseRequest);
+  const counted = quiet ? requests : requests.filter(({ id }) => stored.has(id));
+  return checkWebhooks({ ...rows, requests: counted, kills, recorded });
 }
 
 function readRows() {
@@ -184,7 +184,7 @@ function readRows() {
   });
 }
 
-function parsePost(line: string): ReceivedPost {
+function parseRequest(line: string): ReceivedRequest {
   const [, at, id, body] = /^(\d+) (\S+) (.*)$/.exec(line) ?? [];
   if (id === undefined || body === undefined) throw new Error(`The receiver wrote ${line}`);
   return { at: Number(at), id, body };

@@ -29,11 +29,11 @@ function check(acknowledged: readonly string[] = [delivered, failed]): Promise<L
 }
 
 describe('the ledger check', () => {
-  it('finds nothing wrong with a message that was delivered and one that failed', async () => {
+  it('the ledger check finds nothing wrong with a message that was delivered and one that failed', async () => {
     expect(await check()).toEqual({ stored: 2, final: 2, failed: 1, lost: 0, double: 0, problems: [] });
   });
 
-  it('finds an acknowledged message that is not stored', async () => {
+  it('the ledger check finds an acknowledged message that is not stored', async () => {
     const { lost, problems } = await check([delivered, failed, 'sms-lost']);
     expect({ lost, problems }).toEqual({ lost: 1, problems: ['1 × acknowledged, not stored: sms-lost'] });
   });
@@ -83,13 +83,13 @@ describe('the ledger check', () => {
       () => 'UPDATE accounts SET held = balance + 1',
       () => '1 × credit below zero: ',
     ],
-  ])('finds %s', async (_, sql, problem) => {
+  ])('the ledger check finds %s', async (_, sql, problem) => {
     await query(sql(delivered));
     const { problems } = await check();
     expect(problems).toContainEqual(expect.stringContaining(problem(delivered)));
   });
 
-  it('finds a message that is settled and not final', async () => {
+  it('the ledger check finds a message that is settled and not final', async () => {
     await query(`UPDATE messages SET is_final = 0 WHERE sms_id = '${delivered}'`);
     expect((await check()).problems).toEqual([
       `1 × settled and not final: ${delivered}`,
@@ -100,7 +100,7 @@ describe('the ledger check', () => {
   test.each([
     ['hold', 'more than one hold'],
     ['settlement', 'more than one settlement'],
-  ])('finds a second %s of a message', async (kind, problem) => {
+  ])('the ledger check finds a second %s of a message', async (kind, problem) => {
     await query(
       `INSERT INTO ledger_entries
          SELECT id || '-again', project_id, kind, reference, balance_delta, held_delta, spent_delta, created_at
@@ -112,7 +112,7 @@ describe('the ledger check', () => {
 });
 
 describe('repeatedSubmissions', () => {
-  it('names a submission that was written twice and none that was written once', () => {
+  it('repeatedSubmissions names a submission that was written twice and none that was written once', () => {
     expect(repeatedSubmissions(['sms-1 0', 'sms-1 1', 'sms-2 0', 'sms-1 1'])).toEqual(['sms-1 1']);
   });
 });

@@ -23,7 +23,7 @@ function bodyOf(smsId: string, isFinal: boolean): string {
   return JSON.stringify({ smsId, isFinal });
 }
 
-function post(id: string, at: number, body = bodyOf('sms-1', true)) {
+function request(id: string, at: number, body = bodyOf('sms-1', true)) {
   return { id, at, body };
 }
 
@@ -37,7 +37,7 @@ const SOUND: WebhookCheck = {
   events: [event('e1', 'sms-1')],
   messages: [{ sms_id: 'sms-1', is_final: 1 }],
   jobs: [],
-  posts: [post('e1', SENT_AT)],
+  requests: [request('e1', SENT_AT)],
   kills: [],
   recorded: new Map(),
 };
@@ -45,41 +45,45 @@ const SOUND: WebhookCheck = {
 const PENDING = { state: 'pending', is_open: 1, next_attempt_at: SENT_AT } as const;
 
 describe('the webhook check', () => {
-  it('finds nothing wrong with a delivered event', () => {
+  it('the webhook check finds nothing wrong with a delivered event', () => {
     expect(checkWebhooks(SOUND)).toEqual({
       events: 1,
       states: { delivered: 1 },
-      posts: 1,
+      requests: 1,
       repeated: 0,
       problems: [],
     });
   });
 
-  it('allows a second post when the service was killed before the first was recorded', () => {
-    const posts = [post('e1', SENT_AT), post('e1', KILLED_AT + 1)];
-    const { repeated, problems } = checkWebhooks({ ...SOUND, posts, kills: [KILLED_AT] });
+  it('the webhook check allows a second request when the service was killed before the first was recorded', () => {
+    const requests = [request('e1', SENT_AT), request('e1', KILLED_AT + 1)];
+    const { repeated, problems } = checkWebhooks({ ...SOUND, requests, kills: [KILLED_AT] });
     expect({ repeated, problems }).toEqual({ repeated: 1, problems: [] });
   });
 
-  it('allows an open event whose job is leased, and one that waits behind it', () => {
+  it('the webhook check allows an open event whose job is leased, and one that waits behind it', () => {
     const waiting = event('e0', 'sms-1', { ...PENDING, next_attempt_at: null, body: bodyOf('sms-1', false) });
     const { problems } = checkWebhooks({
       ...SOUND,
       events: [event('e1', 'sms-1', PENDING), waiting],
       jobs: [job({ due_at: SENT_AT + 1, is_leased: 1 })],
-      posts: [],
+      requests: [],
     });
     expect(problems).toEqual([]);
   });
 
   test.each<[string, Partial<WebhookCheck>, problem: string]>([
     [
-      'an event recorded as delivered that was never posted',
-      { posts: [] },
-      '1 × delivered, never posted: e1',
+      'an event recorded as delivered that was never received',
+      { requests: [] },
+      '1 × delivered, never received: e1',
     ],
     ['a discarded event', { events: [event('e1', 'sms-1', { state: 'discarded' })] }, '1 × discarded: e1'],
-    ['a post of an event that is not stored', { events: [], messages: [] }, '1 × posted, not stored: e1'],
+    [
+      'a request of an event that is not stored',
+      { events: [], messages: [] },
+      '1 × received, not stored: e1',
+    ],
     [
       'a final message without a final event',
       { messages: [...SOUND.messages, { sms_id: 'sms-2', is_final: 1 }] },
@@ -106,28 +110,28 @@ describe('the webhook check', () => {
       '1 × to be delivered before its job is due: e1',
     ],
     [
-      'a second post without a kill between',
-      { posts: [post('e1', SENT_AT), post('e1', KILLED_AT - 1)], kills: [KILLED_AT] },
-      '1 × posted twice without a kill between: e1',
+      'a second request without a kill between',
+      { requests: [request('e1', SENT_AT), request('e1', KILLED_AT - 1)], kills: [KILLED_AT] },
+      '1 × received twice without a kill between: e1',
     ],
     [
-      'a post after the delivery was recorded',
+      'a request after the delivery was recorded',
       {
-        posts: [post('e1', SENT_AT), post('e1', KILLED_AT + 1)],
+        requests: [request('e1', SENT_AT), request('e1', KILLED_AT + 1)],
         kills: [KILLED_AT],
         recorded: new Map([['e1', KILLED_AT]]),
       },
-      '1 × posted after it was recorded as delivered: e1',
+      '1 × received after it was recorded as delivered: e1',
     ],
     [
-      'an event posted after the final event of its message',
+      'an event received after the final event of its message',
       {
         events: [event('e1', 'sms-1'), event('e0', 'sms-1', { body: bodyOf('sms-1', false) })],
-        posts: [post('e1', SENT_AT), post('e0', SENT_AT + 1, bodyOf('sms-1', false))],
+        requests: [request('e1', SENT_AT), request('e0', SENT_AT + 1, bodyOf('sms-1', false))],
       },
-      '1 × posted after the final event: sms-1 e0',
+      '1 × received after the final event: sms-1 e0',
     ],
-  ])('finds %s', (_, planted, problem) => {
+  ])('the webhook check finds %s', (_, planted, problem) => {
     expect(checkWebhooks({ ...SOUND, ...planted }).problems).toEqual([problem]);
   });
 });

@@ -30,7 +30,7 @@ export interface JobRow {
 }
 
 /** A request that the receiver wrote down. */
-export interface ReceivedPost {
+export interface ReceivedRequest {
   readonly at: number;
   readonly id: string;
   readonly body: string;
@@ -41,7 +41,7 @@ export interface WebhookCheck {
   readonly messages: readonly MessageRow[];
   readonly jobs: readonly JobRow[];
   /** In the order of arrival. */
-  readonly posts: readonly ReceivedPost[];
+  readonly requests: readonly ReceivedRequest[];
   /** The instants at which the service was dead. */
   readonly kills: readonly number[];
   /** By event id: the instant of the kill before which the event was recorded as delivered. */
@@ -51,8 +51,8 @@ export interface WebhookCheck {
 export interface WebhookReport {
   readonly events: number;
   readonly states: Readonly<Record<string, number>>;
-  readonly posts: number;
-  /** Posts of an event beyond its first. */
+  readonly requests: number;
+  /** Requests of an event beyond its first. */
   readonly repeated: number;
   /** What is wrong, in sentences. */
   readonly problems: readonly string[];
@@ -63,26 +63,27 @@ export function checkWebhooks({
   events,
   jobs,
   messages,
-  posts,
+  requests,
   kills,
   recorded,
 }: WebhookCheck): WebhookReport {
   const found = new Findings();
-  const postsById = new Map<string, ReceivedPost[]>();
-  for (const post of posts) postsById.set(post.id, [...(postsById.get(post.id) ?? []), post]);
+  const requestsById = new Map<string, ReceivedRequest[]>();
+  for (const request of requests)
+    requestsById.set(request.id, [...(requestsById.get(request.id) ?? []), request]);
 
-  checkEvents({ events, messages, postsById, found });
+  checkEvents({ events, messages, requestsById, found });
   checkJobs({ events, jobs, found });
-  checkRepeats({ postsById, kills, recorded, found });
-  checkOrder(posts, found);
+  checkRepeats({ requestsById, kills, recorded, found });
+  checkOrder(requests, found);
 
   const stored = new Set(events.map(({ id }) => id));
-  for (const id of postsById.keys()) if (!stored.has(id)) found.add('posted, not stored', id);
+  for (const id of requestsById.keys()) if (!stored.has(id)) found.add('received, not stored', id);
   return {
     events: events.length,
     states: countBy(events, ({ state }) => state),
-    posts: posts.length,
-    repeated: posts.length - postsById.size,
+    requests: requests.length,
+    repeated: requests.length - requestsById.size,
     problems: found.sentences(),
   };
 }
@@ -91,16 +92,16 @@ export function checkWebhooks({
 function checkEvents({
   events,
   messages,
-  postsById,
+  requestsById,
   found,
 }: Pick<WebhookCheck, 'events' | 'messages'> & {
-  readonly postsById: ReadonlyMap<string, readonly ReceivedPost[]>;
+  readonly requestsById: ReadonlyMap<string, readonly ReceivedRequest[]>;
   readonly found: Findings;
 }): void {
   const finals = new Map<string, number>();
   for (const { id, state, ordering_key, body } of events) {
     if (JSON.parse(body).isFinal) finals.set(ordering_key, (finals.get(ordering_key) ?? 0) + 1);
-    if (state === 'delivered' && !postsById.has(id)) found.add('delivered, never posted', id);
+    if (state === 'delivered' && !requestsById.has(id)) found.add('delivered, never received', id);
     if (state === 'discarded') found.add('discarded', id);
   }
   const open = events.filter((event) => event.is_open === 1);
@@ -136,37 +137,37 @@ function checkJobs({
   }
 }
 
-/** An event is posted again only when a kill came between, and never once it was recorded as delivered. */
+/** An event is received again only when a kill came between, and never once it was recorded as delivered. */
 function checkRepeats({
-  postsById,
+  requestsById,
   kills,
   recorded,
   found,
 }: Pick<WebhookCheck, 'kills' | 'recorded'> & {
-  readonly postsById: ReadonlyMap<string, readonly ReceivedPost[]>;
+  readonly requestsById: ReadonlyMap<string, readonly ReceivedRequest[]>;
   readonly found: Findings;
 }): void {
-  for (const [id, posts] of postsById) {
+  for (const [id, requests] of requestsById) {
     const recordedAt = recorded.get(id) ?? Number.POSITIVE_INFINITY;
-    let before: ReceivedPost | null = null;
-    for (const post of posts) {
-      if (post.at > recordedAt) found.add('posted after it was recorded as delivered', id);
+    let before: ReceivedRequest | null = null;
+    for (const request of requests) {
+      if (request.at > recordedAt) found.add('received after it was recorded as delivered', id);
       const since = before === null ? null : before.at - LATE_ARRIVAL_MS;
-      if (since !== null && !kills.some((kill) => kill >= since && kill <= post.at)) {
-        found.add('posted twice without a kill between', id);
+      if (since !== null && !kills.some((kill) => kill >= since && kill <= request.at)) {
+        found.add('received twice without a kill between', id);
       }
-      before = post;
+      before = request;
     }
   }
 }
 
-/** No event of a message is posted after the message's final event. */
-function checkOrder(posts: readonly ReceivedPost[], found: Findings): void {
+/** No event of a message is received after the message's final event. */
+function checkOrder(requests: readonly ReceivedRequest[], found: Findings): void {
   const finals = new Map<string, string>();
-  for (const { id, body } of posts) {
+  for (const { id, body } of requests) {
     const { smsId, isFinal } = JSON.parse(body);
     const final = finals.get(smsId);
-    if (final !== undefined && final !== id) found.add('posted after the final event', `${smsId} ${id}`);
+    if (final !== undefined && final !== id) found.add('received after the final event', `${smsId} ${id}`);
     if (isFinal && final === undefined) finals.set(smsId, id);
   }
 }
