@@ -16,7 +16,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('background work', () => {
-  it('returns at once, counts what it started, and is idle when everything ended', async () => {
+  it('BackgroundWork starts work at once, counts it, and is idle when all of it has ended', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger() });
     const [first, second] = [new Gate(), new Gate()];
     work.start(() => first.opened);
@@ -29,12 +29,12 @@ describe('background work', () => {
     expect(await isSettled(idle)).toBe(true);
   });
 
-  it('background work is idle when nothing was started', async () => {
+  it('BackgroundWork is idle when nothing was started', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger() });
     expect(await isSettled(work.idle())).toBe(true);
   });
 
-  it('wakes all who wait until it is idle', async () => {
+  it('BackgroundWork wakes every caller that waits until it is idle', async () => {
     const work = new BackgroundWork({ logger: new RecordingLogger() });
     const gate = new Gate();
     work.start(() => gate.opened);
@@ -43,7 +43,7 @@ describe('background work', () => {
     expect(await isSettled(waiting)).toBe(true);
   });
 
-  it('logs work that fails, at once or later, and is idle again', async () => {
+  it('BackgroundWork logs work that fails, at once or later, and is idle again', async () => {
     const logger = new RecordingLogger();
     const work = new BackgroundWork({ logger });
     work.start(() => {

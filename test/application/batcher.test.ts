@@ -57,7 +57,7 @@ function batcherOf(work: BatchWork<number, string>, batchWindow?: Delay): Batche
 }
 
 describe('the batcher', () => {
-  it('takes the items of one turn as one batch, and gives each caller its own result', async () => {
+  it('a batcher takes the items of one turn as one batch, and gives each caller its own result', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const outcomes = [3, 1, 2].map((item) => batcher.submit(item));
@@ -68,7 +68,7 @@ describe('the batcher', () => {
     expect(await Promise.all(outcomes)).toEqual(['result 3', 'result 1', 'result 2']);
   });
 
-  it('fills the next batch while one runs, and begins it when that one ends', async () => {
+  it('a batcher fills the next batch while one runs, and begins it when that one ends', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const first = batcher.submit(1);
@@ -85,7 +85,7 @@ describe('the batcher', () => {
     expect(await Promise.all(later)).toEqual(['result 2', 'result 3', 'result 4']);
   });
 
-  it('begins the next batch as soon as the one before lets it, whichever of them ends first', async () => {
+  it('a batcher begins the next batch as soon as the one before lets it, whichever of them ends first', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const outcomes = [batcher.submit(1)];
@@ -102,7 +102,7 @@ describe('the batcher', () => {
     expect(await outcomes[0]).toBe('result 1');
   });
 
-  it('begins no further batch when a batch lets the next begin a second time, or in a repeat', async () => {
+  it('a batcher begins no further batch when a batch lets the next begin a second time, or in a repeat', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const outcomes = [batcher.submit(1)];
@@ -129,7 +129,7 @@ describe('the batcher', () => {
     expect(await Promise.all(outcomes)).toEqual(named([1, 2, 3, 4]));
   });
 
-  it('repeats a batch that failed after it let the next begin, beside that one', async () => {
+  it('a batcher repeats a batch that failed after it let the next begin, beside that one', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const outcomes = [batcher.submit(1)];
@@ -145,7 +145,7 @@ describe('the batcher', () => {
     expect(await Promise.all(outcomes)).toEqual(named([1, 2]));
   });
 
-  it('has no more batches in flight than its maximum, however early they let the next begin', async () => {
+  it('a batcher has no more batches in flight than its maximum, however early they let the next begin', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const begun: Batch[] = [];
@@ -176,7 +176,7 @@ describe('the batcher', () => {
       }
     }
 
-    it('begins an item after the window at once, and collects the items that come within the next window', async () => {
+    it('a batcher begins an item after its window at once, and collects the items that come within the next window', async () => {
       const held = new HeldWork();
       const windows = new HeldWindow();
       const batcher = batcherOf(held.work, windows.open);
@@ -200,7 +200,7 @@ describe('the batcher', () => {
       expect(await Promise.all(outcomes)).toEqual(named([1, 2, 3, 4]));
     });
 
-    it('does not wait for the window when a batch is full, and opens a new window with it', async () => {
+    it('a batcher does not wait for its window when a batch is full, and opens a new window with it', async () => {
       const sizes: number[] = [];
       const windows = new HeldWindow();
       const batcher = batcherOf(async (items: readonly number[]) => {
@@ -219,13 +219,13 @@ describe('the batcher', () => {
     });
   });
 
-  it('begins a batch again after it was idle', async () => {
+  it('a batcher begins a batch again after it was idle', async () => {
     const batcher = batcherOf(async (items: readonly number[]) => named(items));
     expect(await batcher.submit(1)).toBe('result 1');
     expect(await batcher.submit(2)).toBe('result 2');
   });
 
-  it('splits many items into batches of its maximum, and leaves none out', async () => {
+  it('a batcher splits many items into batches of its maximum, and leaves none out', async () => {
     const sizes: number[] = [];
     const batcher = batcherOf(async (items: readonly number[]) => {
       sizes.push(items.length);
@@ -237,7 +237,7 @@ describe('the batcher', () => {
     expect(outcomes).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
   });
 
-  it('repeats a failed batch item by item, marked as repeated, and lets the poisoned item fail alone', async () => {
+  it('a batcher repeats a failed batch item by item, marked as repeated, and lets the poisoned item fail alone', async () => {
     const runs: { items: readonly number[]; repeated: boolean }[] = [];
     const poisoned = 2;
     const batcher = batcherOf(async (items: readonly number[], { repeated }) => {
@@ -263,7 +263,7 @@ describe('the batcher', () => {
     { afterMs: REPEATS_END_MS, repeats: 2 },
     { afterMs: REPEATS_END_MS + 1, repeats: 0 },
   ])(
-    'repeats $repeats of two items when their batch failed after $afterMs ms',
+    'a batcher repeats $repeats of two items when their batch failed after $afterMs ms',
     async ({ afterMs, repeats }) => {
       const clock = { at: 0, now: () => clock.at };
       const runs: BatchRun[] = [];
@@ -284,7 +284,7 @@ describe('the batcher', () => {
     },
   );
 
-  it('repeats a batch once, as a whole, when the database was unavailable', async () => {
+  it('a batcher repeats a batch once, as a whole, when the database was unavailable', async () => {
     const runs: unknown[] = [];
     const batcher = batcherOf(async (items: readonly number[], { repeated }) => {
       runs.push({ items, repeated });
@@ -298,7 +298,7 @@ describe('the batcher', () => {
     ]);
   });
 
-  it('rejects all items when the database is unavailable in a repeat, without repeating each of them', async () => {
+  it('a batcher rejects all items when the database is unavailable in a repeat, without repeating each of them', async () => {
     let runs = 0;
     const batcher = batcherOf(async (): Promise<readonly string[]> => {
       runs += 1;
@@ -313,7 +313,7 @@ describe('the batcher', () => {
     expect(runs).toBe(2);
   });
 
-  it('runs the items that were submitted while a batch failed', async () => {
+  it('a batcher runs the items that were submitted while a batch failed', async () => {
     const held = new HeldWork();
     const batcher = batcherOf(held.work);
     const first = batcher.submit(1);
@@ -329,12 +329,12 @@ describe('the batcher', () => {
     expect(await second).toBe('result 2');
   });
 
-  it('takes work with too few results for work that failed', async () => {
+  it('a batcher takes work with too few results for work that failed', async () => {
     const batcher = batcherOf(async (items: readonly number[]) => named(items).slice(1));
     await expect(batcher.submit(1)).rejects.toThrow('A batch must have a result for each of its items');
   });
 
-  it('takes work that throws before it returns a promise for work that failed', async () => {
+  it('a batcher takes work that throws before it returns a promise for work that failed', async () => {
     const batcher = batcherOf((): Promise<readonly string[]> => {
       throw new Error('at once');
     });

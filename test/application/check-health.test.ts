@@ -25,7 +25,7 @@ const CHANNELS = [
 
 let smsIsWell: boolean;
 let now: number;
-/** The questions the database was asked, each answered by the test. */
+/** The pings of the database; the test ends each of them. */
 let asked: { reply: () => void; fail: () => void }[];
 let unavailableReason: string | null;
 let health: CheckHealth;
@@ -85,7 +85,7 @@ async function workAt(instant: number): Promise<unknown> {
   return dependencies.filter(({ name }) => name === 'jobs' || name === 'workers');
 }
 
-/** Asks once, with the database answering. */
+/** Asks once; the database responds. */
 async function askWell(): Promise<void> {
   const reply = health.readiness();
   asked.at(-1)?.reply();
@@ -93,7 +93,7 @@ async function askWell(): Promise<void> {
 }
 
 describe('CheckHealth', () => {
-  it('asks the database once for everybody who asks meanwhile', async () => {
+  it('CheckHealth asks the database once for all callers of the same moment', async () => {
     const replies = Array.from({ length: 1_000 }, () => health.readiness());
     expect(asked).toHaveLength(1);
     asked[0]?.reply();
@@ -102,7 +102,7 @@ describe('CheckHealth', () => {
     }
   });
 
-  it('takes a database that answered to be well for a second', async () => {
+  it('CheckHealth takes a database that responded to be well for a second', async () => {
     expect(HEALTH_FRESH_MS).toBe(1_000);
     await askWell();
     now = NOW + 999;
@@ -117,14 +117,14 @@ describe('CheckHealth', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('asks again when the clock was set back', async () => {
+  it('CheckHealth asks again when the clock was set back', async () => {
     await askWell();
     now = NOW - 60_000;
     await askWell();
     expect(asked).toHaveLength(2);
   });
 
-  it('shares a bad reply, and asks anew at the next question', async () => {
+  it('CheckHealth shares a bad result, and asks anew for the next caller', async () => {
     const replies = [health.readiness(), health.readiness()];
     asked[0]?.fail();
     const down = {
@@ -137,7 +137,7 @@ describe('CheckHealth', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('knows of the queue and of the stop at once', async () => {
+  it('CheckHealth knows of the queue and of the stop at once', async () => {
     await askWell();
     unavailableReason = 'not reachable';
     const queue = { ...QUEUE, ok: false, detail: 'not reachable' };
@@ -153,7 +153,7 @@ describe('CheckHealth', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('shows a provider that is not well, and is ready all the same', async () => {
+  it('CheckHealth shows a provider that is not well, and is ready all the same', async () => {
     smsIsWell = false;
     const reply = health.readiness();
     asked.at(-1)?.reply();
@@ -163,7 +163,7 @@ describe('CheckHealth', () => {
     });
   });
 
-  it('says how long the oldest due job has waited, and that a minute is too long', async () => {
+  it('CheckHealth says how long the oldest due job has waited, and that a minute is too long', async () => {
     expect(JOBS_WAIT_MAX_MS).toBe(60_000);
     const work = { kind: 'start-attempt', smsId: anSmsId(1), attemptNumber: 0 } as const;
     await world.unitOfWork.run(({ jobs }) => jobs.add([{ id: 'job', dueAt: NOW + 1_000, work }]));
@@ -183,7 +183,7 @@ describe('CheckHealth', () => {
     ]);
   });
 
-  it('says how many workers were seen in the last 15 seconds, and when the last one was', async () => {
+  it('CheckHealth says how many workers were seen in the last 15 seconds, and when the last one was', async () => {
     await seeWorker('second', NOW + 5_000);
     expect(await workAt(NOW + 15_000)).toEqual([
       JOBS,
@@ -201,7 +201,7 @@ describe('CheckHealth', () => {
     expect(await workAt(NOW + 22_000)).toEqual([JOBS, { ...WORKERS, ok: false, detail: 'none seen' }]);
   });
 
-  it('counts a worker whose clock is ahead as seen now', async () => {
+  it('CheckHealth counts a worker whose clock is ahead as seen now', async () => {
     await seeWorker('first', NOW + 3_000);
     expect(await workAt(NOW)).toEqual([JOBS, WORKERS]);
   });

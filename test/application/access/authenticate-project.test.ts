@@ -76,18 +76,18 @@ describe('AuthenticateProject', () => {
       (error: unknown) => (error instanceof Rejected ? error.rejection.kind : error),
     );
 
-  it('knows the project of a key', async () => {
+  it('AuthenticateProject finds the project of a key', async () => {
     expect(await authenticate.execute(LIVE_KEY)).toEqual(aProject());
   });
 
-  it('rejects no key, an unknown key, and a key whose prefix names another environment', async () => {
+  it('AuthenticateProject rejects a missing key, an unknown key, and a key whose prefix names another environment', async () => {
     await addKey(DEV_KEY);
     expect(await outcomeOf(null)).toBe('unauthorized');
     expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
     expect(await outcomeOf(DEV_KEY)).toBe('unauthorized');
   });
 
-  it('uses the settings of a project for five seconds, and not one millisecond longer', async () => {
+  it('AuthenticateProject uses the settings of a project for five seconds, and not one millisecond longer', async () => {
     expect(SETTINGS_FRESH_MS).toBe(5_000);
     await authenticate.execute(LIVE_KEY);
     await database.knex('projects').update({ name: 'Renamed' });
@@ -97,7 +97,7 @@ describe('AuthenticateProject', () => {
     expect((await authenticate.execute(LIVE_KEY)).name).toBe('Renamed');
   });
 
-  it('rejects a withdrawn key after five seconds, and for good', async () => {
+  it('AuthenticateProject rejects a withdrawn key after five seconds, and for good', async () => {
     await authenticate.execute(LIVE_KEY);
     await withdrawKey(LIVE_KEY);
     now = NOW + 4_999;
@@ -107,13 +107,13 @@ describe('AuthenticateProject', () => {
     expect(await outcomeOf(LIVE_KEY)).toBe('unauthorized');
   });
 
-  it('does not remember that a key is unknown', async () => {
+  it('AuthenticateProject does not remember that a key is unknown', async () => {
     expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
     await addKey(OTHER_KEY);
     expect(await outcomeOf(OTHER_KEY)).toBe('accepted');
   });
 
-  it('reads a key once for all requests that bring it meanwhile', async () => {
+  it('AuthenticateProject reads a key once for all requests that bring it meanwhile', async () => {
     closeGate();
     const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY));
     const unknown = Array.from({ length: 500 }, () => outcomeOf(OTHER_KEY));
@@ -124,7 +124,7 @@ describe('AuthenticateProject', () => {
     expect(reads).toBe(2);
   });
 
-  it('reads a hundred unknown keys at a time, and rejects more as overloaded', async () => {
+  it('AuthenticateProject reads a hundred unknown keys at a time, and rejects more as overloaded', async () => {
     expect(UNKNOWN_KEY_QUERIES_MAX).toBe(100);
     closeGate();
     const unknown = manyUnknownKeys();
@@ -138,7 +138,7 @@ describe('AuthenticateProject', () => {
     expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
   });
 
-  it('does not let a known key wait behind unknown keys', async () => {
+  it('AuthenticateProject does not let a known key wait behind unknown keys', async () => {
     await authenticate.execute(LIVE_KEY);
     closeGate();
     const unknown = manyUnknownKeys();
@@ -151,7 +151,7 @@ describe('AuthenticateProject', () => {
     await Promise.all(unknown);
   });
 
-  it('reads a key again after a query that failed', async () => {
+  it('AuthenticateProject reads a key again after a query that failed', async () => {
     gate = Promise.reject(new Error('away'));
     for (let time = 0; time < 2; time += 1) {
       const failures = await Promise.all(manyUnknownKeys());
@@ -161,7 +161,7 @@ describe('AuthenticateProject', () => {
     expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
   });
 
-  it('rejects a key of another environment each time, however many requests bring it', async () => {
+  it('AuthenticateProject rejects a key of another environment each time, however many requests bring it', async () => {
     await addKey(DEV_KEY);
     const outcomes = await Promise.all(Array.from({ length: 3 }, () => outcomeOf(DEV_KEY)));
     expect([...outcomes, await outcomeOf(DEV_KEY)]).toEqual(Array.from({ length: 4 }, () => 'unauthorized'));

@@ -10,7 +10,7 @@ afterEach(() => world.close());
 /** Hashes under the secret key `key`. */
 const hasherOf = (key: string): KeyHasher => ({ digest: (text) => `${key}(${text})` });
 
-it('lets every process start that has the secret key of the first, and no other', async () => {
+it('CheckSecretKey lets a process start only with the secret key of the first process', async () => {
   world = await openApplication();
   const { unitOfWork } = world;
   const start = (key: string) => new CheckSecretKey({ unitOfWork, keyHasher: hasherOf(key) }).execute();
@@ -23,7 +23,7 @@ it('lets every process start that has the secret key of the first, and no other'
   });
 });
 
-it('stores a digest under a name of its own, which no API key can have', async () => {
+it('CheckSecretKey stores a digest under a name of its own, which no API key can have', async () => {
   world = await openApplication();
   const { unitOfWork } = world;
   await new CheckSecretKey({ unitOfWork, keyHasher: hasherOf('k') }).execute();

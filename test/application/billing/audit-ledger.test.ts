@@ -26,7 +26,7 @@ describe('the audit of the ledger', () => {
     await world.unitOfWork.run(({ jobs }) => jobs.fail(leased, failure));
   }
 
-  it('finds nothing wrong after a deposit', async () => {
+  it('the audit of the ledger finds nothing wrong after a deposit', async () => {
     const found = await audit();
     expect(found).toEqual({
       projects: 1,
@@ -38,7 +38,7 @@ describe('the audit of the ledger', () => {
     expect([problemsOf(found), unfinishedIn(found)]).toEqual([[], []]);
   });
 
-  it('finds a column of an account that is not the sum of its entries', async () => {
+  it('the audit of the ledger finds a column of an account that is not the sum of its entries', async () => {
     await world.database.knex('accounts').update({ spent: 5_000 });
     const found = await audit();
     expect(found.differences).toEqual([
@@ -47,7 +47,7 @@ describe('the audit of the ledger', () => {
     expect(problemsOf(found)).toEqual([`project ${PROJECT_ID}: spent is 5 IQD, its entries say 0 IQD`]);
   });
 
-  it('finds dead-letter jobs until they are made due again', async () => {
+  it('the audit of the ledger finds dead-letter jobs until they are made due again', async () => {
     await deadLetterAJob();
     const found = await audit();
     expect(found.deadLetterJobs).toMatchObject({
@@ -60,7 +60,7 @@ describe('the audit of the ledger', () => {
     expect((await world.lease()).map(({ id }) => id)).toEqual([JOB.id]);
   });
 
-  it('tells holds and jobs that are left apart from what is wrong', async () => {
+  it('the audit of the ledger tells holds and jobs that are left apart from what is wrong', async () => {
     await world.unitOfWork.run(async ({ jobs, ledger }) => {
       await jobs.add([JOB]);
       await ledger.post([holdEntry({ projectId: PROJECT_ID, reference: anSmsId(), at: NOW }, iqd(80))]);
@@ -74,7 +74,7 @@ describe('the audit of the ledger', () => {
   });
 });
 
-it('counts several dead-letter jobs in one sentence', () => {
+it('the audit of the ledger counts several dead-letter jobs in one sentence', () => {
   const found = { projects: 0, differences: [], openHolds: [], nextJob: null };
   expect(problemsOf({ ...found, deadLetterJobs: { count: 2, latest: [] } })).toEqual([
     '2 jobs are dead-lettered',

@@ -27,22 +27,22 @@ describe('ReadCatalog', () => {
 
   afterEach(() => world.close());
 
-  it('gives the name and the credit of the project that asks', async () => {
+  it('ReadCatalog gives the name and the credit of the project that asks', async () => {
     expect(await catalog.info(own)).toEqual({ projectName: 'Demo', credit: iqd(1_000) });
     expect(await catalog.info(other)).toEqual({ projectName: 'Other', credit: iqd(7) });
   });
 
-  it('rejects a project without an account, and names it', async () => {
+  it('ReadCatalog rejects a project without an account, and names it', async () => {
     const unknown = aProject({ id: '664abc0000000000000000ff' });
     await expect(catalog.info(unknown)).rejects.toThrow('Project 664abc0000000000000000ff has no account');
   });
 
-  it('lists the sender IDs of the project that asks by name, whatever their status', async () => {
+  it('ReadCatalog lists the sender IDs of the project that asks by name, whatever their status', async () => {
     expect(await catalog.senderIds(own)).toEqual([alpha, beta, gamma]);
     expect(await catalog.senderIds(other)).toEqual([foreign]);
   });
 
-  it('lists the international prices of a country, or of every country', async () => {
+  it('ReadCatalog lists the international prices of a country, or of every country', async () => {
     const page = { page: 1, limit: 10 };
     const turkey = { total: 1, rows: [anInternationalPrice()] };
     expect(await catalog.internationalPrices({ countryIso: null }, page)).toEqual(turkey);
@@ -50,7 +50,7 @@ describe('ReadCatalog', () => {
     expect(await catalog.internationalPrices({ countryIso: 'JO' }, page)).toEqual({ total: 0, rows: [] });
   });
 
-  it('lists the whatsapp businesses of the project that asks, and none of a project without', async () => {
+  it('ReadCatalog lists the whatsapp businesses of the project that asks, and none of a project without', async () => {
     expect(await catalog.whatsappResources(own)).toEqual([aWhatsappBusiness()]);
     expect(await catalog.whatsappResources(other)).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { anSmsId, NOW } from '../../support/builders.ts';
 import { JobCollector } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
-it('dead-letters a job of an unknown kind by its name, keeps its work, and relays the jobs beside it', async () => {
+it('RelayJobs dead-letters a job of an unknown kind by its name, keeps its work, and relays the jobs beside it', async () => {
   const logger = new RecordingLogger();
   const container = buildContainer({
     ...readConfig({
@@ -81,14 +81,14 @@ describe('RelayJobs', () => {
       } as never,
     }).execute();
 
-  it('leases no more jobs than the queue has capacity for, the longest due first', async () => {
+  it('RelayJobs leases no more jobs than the queue has capacity for, the longest due first', async () => {
     world.clock.at = NOW + 3;
     capacity = 2;
     expect(await relay()).toBe(2);
     expect(published).toEqual([[`${anSmsId(1)}/start/0`, `${anSmsId(2)}/start/0`]]);
   });
 
-  it('leases nothing while the queue is full', async () => {
+  it('RelayJobs leases nothing while the queue is full', async () => {
     world.clock.at = NOW + 3;
     capacity = 0;
     expect(await relay()).toBe(0);
@@ -96,7 +96,7 @@ describe('RelayJobs', () => {
     expect(await relay()).toBe(3);
   });
 
-  it('leases a job again only when its lease has ended', async () => {
+  it('RelayJobs leases a job again only when its lease has ended', async () => {
     world.clock.at = NOW + 3;
     capacity = 5;
     await relay();

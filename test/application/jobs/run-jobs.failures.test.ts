@@ -60,12 +60,12 @@ describe('RunJobs when jobs fail', () => {
   const [one, two, three] = ['sms-1/start/0', 'sms-2/start/0', 'sms-3/start/0'];
   const failedIds = () => logger.entries.map(({ fields }) => fields.jobId);
 
-  it('runs the jobs of each kind together, and apart from those of another kind', async () => {
+  it('RunJobs runs the jobs of each kind together, and apart from those of another kind', async () => {
     await runJobs().execute([...leasedJobs(1, 2), delivery]);
     expect(calls).toEqual([[one, two], [delivery.id]]);
   });
 
-  it('names each job that failed, its kind and its fencing token', async () => {
+  it('RunJobs names each job that failed, its kind and its fencing token', async () => {
     run = () => {
       throw new Error('broken');
     };
@@ -79,7 +79,7 @@ describe('RunJobs when jobs fail', () => {
     ]);
   });
 
-  it('repeats the jobs of a batch one by one for five seconds, and leaves the rest leased', async () => {
+  it('RunJobs repeats the jobs of a batch one by one for five seconds, and leaves the rest leased', async () => {
     run = (call) => {
       if (call <= 2) clock.at += call === 1 ? 5_000 : 1;
       if (call === 1) throw new Error('slow');
@@ -90,7 +90,7 @@ describe('RunJobs when jobs fail', () => {
     expect(recorded).toEqual([]);
   });
 
-  it('counts no failure against a job that lost the database when it ran alone', async () => {
+  it('RunJobs counts no failure against a job that lost the database when it ran alone', async () => {
     run = (call) => {
       if (call === 1) throw new Error('broken');
       throw new StorageUnavailable(new Error('lost'));
@@ -100,7 +100,7 @@ describe('RunJobs when jobs fail', () => {
     expect(failedIds()).toEqual([one, two]);
   });
 
-  it('logs a job again whose failure could not be recorded, and goes on', async () => {
+  it('RunJobs logs a job again whose failure could not be recorded, and goes on', async () => {
     run = () => {
       throw new Error('broken');
     };

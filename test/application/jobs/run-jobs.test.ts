@@ -86,7 +86,7 @@ describe('RunJobs', () => {
     await here.database.close();
   });
 
-  it('does the sound jobs of a batch and leaves the poisoned one leased', async () => {
+  it('RunJobs does the sound jobs of a batch and leaves the poisoned one leased', async () => {
     const jobs = await here.lease();
     expect(jobs.map(({ work }) => work.kind)).toEqual(['start-attempt', 'start-attempt']);
     await here.runJobs.execute(jobs);
@@ -98,7 +98,7 @@ describe('RunJobs', () => {
     expect(dueNow).toEqual([]);
   });
 
-  it('dead-letters a job once it failed five times by itself, and does it when it is redriven', async () => {
+  it('RunJobs dead-letters a job once it failed five times by itself, and does it when it is redriven', async () => {
     expect(JOB_FAILURES_MAX).toBe(5);
     const poisoned = async () =>
       (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(POISONED));
@@ -125,7 +125,7 @@ describe('RunJobs', () => {
     expect([await here.countDeadLettered(), await here.attemptsOf(POISONED)]).toEqual([0, 1]);
   });
 
-  it('does not count leases that ran out against a job', async () => {
+  it('RunJobs does not count leases that ran out against a job', async () => {
     for (let lease = 1; lease <= 3 * JOB_FAILURES_MAX; lease += 1) {
       expect(await here.lease()).toHaveLength(2);
       here.clock.at += LEASE_MS;
@@ -134,7 +134,7 @@ describe('RunJobs', () => {
     expect([await here.attemptsOf(SOUND), await here.countDeadLettered()]).toEqual([1, 0]);
   });
 
-  it('does nothing for a job that was leased again meanwhile', async () => {
+  it('RunJobs does nothing for a job that was leased again meanwhile', async () => {
     const late = await here.lease();
     here.clock.at += LEASE_MS;
     const fresh = await here.lease();
@@ -144,7 +144,7 @@ describe('RunJobs', () => {
     expect(await here.attemptsOf(SOUND)).toBe(1);
   });
 
-  it('does a job that is handed over twice only once', async () => {
+  it('RunJobs does a job that is handed over twice only once', async () => {
     const [sound] = (await here.lease()).filter(({ work }) => JSON.stringify(work).includes(SOUND));
     if (sound === undefined) throw new Error('The job is due');
     await here.runJobs.execute([sound]);
@@ -156,7 +156,7 @@ describe('RunJobs', () => {
     expect(here.logger.entries).toEqual([]);
   });
 
-  it('submits nothing of a batch that was not committed, and all of it once it is', async () => {
+  it('RunJobs submits nothing of a batch that was not committed, and all of it once it is', async () => {
     await here.database.knex.raw('DROP TRIGGER poison');
     const jobs = await here.lease();
     here.unitOfWork.losses = ['before-commit'];
@@ -169,7 +169,7 @@ describe('RunJobs', () => {
     expect(here.submitted.toSorted()).toEqual([SOUND, POISONED]);
   });
 
-  it('counts no failure against the jobs of a batch that lost the database', async () => {
+  it('RunJobs counts no failure against the jobs of a batch that lost the database', async () => {
     await here.database.knex.raw('DROP TRIGGER poison');
     for (let outage = 1; outage <= JOB_FAILURES_MAX; outage += 1) {
       const jobs = await here.lease();

@@ -22,7 +22,7 @@ test.each<[string, unknown]>([
   ['a text', 'start-attempt'],
   ['nothing', {}],
   ['a kind that is no text', { ...START, kind: 7 }],
-  ['a kind that nobody knows', { ...START, kind: 'start' }],
+  ['an unknown kind', { ...START, kind: 'start' }],
   ['a text that is missing', { kind: 'start-attempt', attemptNumber: 1 }],
   ['a text that is empty', { ...START, smsId: '' }],
   ['a text with a NUL', { ...START, smsId: 'sms-\u00001' }],
@@ -61,13 +61,13 @@ describe('the kinds of jobs', () => {
     ['start-attempt', START, 'attempt'],
     ['attempt-deadline', { ...START, kind: 'attempt-deadline' }, 'attempt'],
     ['deliver-webhooks', DELIVER, 'webhooks'],
-  ])('give jobs of %s to their use case', async (kind, work, useCase) => {
+  ])('a job of the kind %s goes to its use case', async (kind, work, useCase) => {
     done.length = 0;
     await runJobsOf(kind, useCases, [job(work)]);
     expect(done).toEqual([[useCase, [job(work)]]]);
   });
 
-  it('do not know a kind without a line of its own', async () => {
+  it('a job of an unknown kind is rejected by its name', async () => {
     await expect(runJobsOf('dig', useCases, [])).rejects.toThrow('There is no kind of job named dig');
   });
 });

@@ -46,11 +46,11 @@ function heartbeatOf(id: string): WorkerHeartbeat {
 const rows = () => world.database.knex('workers').select('id', 'seen_at').orderBy('id');
 
 describe('WorkerHeartbeat', () => {
-  it('beats every 5 seconds, counts for 15 seconds and is kept for a day', () => {
+  it('a worker beats every 5 seconds, counts for 15 seconds and is kept for a day', () => {
     expect([WORKER_HEARTBEAT_MS, WORKER_SEEN_MS, WORKER_KEPT_MS]).toEqual([5_000, 15_000, 86_400_000]);
   });
 
-  it('records one row per worker, again after each interval', async () => {
+  it('WorkerHeartbeat records one row per worker, again after each interval', async () => {
     const heartbeat = heartbeatOf('a');
     await heartbeat.start({ repeats: true });
     await heartbeatOf('b').start({ repeats: false });
@@ -70,13 +70,13 @@ describe('WorkerHeartbeat', () => {
     }
   });
 
-  it('waits for no interval when the clock is moved by hand', async () => {
+  it('WorkerHeartbeat waits for no interval when the clock is moved by hand', async () => {
     await heartbeatOf('a').start({ repeats: false });
     expect(await rows()).toHaveLength(1);
     expect(endInterval).toBeNull();
   });
 
-  it('removes workers that were not seen for more than a day', async () => {
+  it('WorkerHeartbeat removes workers that were not seen for more than a day', async () => {
     await world.unitOfWork.run(async ({ workers }) => {
       await workers.markSeen('gone', NOW - 86_400_001);
       await workers.markSeen('kept', NOW - 86_400_000);
@@ -85,7 +85,7 @@ describe('WorkerHeartbeat', () => {
     expect((await rows()).map(({ id }) => id)).toEqual(['a', 'kept']);
   });
 
-  it('removes its own row when it stops, waits for no further interval and does not come back', async () => {
+  it('WorkerHeartbeat removes its own row when it stops, waits for no further interval and does not come back', async () => {
     const [heartbeat, other] = [heartbeatOf('a'), heartbeatOf('b')];
     await other.beat();
     await heartbeat.start({ repeats: true });
@@ -97,7 +97,7 @@ describe('WorkerHeartbeat', () => {
     expect(endInterval).toBeNull();
   });
 
-  it('logs a database that is away once, and beats again when it is back', async () => {
+  it('WorkerHeartbeat logs a database that is away once, and beats again when it is back', async () => {
     const heartbeat = heartbeatOf('a');
     isAway = true;
     await heartbeat.start({ repeats: true });

@@ -125,7 +125,7 @@ describe('the way of a message', () => {
     return world.database.knex('jobs').select('id', 'due_at').orderBy('id');
   }
 
-  it('hands an attempt to its channel with all that the channel has to know', async () => {
+  it('an attempt reaches its channel with all that the channel has to know', async () => {
     const smsId = await send({ provider: 'sms', senderId: 'Barid', content: aText('Hello') });
     expect(await world.runDueJobs()).toEqual([startAttemptJobId(smsId, 0)]);
     expect(world.submitted).toEqual([
@@ -152,12 +152,12 @@ describe('the way of a message', () => {
     expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 24 * HOUR_MS }]);
   });
 
-  it('goes out under the sender ID it names, at the price of that', async () => {
+  it('a message goes out under the sender ID it names, at the price of that sender ID', async () => {
     const smsId = await send({ provider: 'sms', senderId: 'Second' });
     expect((await world.message(smsId)).cost).toBe(iqd(55));
   });
 
-  it('goes out over the whatsapp number of its project that it names', async () => {
+  it('a message goes out over the whatsapp number of its project that it names', async () => {
     const { smsId } = await sendOverWhatsapp(aTemplateRequest());
     await world.runDueJobs();
     expect(world.submitted).toMatchObject([{ smsId, whatsappSender: aTemplateRequest().whatsappSender }]);
@@ -174,7 +174,7 @@ describe('the way of a message', () => {
       { whatsappSender: { accountId: null, phoneId: 'x', templateName: null } },
       'whatsapp-phone-not-found',
     ],
-  ])('is rejected when its project has no such whatsapp %s', async (_, given, kind) => {
+  ])('a message is rejected when its project has no such whatsapp %s', async (_, given, kind) => {
     await expect(sendOverWhatsapp(aSendRequest({ provider: 'whatsapp', ...given }))).rejects.toThrow(kind);
     const own = aTemplateRequest().whatsappSender;
     const { cost } = await sendOverWhatsapp(
@@ -183,7 +183,7 @@ describe('the way of a message', () => {
     expect(cost).toBe(iqd(60));
   });
 
-  it('is not accepted from a project without an account', async () => {
+  it('a message of a project without an account is not accepted', async () => {
     const otherProject = aProject({ id: '664abc0000000000000000ff' });
     const command = { project: otherProject, request: aSendRequest(), idempotency: null };
     await expect(world.container.get(SendMessages).execute(command)).rejects.toThrow(
@@ -191,13 +191,13 @@ describe('the way of a message', () => {
     );
   });
 
-  it('schedules the end of an attempt in the transaction that starts it', async () => {
+  it('the start of an attempt schedules the job that ends its time', async () => {
     const smsId = await send();
     await world.runDueJobs();
     expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 30 * SECOND_MS }]);
   });
 
-  it('goes on to the next channel when the time of one is over', async () => {
+  it('a message goes on to the next channel when the time of one is over', async () => {
     const smsId = await send();
     await world.runDueJobs();
     world.clock.at += 30 * SECOND_MS;
@@ -207,7 +207,7 @@ describe('the way of a message', () => {
     expect(world.submitted.map(({ channel }) => channel)).toEqual(['whatsapp', 'telegram']);
   });
 
-  it('captures the cost of a delivered message once, and leaves no job', async () => {
+  it('the cost of a delivered message is captured once, and no job is left', async () => {
     const smsId = await send({ provider: 'sms' });
     await world.runDueJobs();
     expect(await world.account()).toMatchObject({ held: iqd(80), spent: ZERO });
@@ -218,7 +218,7 @@ describe('the way of a message', () => {
     expect(await world.message(smsId)).toMatchObject({ status: 'delivered', isFinal: true });
   });
 
-  it('releases the cost when every channel has failed', async () => {
+  it('the cost of a message is released when every channel has failed', async () => {
     const smsId = await send({ provider: 'sms' });
     await world.runDueJobs();
     await apply(smsId, failed());
@@ -226,7 +226,7 @@ describe('the way of a message', () => {
     expect(await world.message(smsId)).toMatchObject({ status: 'failed', errorReason: 'Absent' });
   });
 
-  it('captures the price of the channel that delivered when the project settles so', async () => {
+  it('the price of the channel that delivered is captured when the project settles so', async () => {
     const smsId = anSmsId(7);
     await world.unitOfWork.run(async (stores) => {
       const message = aMessage({ smsId, settlement: 'delivered', attempts: [] });
@@ -238,7 +238,7 @@ describe('the way of a message', () => {
     expect((await world.account()).spent).toBe(iqd(60));
   });
 
-  it('folds several events of one message in the order they were given', async () => {
+  it('several events of one message are folded in the order they were given', async () => {
     const smsId = await send();
     const [first] = await world.lease();
     if (first === undefined) throw new Error('The first attempt is due');
@@ -249,11 +249,11 @@ describe('the way of a message', () => {
       status: 'delivered',
       attempts: [{ channel: 'whatsapp', state: 'delivered', providerMessageIds: ['id-0'] }],
     });
-    // The start of the next channel was scheduled by the second event, and taken back by the third.
+    // The start of the next channel was scheduled by the second event, and removed by the third.
     expect(await jobs()).toEqual([]);
   });
 
-  it('repeats events that failed together one by one for five seconds only', async () => {
+  it('events that failed together are repeated one by one for five seconds only', async () => {
     let runs = 0;
     const failing = new ApplyMessageEvents({
       unitOfWork: {
@@ -279,14 +279,14 @@ describe('the way of a message', () => {
     expect(runs).toBe(1);
   });
 
-  it('ignores events of messages that nobody sent', async () => {
+  it('events of unknown messages are ignored', async () => {
     const before = wakes;
     await apply(anSmsId(99), delivered());
     expect(wakes).toBe(before + 1);
     expect(await world.database.knex('messages').select()).toEqual([]);
   });
 
-  it('wakes the loops when events are committed', async () => {
+  it('committed events wake the loops', async () => {
     const smsId = await send({ provider: 'sms' });
     const before = wakes;
     await apply(smsId);
@@ -295,7 +295,7 @@ describe('the way of a message', () => {
     expect(wakes).toBe(before + 1);
   });
 
-  it('starts an attempt later when its provider is at its limit, and no other', async () => {
+  it('an attempt starts later when its provider is at its limit, and no other attempt does', async () => {
     const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
     const delayed = await send();
     const free = await send({ provider: 'sms' });
@@ -311,7 +311,7 @@ describe('the way of a message', () => {
     expect(world.submitted.map(({ smsId }) => smsId)).toEqual([free, delayed]);
   });
 
-  it('ends the time of other attempts while their provider is at its limit', async () => {
+  it('the time of other attempts ends while their provider is at its limit', async () => {
     const timedOut = await send({ provider: 'whatsapp-sms' });
     await world.runDueJobs();
     const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
@@ -325,7 +325,7 @@ describe('the way of a message', () => {
     end();
   });
 
-  it('is done with the start of a message that ended while its provider was at its limit', async () => {
+  it('the start of a message that ended while its provider was at its limit leaves no job', async () => {
     const smsId = await send({ provider: 'whatsapp' });
     await world.unitOfWork.run(async ({ messages }) => {
       const locked = await messages.lock([smsId]);
@@ -336,7 +336,7 @@ describe('the way of a message', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('is delivered by the receipt of its channel', async () => {
+  it('a message is delivered by the receipt of its channel', async () => {
     const smsId = await send({ provider: 'sms' });
     await world.runDueJobs();
     world.clock.at += HOUR_MS;
@@ -344,7 +344,7 @@ describe('the way of a message', () => {
     expect(await world.message(smsId)).toMatchObject({ status: 'delivered', isFinal: true });
   });
 
-  it('does not submit a start whose message ended meanwhile', async () => {
+  it('an attempt whose message ended meanwhile is not submitted', async () => {
     const smsId = await send({ provider: 'sms' });
     const leased = await world.lease();
     await world.unitOfWork.run(async ({ messages }) => {
@@ -358,7 +358,7 @@ describe('the way of a message', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('queues a webhook event for each status that the subscription wants, in order', async () => {
+  it('a webhook event is queued for each status that the subscription wants, in order', async () => {
     const smsId = await send({
       provider: 'sms',
       deliveryReport: aDeliveryReport({ webhookSecret: 's3cret' }),
@@ -375,7 +375,7 @@ describe('the way of a message', () => {
     expect((await jobs()).map(({ id }) => id)).toEqual([`webhooks/${project.id}/customer.example/status`]);
   });
 
-  it('queues no webhook event for a status that the subscription does not want', async () => {
+  it('no webhook event is queued for a status that the subscription does not want', async () => {
     const deliveryReport = aDeliveryReport({ deliveryReportType: 'final' });
     const smsId = await send({ provider: 'sms', deliveryReport });
     await world.runDueJobs();

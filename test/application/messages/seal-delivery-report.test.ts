@@ -12,7 +12,7 @@ const sealReport = new SealDeliveryReport({
 });
 
 describe('SealDeliveryReport', () => {
-  it('stores the parsed url and the sealed secret of a subscription', () => {
+  it('SealDeliveryReport stores the parsed url and the sealed secret of a subscription', () => {
     const report = aDeliveryReport({ webhookUrl: 'HTTPS://Customer.example/', webhookSecret: 's3cret' });
     expect(sealReport.execute(report)).toEqual({
       ...report,
@@ -21,12 +21,12 @@ describe('SealDeliveryReport', () => {
     });
   });
 
-  it('leaves a subscription without a secret without one, and a request without a subscription', () => {
+  it('SealDeliveryReport leaves a subscription without a secret without one, and a request without a subscription', () => {
     expect(sealReport.execute(aDeliveryReport())).toMatchObject({ webhookSecret: null });
     expect(sealReport.execute(null)).toBeNull();
   });
 
-  it('rejects a url that webhooks are never posted to', () => {
+  it('SealDeliveryReport rejects a url that webhooks are never sent to', () => {
     const report = aDeliveryReport({ webhookUrl: 'http://customer.example/' });
     expect(() => sealReport.execute(report)).toThrow(new Rejected({ kind: 'webhook-url-refused' }));
   });

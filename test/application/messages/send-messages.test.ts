@@ -131,25 +131,25 @@ describe('SendMessages', () => {
   afterEach(() => here.database.close());
 
   it.each(['before-commit', 'after-commit'] as const)(
-    'accepts every send once when the database is lost %s',
+    'SendMessages accepts every send once when the database is lost %s',
     async (fault) => {
       here.faults.push(fault);
-      const receipts = await Promise.all(
+      const results = await Promise.all(
         [0, 1, 2].map((index) => here.sendMessages.execute(toNumber(here.project, index))),
       );
       expect(here.units).toHaveLength(2);
       expect(await here.ledgerState()).toEqual({
         held: 3 * PRICE,
-        smsIds: receipts.map(({ smsId }) => smsId).sort(),
+        smsIds: results.map(({ smsId }) => smsId).sort(),
         jobs: 3,
       });
-      expect(receipts.map(({ cost, replayed }) => ({ cost, replayed }))).toEqual(
+      expect(results.map(({ cost, replayed }) => ({ cost, replayed }))).toEqual(
         Array.from({ length: 3 }, () => ({ cost: PRICE, replayed: false })),
       );
     },
   );
 
-  it('gives each send its own cost when its batch was committed before the database was lost', async () => {
+  it('SendMessages gives each send its own cost when its batch was committed before the database was lost', async () => {
     here.faults.push('after-commit');
     const sms = toNumber(here.project, 0);
     const telegram = { ...sms, request: aSendRequest({ provider: 'telegram' }) };
@@ -160,7 +160,7 @@ describe('SendMessages', () => {
     ]);
   });
 
-  it('begins the next batch when one is written, before it is committed, and not earlier', async () => {
+  it('SendMessages begins the next batch when one is written, before it is committed, and not earlier', async () => {
     const [mayWrite, mayCommit] = [new Gate(), new Gate()];
     here.hold({ mayWrite, mayCommit });
     const turns = async () => {
@@ -179,7 +179,7 @@ describe('SendMessages', () => {
     expect(await here.ledgerState()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
   });
 
-  it('fails everybody, and charges for what may have been stored once at most, when the database stays away', async () => {
+  it('SendMessages fails every caller when the database stays away, and charges at most once for what may be stored', async () => {
     here.faults.push('after-commit', 'before-commit');
     const replies = await Promise.allSettled(
       [0, 1].map((index) => here.sendMessages.execute(toNumber(here.project, index))),

@@ -8,7 +8,7 @@ import { NOW } from '../../support/builders.ts';
 
 const LIMIT = 4;
 
-it('lets attempts start until the limit of their provider is in flight', () => {
+it('the submission capacity lets attempts start until the limit of their provider is in flight', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
   capacity.begin('sms', 'live', LIMIT - 1);
   expect(capacity.retryAt('sms', 'live', NOW)).toBeNull();
@@ -16,7 +16,7 @@ it('lets attempts start until the limit of their provider is in flight', () => {
   expect(capacity.retryAt('sms', 'live', NOW)).toBe(NOW + CAPACITY_RETRY_MS);
 });
 
-it('gives the capacity of a submission back when it ends', () => {
+it('a submission releases its capacity when it ends', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
   const end = capacity.begin('sms', 'live', LIMIT);
   expect(capacity.retryAt('sms', 'live', NOW)).not.toBeNull();
@@ -24,7 +24,7 @@ it('gives the capacity of a submission back when it ends', () => {
   expect(capacity.retryAt('sms', 'live', NOW)).toBeNull();
 });
 
-it('keeps every other channel and environment free while one provider is at its limit', () => {
+it('every other channel and environment stays free while one provider is at its limit', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
   capacity.begin('sms', 'live', LIMIT);
   expect(capacity.retryAt('whatsapp', 'live', NOW)).toBeNull();
@@ -32,7 +32,7 @@ it('keeps every other channel and environment free while one provider is at its 
   expect(capacity.retryAt('sms', 'dev', NOW)).toBeNull();
 });
 
-it('spreads a backlog as slowly as a hanging provider releases capacity', () => {
+it('the submission capacity spreads a backlog as slowly as a hanging provider releases capacity', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
   capacity.begin('sms', 'live', LIMIT);
   const retries = Array.from({ length: 4 }, () => capacity.retryAt('sms', 'live', NOW));
@@ -41,7 +41,7 @@ it('spreads a backlog as slowly as a hanging provider releases capacity', () => 
   expect(capacity.retryAt('sms', 'live', NOW + 20_000)).toBe(NOW + 21_000);
 });
 
-it('allows five thousand submissions in flight by default', () => {
+it('the submission capacity allows five thousand submissions in flight by default', () => {
   expect(SUBMISSIONS_IN_FLIGHT_MAX).toBe(5_000);
   const capacity = new SubmissionCapacity();
   const end = capacity.begin('sms', 'live', 4_999);

@@ -78,7 +78,7 @@ const result = (number: number, expected: unknown) => ({
 });
 
 describe('SubmitAttempts', () => {
-  it('submits an attempt until its time is over, and not after', async () => {
+  it('SubmitAttempts submits an attempt until its time is over, and not after', async () => {
     const inTime = world(async () => [acceptedAs('id')], ATTEMPT_TIMEOUT_MS - 1);
     await inTime.execute('sms', 1);
     expect(inTime.calls).toEqual([[anSmsId(1)]]);
@@ -87,7 +87,7 @@ describe('SubmitAttempts', () => {
     expect([tooLate.calls, tooLate.recorded]).toEqual([[], []]);
   });
 
-  it('records each result with the message it belongs to', async () => {
+  it('SubmitAttempts records each result with the message it belongs to', async () => {
     const here = world(async (submissions) => submissions.map(({ smsId }) => acceptedAs(`id of ${smsId}`)));
     await here.execute('sms', 1, 2);
     expect(here.recorded).toEqual([
@@ -97,7 +97,7 @@ describe('SubmitAttempts', () => {
     expect(here.timeouts.map(({ isCancelled }) => isCancelled)).toEqual([true]);
   });
 
-  it('calls a provider that throws once, and records every outcome as unknown', async () => {
+  it('SubmitAttempts calls a provider that throws once, and records every outcome as unknown', async () => {
     const rejecting = world(() => Promise.reject(new Error('broken')));
     const throwing = world(() => {
       throw new Error('broken at once');
@@ -122,7 +122,7 @@ describe('SubmitAttempts', () => {
     ['too few', [acceptedAs('one')]],
     ['too many', [acceptedAs('one'), acceptedAs('two'), acceptedAs('three')]],
     ['none', []],
-  ])('matches no result to a message when there are %s', async (_, results) => {
+  ])('SubmitAttempts matches no result to a message when the number of results is %s', async (_, results) => {
     const here = world(async () => results);
     await here.execute('sms', 1, 2);
     const unknown = {
@@ -134,7 +134,7 @@ describe('SubmitAttempts', () => {
     expect(here.logger.count('channel_submit_failed')).toBe(1);
   });
 
-  it('counts submissions as in flight until their results are recorded', async () => {
+  it('SubmitAttempts counts submissions as in flight until their results are recorded', async () => {
     const gate = new Gate();
     const here = world(async () => {
       await gate.opened;
@@ -147,7 +147,7 @@ describe('SubmitAttempts', () => {
     expect(here.isFull('sms')).toBe(false);
   });
 
-  it('gives up a provider that hangs at the deadline, and gives its capacity back', async () => {
+  it('SubmitAttempts gives up a provider that hangs at the deadline, and releases its capacity', async () => {
     const here = world(() => new Promise(() => {}));
     const submitting = here.execute('sms', 1);
     await turn();
@@ -166,7 +166,7 @@ describe('SubmitAttempts', () => {
     ]);
   });
 
-  it('records what a provider says after the deadline', async () => {
+  it('SubmitAttempts records what a provider says after the deadline', async () => {
     const gate = new Gate();
     const here = world(async () => {
       await gate.opened;
@@ -181,7 +181,7 @@ describe('SubmitAttempts', () => {
     expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs('late'))]);
   });
 
-  it('logs that the late word of a provider could not be recorded', async () => {
+  it('SubmitAttempts logs that the late word of a provider could not be recorded', async () => {
     const gate = new Gate();
     const here = world(async () => {
       await gate.opened;

@@ -16,21 +16,21 @@ describe('TrackMessage', () => {
 
   afterEach(() => world.close());
 
-  it('gives a project its own message', async () => {
+  it('TrackMessage gives a project its own message', async () => {
     expect(await trackMessage.execute(aProject(), anSmsId())).toEqual(aMessage());
   });
 
   it.each([
     ['of another project', aProject({ id: '664abc000000000000000002' }), anSmsId()],
-    ['that nobody sent', aProject(), anSmsId(2)],
+    ['that was never sent', aProject(), anSmsId(2)],
     ['that is no smsId', aProject(), `${anSmsId()}0`],
-  ])('rejects a message %s as not found', async (_, project, smsId) => {
+  ])('TrackMessage rejects a message %s as not found', async (_, project, smsId) => {
     await expect(trackMessage.execute(project, smsId)).rejects.toThrow(
       new Rejected({ kind: 'message-not-found' }),
     );
   });
 
-  it('does not ask the database for what is no smsId', async () => {
+  it('TrackMessage does not ask the database for what is no smsId', async () => {
     const closed = new TrackMessage({
       unitOfWork: { ...world.unitOfWork, read: () => Promise.reject(new Error('asked')) } as never,
     });

@@ -35,7 +35,7 @@ describe('ApplySeed', () => {
 
   afterEach(() => world.close());
 
-  it('fills an empty database with everything the seed holds', async () => {
+  it('ApplySeed fills an empty database with everything the seed holds', async () => {
     expect(await applySeed.execute({ projects: [full], prices: someStoredPrices() })).toBe(true);
     const { container, unitOfWork } = world;
     const stored = await unitOfWork.read(async (stores) => ({
@@ -66,7 +66,7 @@ describe('ApplySeed', () => {
     ]);
   });
 
-  it('leaves a database alone that holds a project', async () => {
+  it('ApplySeed leaves a database alone that holds a project', async () => {
     await applySeed.execute({ projects: [full], prices: someStoredPrices() });
     const other = aSeedProject({ project: aProject({ id: '664abc000000000000000002', slug: 'other' }) });
     expect(
@@ -76,7 +76,7 @@ describe('ApplySeed', () => {
     expect((await world.account()).balance).toBe(iqd(1_000));
   });
 
-  it('stops when another process fills the database meanwhile', async () => {
+  it('ApplySeed stops when another process fills the database meanwhile', async () => {
     const { unitOfWork } = world;
     const slower = world.container.get(ports.keyHasher);
     const racing = new ApplySeed({
@@ -97,7 +97,7 @@ describe('ApplySeed', () => {
     expect(await racing.execute({ projects: [full], prices: someStoredPrices() })).toBe(false);
   });
 
-  it('names every address that cannot be posted to, and writes nothing', async () => {
+  it('ApplySeed names every address that webhooks are never sent to, and writes nothing', async () => {
     const projects = [
       full,
       aSeedProject({

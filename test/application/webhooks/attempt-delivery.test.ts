@@ -66,13 +66,13 @@ async function attempt(event: WebhookEvent) {
   return { result, request: requests[0] };
 }
 
-it('sends the body of an event to its url, and returns the result of the transport', async () => {
+it('AttemptDelivery sends the body of an event to its url, and returns the result of the transport', async () => {
   const { result, request } = await attempt(delivery(null));
   expect(result).toEqual(SENT);
   expect(request).toMatchObject({ url: 'https://customer.example/status', body: delivery(null).body });
 });
 
-it('signs the event of a message with the secret that was given with the message', async () => {
+it('AttemptDelivery signs the event of a message with the secret that was given with the message', async () => {
   const { request } = await attempt(delivery(`sealed ${SECRET}`));
   const headers = request?.headers ?? {};
   const signed = {
@@ -83,12 +83,12 @@ it('signs the event of a message with the secret that was given with the message
   expect(verifyStandard(nodeHmac, SECRET, signed, request?.body ?? '')).toBe(true);
 });
 
-it('does not sign the event of a message that was sent without a secret', async () => {
+it('AttemptDelivery does not sign the event of a message that was sent without a secret', async () => {
   const { request } = await attempt(delivery(null));
   expect(Object.keys(request?.headers ?? {})).not.toContain('webhook-signature');
 });
 
-it('signs an inbound event with the secret of its number, and counts its attempts from one', async () => {
+it('AttemptDelivery signs an inbound event with the secret of its number, and counts its attempts from one', async () => {
   const { request } = await attempt(inbound(2));
   const headers = new Map(
     Object.entries(request?.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
@@ -101,7 +101,7 @@ it('signs an inbound event with the secret of its number, and counts its attempt
   expect([...headers.values()]).toContain('3');
 });
 
-it('sends nothing when the secret cannot be opened', async () => {
+it('AttemptDelivery sends nothing when the secret cannot be opened', async () => {
   const { result, request } = await attempt(delivery('under another key'));
   expect(result).toEqual({ kind: 'failed', reason: 'secret-unreadable' });
   expect(request).toBeUndefined();

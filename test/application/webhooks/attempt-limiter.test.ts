@@ -51,7 +51,7 @@ class World {
 }
 
 describe('the attempt limiter', () => {
-  it('begins every event of a queue once and in order, as many at a time as its endpoint may have', () => {
+  it('the attempt limiter begins every event of a queue once and in order, as many at a time as its endpoint may have', () => {
     const world = new World({ attemptsPerEndpoint: 7 });
     const queue = world.open('a', 'one.example/', 20);
     for (const ended of upTo(20)) {
@@ -61,7 +61,7 @@ describe('the attempt limiter', () => {
     expect(world.begun).toEqual(upTo(20).map((number) => `a one.example/ ${number}`));
   });
 
-  it('lets no endpoint wait for another that has reached its limit, on the same host and of the same project', () => {
+  it('the attempt limiter lets no endpoint wait for another that has reached its limit, on the same host and of the same project', () => {
     const world = new World({ attemptsPerEndpoint: 50 });
     world.open('a', 'shared.example/hangs', 200);
     world.open('a', 'shared.example/works', 1);
@@ -70,7 +70,7 @@ describe('the attempt limiter', () => {
     ]);
   });
 
-  it('counts an endpoint over all projects, and serves the projects one after the other', () => {
+  it('the attempt limiter counts an endpoint over all projects, and serves the projects one after the other', () => {
     const world = new World({ attemptsPerEndpoint: 10 });
     world.open('big', 'shared.example/', 500);
     world.open('small', 'shared.example/', 10);
@@ -80,7 +80,7 @@ describe('the attempt limiter', () => {
     expect(world.begunOf('small')).toBe(10);
   });
 
-  it('bounds a host over its endpoints and projects, and another host does not wait for it', () => {
+  it('the attempt limiter bounds a host over its endpoints and projects, and another host does not wait for it', () => {
     const world = new World({ attemptsPerHost: 5 });
     world.open('a', 'shared.example/1', 4);
     world.open('b', 'shared.example/2', 4);
@@ -92,7 +92,7 @@ describe('the attempt limiter', () => {
     expect(world.begun).toHaveLength(12);
   });
 
-  it('bounds a project over its endpoints, and another project does not wait for it', () => {
+  it('the attempt limiter bounds a project over its endpoints, and another project does not wait for it', () => {
     const world = new World({ attemptsPerProject: 15 });
     for (const number of upTo(9)) world.open('a', `many.example/${number}`, 10);
     world.open('b', 'other.example/', 1);
@@ -101,7 +101,7 @@ describe('the attempt limiter', () => {
     expect(world.begun).toHaveLength(91);
   });
 
-  it('bounds the process, and gives what becomes free to each queue in turn', () => {
+  it('the attempt limiter bounds the process, and gives each queue in turn what becomes free', () => {
     const world = new World({ attempts: 2 });
     world.open('a', 'one.example/', 9);
     world.open('a', 'two.example/', 9);
@@ -111,7 +111,7 @@ describe('the attempt limiter', () => {
     expect([world.begunOf('a one'), world.begunOf('a two'), world.begunOf('b one')]).toEqual([3, 1, 1]);
   });
 
-  it('begins nothing while a queue may not, and goes on when it is resumed', () => {
+  it('the attempt limiter begins nothing while a queue may not begin, and goes on when the queue is resumed', () => {
     const world = new World({ attemptsPerEndpoint: 1 });
     const queue = world.open('a', 'one.example/', 3);
     world.mayBegin = false;
@@ -122,7 +122,7 @@ describe('the attempt limiter', () => {
     expect(world.begun).toHaveLength(2);
   });
 
-  it('forgets the events that a queue drops', () => {
+  it('the attempt limiter forgets the events that a queue drops', () => {
     const world = new World({ attemptsPerEndpoint: 1 });
     const queue = world.open('a', 'one.example/', 3);
     expect(queue.drop().map(({ id }) => id)).toEqual(['a one.example/ 1', 'a one.example/ 2']);
@@ -130,7 +130,7 @@ describe('the attempt limiter', () => {
     expect([world.begun.length, queue.size]).toEqual([1, 0]);
   });
 
-  it('keeps the count of an endpoint while one of its queues is open, and forgets it with the last', () => {
+  it('the attempt limiter keeps the count of an endpoint while one of its queues is open, and forgets it with the last', () => {
     const world = new World({ attemptsPerEndpoint: 1 });
     const closed = world.open('a', 'one.example/', 0);
     world.open('b', 'one.example/', 1);
@@ -143,16 +143,16 @@ describe('the attempt limiter', () => {
 });
 
 describe('the limits of delivery', () => {
-  it('let a project have more events in hand than one batch records', () => {
+  it('the limits of delivery let a project have more events in hand than one batch records', () => {
     expect(DELIVERY_LIMITS.fetchedPerProject).toBeGreaterThan(BATCH_ITEMS_MAX);
   });
 
-  it('keep one project from all the attempts at one host, and from most of all attempts', () => {
+  it('the limits of delivery keep one project from all the attempts at one host, and from most of all attempts', () => {
     expect(DELIVERY_LIMITS.attemptsPerProject).toBeLessThan(DELIVERY_LIMITS.attemptsPerHost);
     expect(DELIVERY_LIMITS.attemptsPerProject * 10).toBeLessThan(DELIVERY_LIMITS.attempts);
   });
 
-  it('let a lease be renewed long before it is too short to attempt anything', () => {
+  it('the limits of delivery let a lease be renewed long before it is too short to attempt anything', () => {
     expect(RENEW_EVERY_MS).toBeLessThan(LEASE_LEFT_MS);
     expect(LEASE_LEFT_MS).toBeLessThan(LEASE_MS - RENEW_EVERY_MS);
   });

@@ -114,7 +114,7 @@ describe('DeliverWebhooks', () => {
     );
   const jobIds = async () => world.database.knex('jobs').pluck('id');
 
-  it('delivers every due event of a destination, then is done with its job', async () => {
+  it('DeliverWebhooks delivers every due event of a destination, then is done with its job', async () => {
     await queue(anEvent(1), anEvent(2), anEvent(3));
     await deliver();
     await settle();
@@ -123,7 +123,7 @@ describe('DeliverWebhooks', () => {
     expect(await jobIds()).toEqual([]);
   });
 
-  it('delivers each event once when there are more of a destination than it fetches ahead', async () => {
+  it('DeliverWebhooks delivers each event once when there are more of a destination than it prefetches', async () => {
     const count = 2 * DELIVERY_LIMITS.fetchedPerDestination + 100;
     const numbers = Array.from({ length: count }, (_, index) => index + 1);
     await queue(...numbers.map((number) => anEvent(number)));
@@ -134,7 +134,7 @@ describe('DeliverWebhooks', () => {
     expect(await jobIds()).toEqual([]);
   });
 
-  it('gives the job back until a failed event is due again', async () => {
+  it('DeliverWebhooks releases the job until a failed event is due again', async () => {
     respond = () => BROKEN;
     await queue(anEvent(1));
     await deliver();
@@ -149,7 +149,7 @@ describe('DeliverWebhooks', () => {
     ]);
   });
 
-  it('attempts nothing while the circuit of its destination is open, and says when it opened', async () => {
+  it('DeliverWebhooks attempts nothing while the circuit of its destination is open, and says when it opened', async () => {
     respond = () => BROKEN;
     const events = Array.from({ length: 12 }, (_, number) => anEvent(number));
     await queue(...events);
@@ -165,7 +165,7 @@ describe('DeliverWebhooks', () => {
     expect(await world.database.knex('jobs').pluck('due_at')).toEqual([NOW + MINUTE_MS]);
   });
 
-  it('does not let a receiver that hangs hold up another destination', async () => {
+  it('DeliverWebhooks does not let a receiver that hangs hold up another destination', async () => {
     respond = (number) => (number < 100 ? null : OK);
     const hangs = Array.from({ length: 60 }, (_, number) => anEvent(number));
     await queue(...hangs, anEvent(100, 'https://other.example/status'));
@@ -179,7 +179,7 @@ describe('DeliverWebhooks', () => {
     expect(Object.values(await states())).toEqual(Array.from({ length: 61 }, () => 'delivered'));
   });
 
-  it('renews the lease of a job while its attempts hang', async () => {
+  it('DeliverWebhooks renews the lease of a job while its attempts hang', async () => {
     respond = () => null;
     await queue(anEvent(1));
     await deliver();
@@ -193,7 +193,7 @@ describe('DeliverWebhooks', () => {
     expect(await leaseJobs()).toHaveLength(1);
   });
 
-  it('records nothing for an attempt whose lease another process has by now', async () => {
+  it('DeliverWebhooks records nothing for an attempt whose lease another process has by now', async () => {
     respond = () => null;
     await queue(anEvent(1));
     await deliver();
@@ -206,7 +206,7 @@ describe('DeliverWebhooks', () => {
     expect(await unitOfWork.read(({ jobs }) => jobs.stillLeased([newer as LeasedJob]))).toEqual([newer]);
   });
 
-  it('finds an event that comes while it delivers others', async () => {
+  it('DeliverWebhooks fetches an event that comes while it delivers others', async () => {
     respond = (number) => (number === 1 ? null : OK);
     await queue(anEvent(1));
     await deliver();
@@ -217,7 +217,7 @@ describe('DeliverWebhooks', () => {
     expect(attempted).toEqual([1, 2]);
   });
 
-  it('delivers nothing more once it is stopped, and gives every job back', async () => {
+  it('DeliverWebhooks delivers nothing more once it is stopped, and releases every job', async () => {
     respond = () => null;
     const hangs = Array.from({ length: 60 }, (_, number) => anEvent(number));
     await queue(...hangs);
@@ -232,7 +232,7 @@ describe('DeliverWebhooks', () => {
     expect(await leaseJobs()).toHaveLength(1);
   });
 
-  it('gives a job back at once that comes after it was stopped', async () => {
+  it('DeliverWebhooks releases a job at once that comes after it was stopped', async () => {
     await queue(anEvent(1));
     world.container.get(DeliverWebhooks).stop();
     await deliver();
@@ -241,7 +241,7 @@ describe('DeliverWebhooks', () => {
     expect(await leaseJobs()).toHaveLength(1);
   });
 
-  it('leaves a job leased whose results cannot be recorded, and says so once', async () => {
+  it('DeliverWebhooks leaves a job leased whose results cannot be recorded, and says so once', async () => {
     await queue(anEvent(1), anEvent(2));
     const jobs = await leaseJobs();
     unitOfWork.losses = Array.from({ length: 20 }, () => 'before-commit' as const);

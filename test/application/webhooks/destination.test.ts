@@ -27,7 +27,7 @@ describe('Destination', () => {
     destination = new Destination(JOB, [inHand], limiter, clock, (_, { id }) => begun.push(id));
   });
 
-  it('attempts events until the instant its lease is sure of, and not at that instant', () => {
+  it('a destination attempts events until the instant its lease is sure of, and not at that instant', () => {
     clock.at = LEASED_UNTIL - 1;
     destination.take(events('1'), LEASED_UNTIL);
     expect(begun).toEqual(['1']);
@@ -36,14 +36,14 @@ describe('Destination', () => {
     expect(begun).toEqual(['1']);
   });
 
-  it('goes on with what waits when its lease is renewed', () => {
+  it('a destination goes on with what waits when its lease is renewed', () => {
     clock.at = LEASED_UNTIL;
     destination.take(events('1'), LEASED_UNTIL);
     destination.renewed(LEASED_UNTIL + 1);
     expect(begun).toEqual(['1']);
   });
 
-  it('counts what it has fetched until the results are recorded', () => {
+  it('a destination counts what it has fetched until the results are recorded', () => {
     destination.take(events('1', '2', '3'), LEASED_UNTIL);
     expect([inHand.fetched, [...destination.fetched]]).toEqual([3, ['1', '2', '3']]);
     destination.forget(['1']);
@@ -51,7 +51,7 @@ describe('Destination', () => {
     expect([inHand.fetched, [...destination.fetched], destination.isIdle]).toEqual([2, ['2', '3'], false]);
   });
 
-  it('wants a fetch when the last of its events is recorded, and is idle after it', async () => {
+  it('a destination wants a fetch when the last of its events is recorded, and is idle after it', async () => {
     destination.take(events('1', '2'), LEASED_UNTIL);
     destination.forget(['1']);
     destination.forget(['2']);
@@ -60,7 +60,7 @@ describe('Destination', () => {
     expect(destination.isIdle).toBe(true);
   });
 
-  it('lets a fetch wait until one is wanted', async () => {
+  it('a destination lets a fetch wait until one is wanted', async () => {
     let isWanted = false;
     const wanted = destination.fetchWanted().then(() => {
       isWanted = true;
@@ -72,7 +72,7 @@ describe('Destination', () => {
     expect(isWanted).toBe(true);
   });
 
-  it('wants a fetch for a poll only while it waits for one', async () => {
+  it('a destination wants a fetch for a poll only while it waits for one', async () => {
     destination.poll();
     expect(destination.isIdle).toBe(true);
     const wanted = destination.fetchWanted();
@@ -80,19 +80,19 @@ describe('Destination', () => {
     await expect(wanted).resolves.toBeUndefined();
   });
 
-  it('reads all that is due again once it has dropped events', () => {
+  it('a destination reads all that is due again once it has dropped events', () => {
     destination.readTo = { nextAttemptAt: NOW, id: '3' };
     destination.drop();
     expect([destination.readTo, destination.restarts]).toEqual([null, 1]);
   });
 
-  it('forgets what it has not begun when it drops, and keeps what is in flight', () => {
+  it('a destination forgets what it has not begun when it drops, and keeps what is in flight', () => {
     destination.take(events('1', '2', '3'), LEASED_UNTIL);
     destination.drop();
     expect([begun, [...destination.fetched], inHand.fetched]).toEqual([['1', '2'], ['1', '2'], 2]);
   });
 
-  it('begins nothing once it is lost', async () => {
+  it('a destination begins nothing once it is lost', async () => {
     destination.take(events('1', '2', '3'), LEASED_UNTIL);
     destination.lose();
     destination.queue.ended();

@@ -34,7 +34,7 @@ function anEvent(number: number, afterMs = 0): WebhookEvent {
   return { ...event, nextAttemptAt: NOW + afterMs };
 }
 
-describe('a destination', () => {
+describe('the job of a destination', () => {
   let world: ApplicationWorld;
   let job: LeasedJob<WebhookWork>;
 
@@ -73,33 +73,33 @@ describe('a destination', () => {
     return { ...rest, ids: events.map(({ id }) => Number(id)) };
   };
 
-  it('gives what is due by now, the longest due first, up to the limit', async () => {
+  it('FetchDueEvents gives what is due by now, the longest due first, up to the limit', async () => {
     const leasedUntil = NOW + LEASE_LEFT_MS;
     expect(await fetch()).toEqual({ leasedUntil, notBefore: 0, ids: [2, 1] });
     expect(await fetch(1)).toEqual({ leasedUntil, notBefore: 0, ids: [2] });
   });
 
-  it('says when its lease ends too soon for an attempt', async () => {
+  it('FetchDueEvents says when the lease ends too soon for an attempt', async () => {
     world.clock.at = NOW + LEASE_MS - LEASE_LEFT_MS;
     expect(await fetch()).toMatchObject({ leasedUntil: NOW + LEASE_MS });
     world.clock.at += 1;
     expect(await fetch()).toMatchObject({ leasedUntil: null });
   });
 
-  it('gives nothing while its circuit is open, and says until when', async () => {
+  it('FetchDueEvents gives nothing while the circuit is open, and says until when', async () => {
     await saveBreaker(OPEN);
     expect(await fetch()).toEqual({ leasedUntil: NOW + LEASE_LEFT_MS, notBefore: NOW + MINUTE_MS, ids: [] });
     expect(await breaker()).toEqual(OPEN);
   });
 
-  it('gives one event when its circuit may close again, and is open for the others from then on', async () => {
+  it('FetchDueEvents gives one event when the circuit may close again, and none of the others from then on', async () => {
     await saveBreaker({ ...OPEN, openUntil: NOW });
     expect(await fetch()).toMatchObject({ ids: [2], notBefore: 0 });
     expect(await breaker()).toMatchObject({ isHalfOpen: true, openUntil: NOW + 30 * SECOND_MS });
     expect(await fetch()).toMatchObject({ ids: [], notBefore: NOW + 30 * SECOND_MS });
   });
 
-  it('leaves a circuit that may close as it is when nothing is due, or the lease is nearly over', async () => {
+  it('FetchDueEvents leaves a circuit that may close as it is when nothing is due, or the lease is nearly over', async () => {
     const mayClose = { ...OPEN, openUntil: NOW };
     await saveBreaker(mayClose);
     world.clock.at = NOW + LEASE_MS - LEASE_LEFT_MS + 1;
@@ -111,29 +111,29 @@ describe('a destination', () => {
     expect(await breaker()).toEqual(mayClose);
   });
 
-  describe('that is released', () => {
+  describe('once it is released', () => {
     const release = (released: LeasedJob<WebhookWork>, notBefore = 0) =>
       world.container.get(ReleaseJobs).execute({ job: released, notBefore });
     const dueAt = async () => (await world.database.knex('jobs').pluck('due_at'))[0] as number | undefined;
 
-    it('is due again when its next event is', async () => {
+    it('a released job is due again when the next event of its destination is', async () => {
       await world.database.knex('webhook_events').where('next_attempt_at', '<=', NOW).delete();
       await release(job);
       expect(await dueAt()).toBe(NOW + 5 * SECOND_MS);
     });
 
-    it('is due again no sooner than it may be', async () => {
+    it('a released job is due again no sooner than it may be', async () => {
       await release(job, NOW + 7 * SECOND_MS);
       expect(await dueAt()).toBe(NOW + 7 * SECOND_MS);
     });
 
-    it('is done when it has no more events', async () => {
+    it('a released job is done when its destination has no more events', async () => {
       await world.database.knex('webhook_events').delete();
       await release(job);
       expect(await dueAt()).toBeUndefined();
     });
 
-    it('is left to the process that has its job by now', async () => {
+    it('a released job is left to the process that has it by now', async () => {
       world.clock.at = NOW + LEASE_MS;
       const newer = await leaseJob();
       await release(job);

@@ -56,7 +56,7 @@ describe('inbound messages', () => {
 
   afterEach(() => world.close());
 
-  it('become one event each, due at once, that tells who wrote what to which number', async () => {
+  it('an inbound message becomes one event, due at once, that tells who wrote what to which number', async () => {
     await accept.execute([
       arrival(),
       arrival({ messageId: 'wamid.2', content: { type: 'text', content: { text: 'x' } } }),
@@ -86,14 +86,14 @@ describe('inbound messages', () => {
     ]);
   });
 
-  it('become one event however often the provider tells of them, at once or later', async () => {
+  it('an inbound message becomes one event however often the provider reports it, at once or later', async () => {
     await accept.execute([arrival(), arrival({ contact: { phoneNumber: '1', name: 'Second' } })]);
     await accept.execute([arrival()]);
     const events = await log.read(NUMBER.id);
     expect(events.map(({ body }) => JSON.parse(body).contact.name)).toEqual(['Layla']);
   });
 
-  it('to a number without a webhook become no event', async () => {
+  it('an inbound message to a number without a webhook becomes no event', async () => {
     await accept.execute([arrival({ phoneNumberId: '664def0000000000000000aa' })]);
     await accept.execute([]);
     expect(await world.database.knex('webhook_events').select()).toEqual([]);
@@ -101,7 +101,7 @@ describe('inbound messages', () => {
     expect(await log.read(NUMBER.id)).toHaveLength(1);
   });
 
-  it('to a number that the project no longer lists have no name of the number', async () => {
+  it('an inbound message to a number that the project no longer lists has no name of the number', async () => {
     await accept.execute([arrival({ phoneNumberId: UNLISTED_ID })]);
     const [event] = await log.read(UNLISTED_ID);
     expect(event?.url).toBe('https://customer.example/unlisted');
@@ -112,7 +112,7 @@ describe('inbound messages', () => {
     });
   });
 
-  it('stay in the log for 15 days, the newest first', async () => {
+  it('the log shows inbound events for 15 days, the newest first', async () => {
     await accept.execute([arrival()]);
     world.clock.at = NOW + DAY_MS;
     await accept.execute([arrival({ messageId: 'wamid.2' })]);
@@ -122,7 +122,7 @@ describe('inbound messages', () => {
     expect(await log.read(UNLISTED_ID)).toEqual([]);
   });
 
-  it('are removed from the table once their log has expired, two for each new event', async () => {
+  it('inbound events are removed once their log has expired, two for each new event', async () => {
     const old = ['wamid.1', 'wamid.2', 'wamid.3'].map((messageId) => arrival({ messageId }));
     await accept.execute(old);
     await world.database
@@ -138,7 +138,7 @@ describe('inbound messages', () => {
     expect(await world.database.knex('webhook_events').select('id')).toHaveLength(3);
   });
 
-  it('are due at once when they are retried by hand, unless they are delivered or unknown', async () => {
+  it('an inbound event is due at once when it is retried by hand, unless it is delivered or unknown', async () => {
     await accept.execute([arrival()]);
     const [event] = await log.read(NUMBER.id);
     if (event === undefined) throw new Error('There is one event');
