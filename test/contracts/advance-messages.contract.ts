@@ -105,7 +105,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
     });
   }
 
-  it('settles a message once when two transactions bring its delivered and its failed receipt', async () => {
+  it('a message is settled once when two transactions bring its delivered and its failed receipt', async () => {
     await prepare();
     await together(
       async (stores) => void (await advanceMessages.execute(stores, [DELIVERED])),
@@ -114,7 +114,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
     expect(await outcome()).toEqual({ status: 'delivered', held: 0, spent: COST });
   });
 
-  it('locks a message before its job, so that a receipt and a deadline do not wait for each other', async () => {
+  it('a message is locked before its job, so that a receipt and a deadline do not wait for each other', async () => {
     const job = await prepare();
     const runs = await together(
       async (stores) => void (await advanceMessages.execute(stores, [DELIVERED])),

@@ -38,13 +38,13 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       settings: { rateLimit: null, allowedIps: ['10.0.0.0/8'], language: 'ar' },
     });
 
-    it('returns projects as they were inserted, by their ids', async () => {
+    it('the project store returns projects as they were inserted, by their ids', async () => {
       await run(({ projects }) => projects.insert([second, first]));
       expect(await read(({ projects }) => projects.byIds([B, C, A]))).toEqual([first, second]);
       expect(await read(({ projects }) => projects.byIds([]))).toEqual([]);
     });
 
-    it('finds the project of a key by its digest only', async () => {
+    it('the project store finds the project of a key by its digest only', async () => {
       await run(async ({ projects }) => {
         await projects.insert([first, second]);
         await projects.insertKeys([
@@ -56,13 +56,13 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await read(({ projects }) => projects.byKeyDigest('D2'))).toBeNull();
     });
 
-    it('tells whether there is any project', async () => {
+    it('the project store tells whether there is any project', async () => {
       expect(await read(({ projects }) => projects.isEmpty())).toBe(true);
       await run(({ projects }) => projects.insert([first]));
       expect(await read(({ projects }) => projects.isEmpty())).toBe(false);
     });
 
-    it('rejects a project id, a slug or a key digest that exists, and a key of no project', async () => {
+    it('the project store rejects a project id, a slug or a key digest that exists, and a key of no project', async () => {
       const key = { digest: 'd1', projectId: A, createdAt: NOW };
       await run(async ({ projects }) => {
         await projects.insert([first]);
@@ -79,7 +79,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('accounts', () => {
-    it('opens accounts with every amount zero', async () => {
+    it('the account store inserts accounts with every amount zero', async () => {
       await run(async ({ projects, accounts }) => {
         await projects.insert([aProject({ id: A, slug: 'a' }), aProject({ id: B, slug: 'b' })]);
         await accounts.insert([
@@ -106,7 +106,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await read(({ accounts }) => accounts.byProjectIds([B, A, C]))).toEqual(expected);
     });
 
-    it('ends the trial of the given projects only', async () => {
+    it('the account store ends the trial of the given projects only', async () => {
       await openAccounts();
       await run(async ({ projects, accounts }) => {
         await projects.insert([aProject({ id: C, slug: 'c' })]);
@@ -121,7 +121,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('ledger', () => {
-    it('adds the sums of entries to their accounts', async () => {
+    it('the ledger adds the sums of entries to their accounts', async () => {
       await openAccounts();
       const at = (projectId: string, reference: string) => ({ projectId, reference, at: NOW });
       await run(({ ledger }) =>
@@ -139,14 +139,14 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('keeps amounts far beyond 32 bits exactly', async () => {
+    it('the ledger keeps amounts far beyond 32 bits exactly', async () => {
       await openAccounts();
       const amount = money(9_007_199_254_740_991);
       await run(({ ledger }) => ledger.post([aLedgerEntry({ projectId: A, balanceDelta: amount })]));
       expect((await read(({ accounts }) => accounts.byProjectIds([A])))[0]?.balance).toBe(amount);
     });
 
-    it('writes no ledger entry of a list that holds one twice', async () => {
+    it('the ledger writes no ledger entry of a list that holds one twice', async () => {
       await openAccounts();
       await run(({ ledger }) => ledger.post([aLedgerEntry({ id: 'x', projectId: A })]));
       await expect(
@@ -160,7 +160,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('audits every account against its ledger entries, also an account without entries', async () => {
+    it('the ledger audits every account against its ledger entries, also an account without entries', async () => {
       await openAccounts();
       await run(({ ledger }) =>
         ledger.post([
@@ -190,7 +190,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('sender IDs', () => {
-    it('returns the sender IDs of the projects in the order of their ids', async () => {
+    it('the sender ID store returns the sender IDs of the projects in the order of their ids', async () => {
       const own = aSenderId({ id: '2', projectId: A, senderId: 'شركة 😀' });
       const other = aSenderId({ id: '1', projectId: B, status: 'rejected' });
       await openAccounts();
@@ -199,7 +199,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await read(({ senderIds }) => senderIds.byProjectIds([A]))).toEqual([own]);
     });
 
-    it('rejects a sender ID that the project already has', async () => {
+    it('the sender ID store rejects a sender ID that the project already has', async () => {
       await openAccounts();
       await run(({ senderIds }) => senderIds.insert([aSenderId({ id: '1', projectId: A })]));
       await run(({ senderIds }) => senderIds.insert([aSenderId({ id: '2', projectId: B })]));
@@ -217,18 +217,18 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     const vodafone = row('TR', '28602', 'Vodafone');
     const etisalat = row('AE', '42402', 'Etisalat');
 
-    it('rejects to load prices that were never written', async () => {
+    it('the price store rejects to load prices that were never written', async () => {
       await expect(read(({ prices }) => prices.load())).rejects.toThrow('No price list');
     });
 
-    it('loads the prices that were written last', async () => {
+    it('the price store loads the prices that were written last', async () => {
       const list = someStoredPrices({ telegram: iqd(41), international: [vodafone, etisalat] });
       await run(({ prices }) => prices.replace(someStoredPrices({ international: [turkcell, turkcellToo] })));
       await run(({ prices }) => prices.replace(list));
       expect(await read(({ prices }) => prices.load())).toEqual(list);
     });
 
-    it('pages international prices by country, code and network, upper case before lower case', async () => {
+    it('the price store pages international prices by country, code and network, upper case before lower case', async () => {
       const international = [vodafone, turkcellToo, etisalat, turkcell];
       await run(({ prices }) => prices.replace(someStoredPrices({ international })));
       const page = (countryIso: string | null, number: number, limit: number) =>
@@ -242,7 +242,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('whatsapp resources', () => {
-    it('replaces the whatsapp tree of one project and leaves the others alone', async () => {
+    it('the whatsapp store replaces the whatsapp tree of one project and leaves the others alone', async () => {
       await openAccounts();
       await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
       await run(({ whatsapp }) => whatsapp.replace(B, [aWhatsappBusiness({ name: 'Other' })]));
@@ -256,7 +256,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('installation', () => {
-    it('keeps the first value of a name, also of two that come at once', async () => {
+    it('the installation store keeps the first value of a name, also of two that come at once', async () => {
       const [one, other] = await Promise.all([
         run(({ installation }) => installation.getOrCreate('name', 'one')),
         run(({ installation }) => installation.getOrCreate('name', 'other')),

@@ -65,7 +65,7 @@ const withIds = (result: SubmitResult, providerMessageIds: readonly string[]): S
   result.kind === 'accepted' ? { ...result, providerMessageIds } : result;
 
 describe('the contract of channel providers', () => {
-  it('is kept by the simulator', async () => {
+  it('the simulator keeps the contract of channel providers', async () => {
     expect(await brokenPromises(simulator)).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe('the contract of channel providers', () => {
       }),
       'close needs no start',
     ],
-  ])('is broken by a provider that %s', async (_, open, broken) => {
+  ])('a provider that %s breaks the contract', async (_, open, broken) => {
     expect(await brokenPromises(open)).toContain(broken);
   });
 });

@@ -104,7 +104,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     return { held: account?.held, spent: account?.spent };
   };
 
-  it('brings a receipt to the message whose attempt has its id', async () => {
+  it('a receipt reaches the message whose attempt has its id', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1, 2);
     await submitted(accepted(1, 'one'), accepted(2, 'two'));
@@ -112,7 +112,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect([await statusOf(1), await statusOf(2)]).toEqual(['sent', 'delivered']);
   });
 
-  it('keeps a receipt that comes before its submit result, and applies it with the result', async () => {
+  it('a receipt that comes before its submit result is parked, and applied with the result', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);
     await received(receipt('one'));
@@ -122,7 +122,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
   });
 
-  it('charges once when the same receipt comes twice before its submit result, and twice after', async () => {
+  it('a message is charged once when the same receipt comes twice before its submit result, and twice after', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);
     await received(receipt('one'), receipt('one'));
@@ -132,7 +132,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
   });
 
-  it('keeps an early receipt when the transaction of its submit result is lost', async () => {
+  it('an early receipt stays parked when the transaction of its submit result is lost', async () => {
     const { unitOfWork, submitted, received } = aProcess();
     await dispatching(1);
     await received(receipt('one'));
@@ -143,7 +143,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await statusOf(1)).toBe('delivered');
   });
 
-  it('loses no receipt that comes at the moment of its submit result, from whichever process', async () => {
+  it('a receipt that comes at the moment of its submit result is not lost, from whichever process', async () => {
     const numbers = Array.from({ length: RACES }, (_, index) => index + 1);
     await dispatching(...numbers);
     const processes = [aProcess(), aProcess(), aProcess()] as const;
@@ -159,7 +159,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80 * RACES) });
   });
 
-  it('lets two processes record what each has submitted and the other has receipts for, without a deadlock', async () => {
+  it('two processes record what each has submitted and the other has receipts for, without a deadlock', async () => {
     const numbers = Array.from({ length: 2 * CROSSINGS * CROSSING_IDS }, (_, index) => index + 1);
     await dispatching(...numbers);
     let tries = 0;
@@ -190,7 +190,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80 * numbers.length) });
   });
 
-  it('takes a message of several parts for delivered when every part is', async () => {
+  it('a message of several parts is delivered when every part is', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);
     await submitted(accepted(1, 'part-1', 'part-2'));
@@ -200,7 +200,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await statusOf(1)).toBe('delivered');
   });
 
-  it('takes a message of several parts for failed when one part is, early receipts included', async () => {
+  it('a message of several parts has failed when one part has, early receipts included', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);
     await received(receipt('part-1'), receipt('part-2', { kind: 'failed', reason: 'Lost\u0000 part' }));
@@ -209,7 +209,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: 0 });
   });
 
-  it('finds a receipt under an id that no database keeps as it is', async () => {
+  it('a receipt is matched under an id that no database keeps as it is', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);
     await submitted(accepted(1, 'odd\u0000id'));
@@ -217,7 +217,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await statusOf(1)).toBe('delivered');
   });
 
-  it('brings a receipt to an attempt whose outcome is unknown but whose id is known', async () => {
+  it('a receipt reaches an attempt whose outcome is unknown but whose id is known', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);
     const result = { kind: 'unknown', reason: 'No response', providerMessageIds: ['one'] } as const;
@@ -226,7 +226,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await statusOf(1)).toBe('delivered');
   });
 
-  it('ignores receipts under ids of nobody, of another channel too', async () => {
+  it('a receipt under an unknown id, or under an id of another channel, is ignored', async () => {
     const { submitted, received, logger } = aProcess();
     await dispatching(1);
     await submitted(accepted(1, 'one'));
@@ -235,7 +235,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(logger.entries).toEqual([]);
   });
 
-  it('keeps ids for four days, and early receipts for an hour', async () => {
+  it('an id is kept for four days, and an early receipt for an hour', async () => {
     expect(SUBMISSION_LIFETIME_MS).toBe(96 * HOUR_MS);
     expect(PARKED_RECEIPT_LIFETIME_MS).toBe(HOUR_MS);
     const { submitted, received } = aProcess();

@@ -53,7 +53,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     return process;
   }
 
-  it('delivers every published job, as it was published', async () => {
+  it('a job queue delivers every published job, as it was published', async () => {
     const collector = new JobCollector();
     const { queue } = await start(collector);
     const jobs = leasedJobs(1, 1200).map((job, index) => ({ ...job, fencingToken: index + 1 }));
@@ -64,7 +64,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(byToken).toEqual(jobs);
   });
 
-  it('hands over nothing for an empty publish', async () => {
+  it('a job queue hands over nothing for an empty publish', async () => {
     const collector = new JobCollector();
     const { queue } = await start(collector);
     await queue.publish([]);
@@ -72,7 +72,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(collector.batches).toEqual([]);
   });
 
-  it('hands over one batch of a kind at a time and fills the next meanwhile, up to its limit', async () => {
+  it('a job queue hands over one batch of a kind at a time and fills the next meanwhile, up to its limit', async () => {
     const gate = new Gate();
     const collector = new JobCollector((_, call) => (call === 1 ? gate.opened : undefined));
     const { queue } = await start(collector, { batchMax: 10 });
@@ -88,7 +88,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(collector.batches.length).toBeLessThan(50);
   });
 
-  it('hands over jobs of one kind while a batch of another kind is being done', async () => {
+  it('a job queue hands over jobs of one kind while a batch of another kind is being done', async () => {
     const gate = new Gate();
     const collector = new JobCollector(([job]) =>
       job?.work.kind === 'start-attempt' ? gate.opened : undefined,
@@ -106,7 +106,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(collector.ids()).toEqual([leasedJob(1).id, delivery.id, leasedJob(2).id]);
   });
 
-  it('hands over the next batch after a handler rejected', async () => {
+  it('a job queue hands over the next batch after a handler rejected', async () => {
     const collector = new JobCollector((jobs) => {
       if (jobs.some(({ id }) => id === leasedJob(1).id)) throw new Error('planted');
     });
@@ -118,7 +118,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(queue.unavailableReason()).toBeNull();
   });
 
-  it('the queue is idle only when the handler has done every job', async () => {
+  it('a job queue is idle only when the handler has done every job', async () => {
     const gate = new Gate();
     let done = 0;
     const collector = new JobCollector(async (jobs) => {
@@ -134,7 +134,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(await doneWhenIdle).toBe(5);
   });
 
-  it('has capacity for its limit less the jobs that wait', async () => {
+  it('a job queue has capacity for its limit less the jobs that wait', async () => {
     const collector = new JobCollector();
     const { queue, ready } = await world.process({ capacity: 3 });
     await ready();
@@ -148,7 +148,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     await expect.poll(() => queue.availableCapacity()).toBe(3);
   });
 
-  it('finishes the batch in hand when it closes, and takes no further jobs', async () => {
+  it('a job queue finishes the batch in hand when it closes, and takes no further jobs', async () => {
     const gate = new Gate();
     let isDone = false;
     const collector = new JobCollector(async () => {
@@ -176,21 +176,21 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(queue.unavailableReason()).not.toBeNull();
   });
 
-  it('may be closed twice', async () => {
+  it('a job queue may be closed twice', async () => {
     const { queue } = await start(new JobCollector());
     await Promise.all([queue.close(), queue.close()]);
     await queue.close();
     await queue.idle();
   });
 
-  it('rejects a second consumer of the process', async () => {
+  it('a job queue rejects a second consumer in one process', async () => {
     const { queue } = await start(new JobCollector());
     await expect(queue.consume(new JobCollector().handler)).rejects.toThrow();
   });
 
   if (!durable) return;
 
-  it('delivers a rejected batch again', async () => {
+  it('a job queue delivers a rejected batch again', async () => {
     const collector = new JobCollector((_, call) => {
       if (call === 1) throw new Error('planted');
     });
@@ -201,7 +201,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(collector.ids()).toEqual([leasedJob(1).id, leasedJob(1).id]);
   });
 
-  it('acknowledges a batch only after its handler resolved', { timeout: 10_000 }, async () => {
+  it('a job queue acknowledges a batch only after its handler resolved', { timeout: 10_000 }, async () => {
     const gate = new Gate();
     const lost = new JobCollector(() => gate.opened);
     const first = await start(lost);
@@ -218,7 +218,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     gate.open();
   });
 
-  it('does not deliver an acknowledged batch again', async () => {
+  it('a job queue does not deliver an acknowledged batch again', async () => {
     const collector = new JobCollector();
     const first = await start(collector);
     await first.queue.publish([leasedJob(1)]);
@@ -231,7 +231,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     expect(later.ids()).toEqual([leasedJob(2).id]);
   });
 
-  it('keeps published jobs when the publisher is lost', async () => {
+  it('a job queue keeps published jobs when the publisher is lost', async () => {
     const first = await world.process();
     await first.ready();
     await first.queue.publish(leasedJobs(1, 50));
@@ -241,7 +241,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     await collector.received(leasedJobs(1, 50));
   });
 
-  it('rejects a publish when the connection is lost before the queue has confirmed', async () => {
+  it('a job queue rejects a publish when the connection is lost before the queue has confirmed', async () => {
     const { queue, pause, sever, ready } = await world.process();
     await ready();
     pause();

@@ -80,7 +80,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   const releaseJobs = () =>
     new ReleaseJobs({ unitOfWork: storage.unitOfWork, clock, wakeSignal: { wake: () => {} } });
 
-  it('schedules an event that was added behind an attempted one while its result is recorded', async () => {
+  it('RecordAttempts schedules an event that was added behind an attempted one while its result is recorded', async () => {
     const attempted = await attemptedEvent();
     const [hasLocked, isRecording] = [new Gate(), new Gate()];
     const adding = storage.unitOfWork.run(async (stores) => {
@@ -110,7 +110,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     ).toEqual([attempted.job]);
   });
 
-  it('stores no result under a lease that is not the newest', async () => {
+  it('RecordAttempts stores no result under a lease that is not the newest', async () => {
     const attempted = await attemptedEvent();
     await storage.unitOfWork.run((stores) =>
       stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
@@ -125,7 +125,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     expect(breakers).toEqual(new Map());
   });
 
-  it('stores no result of an event that changed since it was attempted', async () => {
+  it('RecordAttempts stores no result of an event that changed since it was attempted', async () => {
     const attempted = await attemptedEvent();
     const [changed] = await storage.unitOfWork.run((stores) =>
       stores.webhookEvents.save([{ ...attempted.event, attempts: 1, lastError: 'HTTP 500' }]),
@@ -140,7 +140,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     expect(breakers).toEqual(new Map());
   });
 
-  it('gives a job back, due when its next event is, or when its circuit lets one through', async () => {
+  it('ReleaseJobs releases a job, due when its next event is, or when its circuit lets one through', async () => {
     const { job, event } = await attemptedEvent();
     await releaseJobs().execute({ job, notBefore: 0 });
     expect(await storage.unitOfWork.read((stores) => stores.jobs.nextDue())).toMatchObject({
@@ -157,7 +157,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
     });
   });
 
-  it('leaves a job as it is that another process has leased meanwhile', async () => {
+  it('ReleaseJobs leaves a job as it is that another process has leased meanwhile', async () => {
     const { job } = await attemptedEvent();
     const [newer] = await storage.unitOfWork.run((stores) =>
       stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),

@@ -102,14 +102,14 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     });
   }
 
-  it('replays the result that another process has stored for the same idempotency key', async () => {
+  it('SendMessages replays the result that another process has stored for the same idempotency key', async () => {
     await prepare(noRateLimit);
     const { first, second } = await sendBehindTheLock(toNumber(noRateLimit, firstNumber, 'key'));
     expect(second).toEqual({ ...first, replayed: true });
     expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
   });
 
-  it('counts the send of another process for the rate limit', async () => {
+  it('SendMessages counts the send of another process for the rate limit', async () => {
     const oneAtMost = aProject({ settings: { rateLimit: { maxRequests: 1, timeWindowMinutes: 10 } } });
     await prepare(oneAtMost);
     const { second } = await sendBehindTheLock(toNumber(oneAtMost, firstNumber));
@@ -117,7 +117,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(await stored()).toEqual([{ projectId: oneAtMost.id, held: PRICE }]);
   });
 
-  it('charges once for an idempotency key that comes twice in one batch', async () => {
+  it('SendMessages charges once for an idempotency key that comes twice in one batch', async () => {
     await prepare(noRateLimit);
     const command = toNumber(noRateLimit, firstNumber, 'key');
     const sendMessages = aProcess();
@@ -127,7 +127,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
   });
 
-  it('rejects an idempotency key that comes with two different requests in one batch', async () => {
+  it('SendMessages rejects an idempotency key that comes with two different requests in one batch', async () => {
     await prepare(noRateLimit);
     const sendMessages = aProcess();
     const command = toNumber(noRateLimit, firstNumber, 'key');
@@ -137,7 +137,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
   });
 
-  it('spends the credit for one message once in one batch', async () => {
+  it('SendMessages spends the credit for one message once in one batch', async () => {
     await prepare(noRateLimit, PRICE);
     const sendMessages = aProcess();
     const outcomes = await Promise.all(
@@ -149,7 +149,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(await stored()).toEqual([{ projectId: noRateLimit.id, held: PRICE }]);
   });
 
-  it('counts the sends of one batch for the rate limit of their number', async () => {
+  it('SendMessages counts the sends of one batch for the rate limit of their number', async () => {
     await prepare(twoAtMost);
     const sendMessages = aProcess();
     const numbers = [firstNumber, firstNumber, secondNumber, firstNumber];
@@ -160,7 +160,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(outcomes).toEqual([accepted, accepted, accepted, 'rate-limited']);
   });
 
-  it('does not send under the sender ID of another project of the same batch', async () => {
+  it('SendMessages does not send under the sender ID of another project of the same batch', async () => {
     const owner = aProject({ id: '664abc000000000000000002', slug: 'owner', settings: { rateLimit: null } });
     await prepare(noRateLimit);
     await prepare(owner);
@@ -177,7 +177,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
     expect(outcomes).toEqual([expect.objectContaining({ cost: iqd(70) }), 'sender-id-not-found']);
   });
 
-  it('replays the result of an idempotency key for a day', async () => {
+  it('SendMessages replays the result of an idempotency key for a day', async () => {
     expect(IDEMPOTENCY_RECORD_LIFETIME_MS).toBe(24 * HOUR_MS);
     await prepare(noRateLimit);
     const clock = { at: NOW, now: () => clock.at };

@@ -43,26 +43,26 @@ export function storesContract(open: () => Promise<Storage>): void {
       ],
     });
 
-    it('returns messages as they were inserted, in the order of their ids', async () => {
+    it('the message store returns messages as they were inserted, in the order of their ids', async () => {
       await run(({ messages }) => messages.insert([rich, aMessage()]));
       const found = await run(({ messages }) => messages.lock([anSmsId(2), anSmsId(3), anSmsId(1)]));
       expect(found).toEqual([aMessage(), rich]);
     });
 
-    it('finds a message for its own project only', async () => {
+    it('the message store finds a message for its own project only', async () => {
       await run(({ messages }) => messages.insert([rich]));
       expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(2)))).toEqual(rich);
       expect(await read(({ messages }) => messages.find(OTHER_PROJECT_ID, anSmsId(2)))).toBeNull();
       expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(3)))).toBeNull();
     });
 
-    it('rejects a list of messages with an smsId that exists, and inserts none of it', async () => {
+    it('the message store rejects a list of messages with an smsId that exists, and inserts none of it', async () => {
       await run(({ messages }) => messages.insert([aMessage()]));
       await expect(run((s) => s.messages.insert([rich, aMessage()]))).rejects.toThrow(/unique|duplicate/i);
       expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(2)))).toBeNull();
     });
 
-    it('saves the changing columns of the given messages and nothing else', async () => {
+    it('the message store saves the changing columns of the given messages and nothing else', async () => {
       await run(({ messages }) => messages.insert([aMessage(), rich, aMessage({ smsId: anSmsId(3) })]));
       const changed = {
         content: aText('***'),
@@ -86,7 +86,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('returns the instants at which sends to a number were accepted, the newest of each key', async () => {
+    it('the message store returns the instants at which sends to a number were accepted, the newest of each key', async () => {
       const numbers = [aPhoneNumber('9647700000001'), aPhoneNumber('9647700000002')] as const;
       const send = (n: number, phoneNumber = numbers[0], createdAt = NOW + n, projectId = PROJECT_ID) =>
         aMessage({ smsId: anSmsId(n), phoneNumber, createdAt, projectId });
@@ -135,7 +135,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     const lease = (now: number, limit = 10) =>
       run(({ jobs }) => jobs.lease({ now, until: now + LEASE_MS, limit }));
 
-    it('leases due jobs, the longest due first, up to the limit', async () => {
+    it('the job store leases due jobs, the longest due first, up to the limit', async () => {
       await run(({ jobs }) =>
         jobs.add([job('a', NOW), job('c', NOW - 5), job('future', NOW + 1), job('b', NOW - 5)]),
       );
@@ -144,14 +144,14 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW, 2)).toEqual([]);
     });
 
-    it('leases a job again under a higher fencing token once its lease has ended', async () => {
+    it('the job store leases a job again under a higher fencing token once its lease has ended', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       expect(await lease(NOW)).toEqual([leased('a', 1)]);
       expect(await lease(NOW + LEASE_MS - 1)).toEqual([]);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', 2)]);
     });
 
-    it('does not lease one job to two callers at once', async () => {
+    it('the job store does not lease one job to two callers at once', async () => {
       const ids = Array.from({ length: 60 }, (_, n) => `job-${String(n).padStart(2, '0')}`);
       await run(({ jobs }) => jobs.add(ids.map((id) => job(id))));
       const callers = Math.min(3, storage.concurrency);
@@ -175,7 +175,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       ).toEqual(ids);
     });
 
-    it('completes and removes the jobs whose token is the newest, and returns them in the given order', async () => {
+    it('the job store completes and removes the jobs whose token is the newest, and returns them in the given order', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c', NOW + 1)]));
       await lease(NOW);
       const held = [leased('b', 1), leased('a', 1), leased('b', 1)];
@@ -184,7 +184,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
     });
 
-    it('does not complete a job under an old fencing token', async () => {
+    it('the job store does not complete a job under an old fencing token', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       const [old] = await lease(NOW);
       const [current] = await lease(NOW + LEASE_MS);
@@ -194,7 +194,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('returns the jobs that are leased under their fencing token and until the given instant', async () => {
+    it('the job store returns the jobs that are leased under their fencing token and until the given instant', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
       await lease(NOW, 2);
       const asked = [leased('b', 1), leased('a', 1), leased('c', 1), leased('a', 2), leased('unknown', 1)];
@@ -203,7 +203,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await held(NOW + LEASE_MS + 1)).toEqual([]);
     });
 
-    it('voids a lease when the job is added again with a new due time', async () => {
+    it('the job store voids a lease when the job is added again with a new due time', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       const held = await lease(NOW);
       await run(({ jobs }) => jobs.add([job('a', NOW + 7), job('b', NOW + 9)]));
@@ -212,7 +212,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW + 7)).toEqual([leased('a', 3)]);
     });
 
-    it('schedules a job no later than it was due, and leaves a leased job as it is', async () => {
+    it('the job store schedules a job no later than it was due, and leaves a leased job as it is', async () => {
       const scheduleNoLaterThan = (...jobs: readonly Job[]) =>
         run((stores) => stores.jobs.scheduleNoLaterThan(jobs));
       await scheduleNoLaterThan(job('a', NOW + 10), job('b', NOW + 10));
@@ -233,7 +233,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await read((stores) => stores.jobs.stillLeased(held))).toEqual([]);
     });
 
-    it('schedules a job earlier that was released or has failed', async () => {
+    it('the job store schedules a job earlier that was released or has failed', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b')]));
       await lease(NOW);
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW + 50, failuresMax: 2 };
@@ -244,7 +244,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect((await lease(NOW + 20)).map(({ id }) => id)).toEqual(['a', 'b']);
     });
 
-    it('renews the leases whose fencing token is still the newest', async () => {
+    it('the job store renews the leases whose fencing token is still the newest', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
       await lease(NOW, 2);
       const asked = [leased('b', 1), leased('a', 2), leased('c', 1), leased('a', 1)];
@@ -256,7 +256,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect((await lease(NOW + 2 * LEASE_MS)).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
     });
 
-    it('locks leased jobs, so that a transaction that schedules one waits and finds it removed', async () => {
+    it('the job store locks leased jobs, so that a transaction that schedules one waits and finds it removed', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b')]));
       await lease(NOW, 1);
       const [isLocked, isAsking] = [new Gate(), new Gate()];
@@ -276,19 +276,19 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect((await lease(NOW + 3)).map(({ id }) => id)).toEqual(['b', 'a']);
     });
 
-    it('adds the last of the jobs with equal ids in one list', async () => {
+    it('the job store adds the last of the jobs with equal ids in one list', async () => {
       await run(({ jobs }) => jobs.add([job('a', NOW + 1), job('a', NOW + 2)]));
       expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 2 });
     });
 
-    it('removes jobs whether they are leased or not', async () => {
+    it('the job store removes jobs whether they are leased or not', async () => {
       await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
       await lease(NOW, 1);
       await run(({ jobs }) => jobs.remove(['a', 'b', 'unknown']));
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('c', 1)]);
     });
 
-    it('counts failures under the newest token, dead-letters the job that failed too often, and redrives it', async () => {
+    it('the job store counts failures under the newest token, dead-letters the job that failed too often, and redrives it', async () => {
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW + 7, failuresMax: 2 };
       await run(({ jobs }) => jobs.add([job('a'), job('b')]));
       const [a, b] = await lease(NOW);
@@ -307,7 +307,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', 1)]);
     });
 
-    it('forgets the failures of a job that is added again', async () => {
+    it('the job store forgets the failures of a job that is added again', async () => {
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 2 };
       await run(({ jobs }) => jobs.add([job('a')]));
       await run(async ({ jobs }) =>
@@ -318,13 +318,13 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await run(({ jobs }) => jobs.fail(held, failure))).toEqual([]);
     });
 
-    it('returns the job that is due next', async () => {
+    it('the job store returns the job that is due next', async () => {
       expect(await read(({ jobs }) => jobs.nextDue())).toBeNull();
       await run(({ jobs }) => jobs.add([job('a', NOW + 20), job('b', NOW + 10)]));
       expect(await read(({ jobs }) => jobs.nextDue())).toMatchObject({ dueAt: NOW + 10 });
     });
 
-    it('accepts empty lists of jobs', async () => {
+    it('the job store accepts empty lists of jobs', async () => {
       await run(async ({ jobs }) => {
         await jobs.add([]);
         await jobs.remove([]);
@@ -348,7 +348,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     const find = (key: string, now: number) =>
       read((s) => s.idempotency.find([{ projectId: PROJECT_ID, route: 'POST /sms', key }], now));
 
-    it('finds idempotency records by project, route and key until they expire', async () => {
+    it('the idempotency store finds records by project, route and key until they expire', async () => {
       await run(({ idempotency }) =>
         idempotency.save([
           record(),
@@ -361,14 +361,14 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await find('KEY-1', NOW)).toEqual([]);
     });
 
-    it('replaces an expired idempotency record', async () => {
+    it('the idempotency store replaces an expired record', async () => {
       const renewed = record({ requestHash: 'new', result: '{}', expiresAt: NOW + 300 });
       await run(({ idempotency }) => idempotency.save([record()]));
       await run(({ idempotency }) => idempotency.save([renewed]));
       expect(await find('key-1', NOW + 200)).toEqual([renewed]);
     });
 
-    it('sweeps expired idempotency records up to the limit', async () => {
+    it('the idempotency store sweeps expired records up to the limit', async () => {
       await run(({ idempotency }) =>
         idempotency.save([
           record({ key: 'key-1', expiresAt: NOW }),

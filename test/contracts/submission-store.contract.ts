@@ -25,7 +25,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   const { run, read } = storage;
 
-  it('finds the attempt of each id in the given order, and none for an id that is not recorded', async () => {
+  it('the submission store finds the attempt of each id in the given order, and none for an id that is not recorded', async () => {
     const parked = await run(({ submissions }) =>
       submissions.record(
         [
@@ -45,7 +45,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     ]);
   });
 
-  it('gives an id that is recorded again to the newer attempt, in one list too', async () => {
+  it('the submission store gives an id that is recorded again to the newer attempt, in one list too', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('again'), ...attempt(1) }], LATER));
     await run(({ submissions }) =>
       submissions.record(
@@ -59,7 +59,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await read(({ submissions }) => submissions.find([id('again')]))).toEqual([attempt(3)]);
   });
 
-  it('gives parked receipts back once, with the attempt that is recorded under their id', async () => {
+  it('the submission store returns parked receipts once, with the attempt that is recorded under their id', async () => {
     const early = [receipt('early', 'sent'), receipt('other'), receipt('early', 'delivered')];
     expect(await run(({ submissions }) => submissions.park(early, LIMITS))).toEqual([
       'parked',
@@ -76,7 +76,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await record()).toEqual([]);
   });
 
-  it('parks a receipt that comes twice once, and the first failure with its reason', async () => {
+  it('the submission store parks a receipt that comes twice once, and the first failure with its reason', async () => {
     const failed = (reason: string): IdentifiedReceipt => ({
       ...id('twice'),
       receipt: { kind: 'failed', reason },
@@ -89,7 +89,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(parked).toEqual([{ ...failed('first'), ...attempt(1) }]);
   });
 
-  it('parks nothing under an id that is recorded, and says which attempt it belongs to', async () => {
+  it('the submission store parks nothing under an id that is recorded, and says which attempt it belongs to', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
     const outcomes = await run(({ submissions }) =>
       submissions.park([receipt('unknown'), receipt('known')], LIMITS),
@@ -101,7 +101,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(parked).toEqual([]);
   });
 
-  it('drops receipts once as many ids as allowed have parked ones', async () => {
+  it('the submission store drops receipts once the highest number of ids have parked ones', async () => {
     const limits = { expiresAt: LATER, idsMax: 2 };
     const park = (...ids: readonly string[]) =>
       run(({ submissions }) =>
@@ -117,7 +117,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await park('three')).toEqual(['parked']);
   });
 
-  it('sweeps what is expired, the longest expired first and up to the limit, parked receipts included', async () => {
+  it('the submission store sweeps what is expired, the longest expired first and up to the limit, parked receipts included', async () => {
     await run(({ submissions }) =>
       submissions.record(
         [
@@ -138,14 +138,14 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await read(({ submissions }) => submissions.find(ids))).toEqual([attempt(1), attempt(1), null]);
   });
 
-  it('prolongs the life of an id whose receipt was parked before', async () => {
+  it('the submission store prolongs the life of an id whose receipt was parked before', async () => {
     await run(({ submissions }) => submissions.park([receipt('early')], { ...LIMITS, expiresAt: NOW }));
     await run(({ submissions }) => submissions.record([{ ...id('early'), ...attempt(1) }], LATER));
     expect(await run(({ submissions }) => submissions.sweep(NOW, 10))).toBe(0);
     expect(await read(({ submissions }) => submissions.find([id('early')]))).toEqual([attempt(1)]);
   });
 
-  it('keeps what is parked under an id for as long as the last of its receipts', async () => {
+  it('the submission store keeps what is parked under an id for as long as the last of its receipts', async () => {
     await run(({ submissions }) =>
       submissions.park([receipt('long', 'sent')], { ...LIMITS, expiresAt: NOW }),
     );
@@ -161,13 +161,13 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     ]);
   });
 
-  it('does not shorten the life of an id by a receipt that comes after it', async () => {
+  it('the submission store does not shorten the life of an id by a receipt that comes after it', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
     await run(({ submissions }) => submissions.park([receipt('known')], { ...LIMITS, expiresAt: NOW }));
     expect(await run(({ submissions }) => submissions.sweep(NOW, 10))).toBe(0);
   });
 
-  it('undoes both with their transaction', async () => {
+  it('the submission store loses records and parked receipts with their transaction', async () => {
     const undone = (work: Parameters<typeof run>[0]) =>
       run(async (stores) => {
         await work(stores);
@@ -182,7 +182,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([]);
   });
 
-  it('accepts empty lists', async () => {
+  it('the submission store accepts empty lists', async () => {
     await run(async ({ submissions }) => {
       expect(await submissions.record([], LATER)).toEqual([]);
       expect(await submissions.find([])).toEqual([]);
@@ -193,7 +193,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   it.each([
     ['the first receipt', []],
     ['a receipt after one that is parked', [receipt('race', 'sent')]],
-  ])('lets %s wait for the transaction that is about to record its id', async (_, before) => {
+  ])('%s waits for the transaction that is about to record its id', async (_, before) => {
     await run(({ submissions }) => submissions.park(before, LIMITS));
     const [recorded, mayCommit] = [new Gate(), new Gate()];
     const recording = run(async ({ submissions }) => {
@@ -210,7 +210,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await parking).toEqual([attempt(1)]);
   });
 
-  it('lets a submit result wait for the transaction that is about to park its receipt', async () => {
+  it('a submit result waits for the transaction that is about to park its receipt', async () => {
     const [parked, mayCommit] = [new Gate(), new Gate()];
     const parking = run(async ({ submissions }) => {
       await submissions.park([receipt('race')], LIMITS);

@@ -27,7 +27,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   beforeEach(() => storage.run(openTwoAccounts));
 
-  it('commits everything that the work wrote, and resolves with its result', async () => {
+  it('a unit of work commits everything that the work wrote, and resolves with its result', async () => {
     const result = await storage.unitOfWork.run(async (stores) => {
       await writeEverywhere(stores);
       return 'result';
@@ -36,7 +36,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await readEverywhere()).toEqual({ messages: 1, balance: iqd(100), entries: iqd(100), dueAt: NOW });
   });
 
-  it('rolls back everything when the work throws, and rejects with its error', async () => {
+  it('a unit of work rolls back everything when the work throws, and rejects with its error', async () => {
     const thrown = new Error('the work had to stop');
     const unit = storage.unitOfWork.run(async (stores) => {
       await writeEverywhere(stores);
@@ -46,7 +46,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await readEverywhere()).toEqual({ messages: 0, balance: ZERO, entries: ZERO, dueAt: null });
   });
 
-  it('runs the next unit of work after one failed', async () => {
+  it('a unit of work runs after one that failed', async () => {
     await expect(
       storage.unitOfWork.run(() => Promise.reject(new Error('the work had to stop'))),
     ).rejects.toThrow('the work had to stop');
@@ -54,7 +54,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await readEverywhere()).toEqual({ messages: 1, balance: iqd(100), entries: iqd(100), dueAt: NOW });
   });
 
-  it('rolls back everything when a statement failed, even if the work went on', async () => {
+  it('a unit of work rolls back everything when a statement failed, even if the work went on', async () => {
     const unit = storage.unitOfWork.run(async (stores) => {
       await writeEverywhere(stores);
       await stores.messages.insert([aMessage()]).catch(() => {});
@@ -64,7 +64,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await readEverywhere()).toEqual({ messages: 0, balance: ZERO, entries: ZERO, dueAt: null });
   });
 
-  it('rejects with the first failure, whatever statements came behind it', async () => {
+  it('a unit of work rejects with its first failure, whatever statements came behind it', async () => {
     const unit = storage.unitOfWork.run(async (stores) => {
       await Promise.allSettled([
         stores.messages.insert([aMessage(), aMessage()]),
@@ -76,7 +76,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await readEverywhere()).toEqual({ messages: 0, balance: ZERO, entries: ZERO, dueAt: null });
   });
 
-  it('repeats units of work whose writes deadlock', async () => {
+  it('units of work are repeated when their writes deadlock', async () => {
     const { unitOfWork } = storage;
     const bothHoldOne = new MeetingPoint(Math.min(2, storage.concurrency));
     const postBoth = (reference: string, first: string, second: string) =>
@@ -99,7 +99,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(accounts.map(({ balance }) => balance)).toEqual([iqd(2), iqd(2)]);
   });
 
-  it('lets exactly as many spenders win as the credit pays for', async () => {
+  it('units of work let exactly as many spenders win as the credit pays for', async () => {
     const { unitOfWork } = storage;
     await unitOfWork.run((stores) =>
       stores.ledger.post([
@@ -128,7 +128,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(differences).toEqual([]);
   });
 
-  it('repeats units of work whose locks deadlock', async () => {
+  it('units of work are repeated when their locks deadlock', async () => {
     const { unitOfWork } = storage;
     const bothHoldOne = new MeetingPoint(Math.min(2, storage.concurrency));
     const lockBoth = (reference: string, first: string, second: string) =>
@@ -148,7 +148,7 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(accounts.map(({ balance }) => balance)).toEqual([iqd(1), iqd(1)]);
   });
 
-  it('shows a reader nothing of a unit of work that is not committed', async () => {
+  it('a reader sees nothing of a unit of work that is not committed', async () => {
     const { unitOfWork } = storage;
     const written = new MeetingPoint(2);
     const mayEnd = new MeetingPoint(2);
@@ -168,18 +168,18 @@ export function unitOfWorkContract(open: () => Promise<Storage>): void {
     expect(await reading).toBeNull();
   });
 
-  it('rejects a change in a read', async () => {
+  it('a read rejects every change', async () => {
     await expect(storage.unitOfWork.read(writeEverywhere)).rejects.toThrow('only a transaction changes');
     expect(await readEverywhere()).toEqual({ messages: 0, balance: ZERO, entries: ZERO, dueAt: null });
   });
 
-  it('rejects the use of stores after their unit of work ended', async () => {
+  it('a unit of work rejects the use of its stores after it has ended', async () => {
     const kept = await storage.unitOfWork.run(async (stores) => ({ stores }));
     await expect(kept.stores.messages.insert([aMessage()])).rejects.toThrow('while their unit of work runs');
     expect((await readEverywhere()).messages).toBe(0);
   });
 
-  it('resolves a ping', async () => {
+  it('the database responds to a ping', async () => {
     await expect(storage.unitOfWork.ping()).resolves.toBeUndefined();
   });
 

@@ -42,19 +42,19 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     const insert = (...events: readonly WebhookEvent[]) =>
       run(({ webhookEvents }) => webhookEvents.insert(events));
 
-    it('gives events back as they were, in the order of their ids', async () => {
+    it('the store of webhook events returns events as they were, in the order of their ids', async () => {
       await insert(inbound('b', NOW), event('a'));
       const ids = ['c', 'b', 'a'];
       expect(await run((s) => s.webhookEvents.lock(ids))).toEqual([event('a'), inbound('b', NOW)]);
       expect(await run((s) => s.webhookEvents.lock([]))).toEqual([]);
     });
 
-    it('rejects an id that exists', async () => {
+    it('the store of webhook events rejects an id that exists', async () => {
       await insert(event('a'));
       await expect(insert(event('a'))).rejects.toThrow(/unique|duplicate/i);
     });
 
-    it('keeps one event of a message that came in, and all of one that was sent', async () => {
+    it('the store of webhook events keeps one event of a message that came in, and all of one that was sent', async () => {
       const told = (id: string, text: string) => ({
         ...inbound(id, NOW),
         orderingKey: 'number/wamid.1',
@@ -66,7 +66,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(kept).toEqual([told('a', 'first'), event('d'), event('e')]);
     });
 
-    it('finds the open events of the given ordering keys, and only those', async () => {
+    it('the store of webhook events finds the open events of the given ordering keys, and only those', async () => {
       await insert(
         event('d'),
         event('c', { state: 'delivered' }),
@@ -78,7 +78,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(open.map(({ id }) => id)).toEqual(['b', 'd']);
     });
 
-    it('saves what an attempt can change, whether it is still open with it, and nothing else', async () => {
+    it('the store of webhook events saves what an attempt can change, whether it is still open with it, and nothing else', async () => {
       await insert(event('a'), event('b'));
       const changed = {
         state: 'discarded',
@@ -95,7 +95,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect((await run((s) => s.webhookEvents.lockOpen([anSmsId()]))).map(({ id }) => id)).toEqual(['b']);
     });
 
-    it('saves only events that were not changed since they were read', async () => {
+    it('the store of webhook events saves only events that were not changed since they were read', async () => {
       await insert(event('a'), event('b'), event('c'));
       const failed = (id: string) => event(id, { attempts: 1, nextAttemptAt: NOW + 5 });
       const [a] = await run((s) => s.webhookEvents.save([failed('a')]));
@@ -113,7 +113,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       ]);
     });
 
-    it('lets one of two who change an event at once do so', async () => {
+    it('the store of webhook events lets one of two who change an event at once do so', async () => {
       await insert(event('a'));
       const start = new MeetingPoint(Math.min(2, storage.concurrency));
       const change = (attempts: number) =>
@@ -126,7 +126,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await run((s) => s.webhookEvents.lock(['a']))).toEqual(saved);
     });
 
-    it('finds the due events of each destination, the longest due first', async () => {
+    it('the store of webhook events finds the due events of each destination, the longest due first', async () => {
       const at = (id: string, nextAttemptAt: number | null, given: Partial<WebhookEvent> = {}) =>
         event(id, { nextAttemptAt, ...given });
       await insert(
@@ -160,7 +160,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.webhookEvents.due([]))).toEqual([]);
     });
 
-    it('tells when the next event of each destination is due', async () => {
+    it('the store of webhook events tells when the next event of each destination is due', async () => {
       await insert(
         event('a', { nextAttemptAt: NOW + 7 }),
         event('b', { nextAttemptAt: NOW + 5 }),
@@ -174,7 +174,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.webhookEvents.nextDueAt(destinations))).toEqual([null, NOW + 5]);
     });
 
-    it('lists the events of a whatsapp number, the newest first', async () => {
+    it('the store of webhook events lists the events of a whatsapp number, the newest first', async () => {
       await insert(
         inbound('a', NOW),
         inbound('b', NOW + 1),
@@ -188,7 +188,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await list(2)).toEqual(['d', 'c']);
     });
 
-    it('sweeps old events that are not open, up to the limit', async () => {
+    it('the store of webhook events sweeps old events that are not open, up to the limit', async () => {
       const done = (id: string, createdAt: number) => event(id, { state: 'delivered', createdAt });
       await insert(done('a', NOW), done('b', NOW + 1), done('c', NOW + 5), event('open'));
       const sweep = (limit: number) => run((s) => s.webhookEvents.sweep(NOW + 5, limit));
@@ -199,9 +199,9 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('circuit breakers', () => {
-    const opened = { ...CLOSED_CIRCUIT, failuresInRow: 10, openUntil: NOW + 60_000, windows: 1 };
+    const opened = { ...CLOSED_CIRCUIT, failuresInRow: 10, openUntil: NOW + 60_000, consecutiveOpens: 1 };
 
-    it('inserts a closed breaker when a destination is first locked', async () => {
+    it('the store of circuit breakers inserts a closed breaker when a destination is first locked', async () => {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map());
       const locked = await run((s) => s.circuitBreakers.lock([ENDPOINT, ENDPOINT], NOW));
       expect(locked).toEqual(new Map([[ENDPOINT, CLOSED_CIRCUIT]]));
@@ -210,7 +210,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       );
     });
 
-    it('reads the breakers that were saved, of the given destinations', async () => {
+    it('the store of circuit breakers reads the breakers that were saved, of the given destinations', async () => {
       await run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT, OTHER_ENDPOINT], NOW);
         await circuitBreakers.save(new Map([[ENDPOINT, opened]]), NOW);
@@ -228,7 +228,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
     const known = async (endpoints: readonly string[]) =>
       [...(await read((s) => s.circuitBreakers.read(endpoints))).keys()].sort();
 
-    it('removes a breaker without attempts for more than a day when another one is inserted', async () => {
+    it('the store of circuit breakers removes a breaker without attempts for more than a day when another one is inserted', async () => {
       const all = [ENDPOINT, NEW_ENDPOINT, OTHER_ENDPOINT].sort();
       await lock([ENDPOINT], NOW);
       await lock([OTHER_ENDPOINT], NOW + DAY_MS);
@@ -237,14 +237,14 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await known(all)).toEqual(all.filter((endpoint) => endpoint !== ENDPOINT));
     });
 
-    it('removes two breakers at most for each that is inserted', async () => {
+    it('the store of circuit breakers removes two breakers at most for each that is inserted', async () => {
       const old = ['a.example/', 'b.example/', 'c.example/'];
       await lock(old, NOW);
       await lock([NEW_ENDPOINT], NOW + DAY_MS + 1);
       expect((await known(old)).length).toBe(1);
     });
 
-    it('keeps a locked breaker, however long it had no attempts', async () => {
+    it('the store of circuit breakers keeps a locked breaker, however long it had no attempts', async () => {
       await lock([ENDPOINT], NOW);
       await run(async ({ circuitBreakers }) => {
         await circuitBreakers.lock([ENDPOINT, NEW_ENDPOINT], NOW + DAY_MS + 1);
@@ -253,7 +253,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, opened]]));
     });
 
-    it('inserts a breaker without waiting for a transaction that has locked an old one', async () => {
+    it('the store of circuit breakers inserts a breaker without waiting for a transaction that has locked an old one', async () => {
       await lock([ENDPOINT], NOW);
       const [isAttempting, isMade] = [new Gate(), new Gate()];
       const attempting = run(async ({ circuitBreakers }) => {
@@ -269,14 +269,14 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.circuitBreakers.read([ENDPOINT]))).toEqual(new Map([[ENDPOINT, opened]]));
     });
 
-    it('loses no failure when two transactions insert and change one breaker at once', async () => {
+    it('the store of circuit breakers loses no failure when two transactions insert and change one breaker at once', async () => {
       const fail = (start: MeetingPoint) =>
         run(async ({ circuitBreakers }) => {
           await start.meet();
-          const health = (await circuitBreakers.lock([ENDPOINT], NOW)).get(ENDPOINT) ?? CLOSED_CIRCUIT;
+          const breaker = (await circuitBreakers.lock([ENDPOINT], NOW)).get(ENDPOINT) ?? CLOSED_CIRCUIT;
           await circuitBreakers.read([ENDPOINT]);
           await circuitBreakers.save(
-            new Map([[ENDPOINT, { ...health, failuresInRow: health.failuresInRow + 1 }]]),
+            new Map([[ENDPOINT, { ...breaker, failuresInRow: breaker.failuresInRow + 1 }]]),
             NOW,
           );
         });
@@ -297,7 +297,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       secret: 'sealed',
     });
 
-    it('gives the configuration of the numbers, as it was saved last', async () => {
+    it('the store of inbound webhooks returns the configuration of the numbers, as it was saved last', async () => {
       const first = webhook(PHONE_NUMBER_ID, 'https://customer.example/1');
       const other = webhook(OTHER_PHONE_NUMBER_ID, 'https://customer.example/2');
       await run(async ({ projects, inboundWebhooks }) => {

@@ -7,11 +7,11 @@ export function workerStoreContract(open: () => Promise<Storage>): void {
   const { run, read } = storageOfSuite(open);
   const seenSince = (since: number) => read(({ workers }) => workers.seenSince(since));
 
-  it('has seen no worker at first', async () => {
+  it('the worker store has seen no worker at first', async () => {
     expect(await seenSince(0)).toEqual({ count: 0, newestAt: null });
   });
 
-  it('counts the workers seen at an instant or later, and names the newest of all', async () => {
+  it('the worker store counts the workers seen at an instant or later, and names the newest of all', async () => {
     await run(async ({ workers }) => {
       await workers.markSeen('first', NOW - 1);
       await workers.markSeen('second', NOW);
@@ -21,13 +21,13 @@ export function workerStoreContract(open: () => Promise<Storage>): void {
     expect(await seenSince(NOW + 2)).toEqual({ count: 0, newestAt: NOW + 1 });
   });
 
-  it('counts a worker that was seen several times once, at the latest call', async () => {
+  it('the worker store counts a worker that was seen several times once, at the latest call', async () => {
     await run(({ workers }) => workers.markSeen('same', NOW));
     await run(({ workers }) => workers.markSeen('same', NOW + 5_000));
     expect(await seenSince(NOW)).toEqual({ count: 1, newestAt: NOW + 5_000 });
   });
 
-  it('deletes one worker and leaves the others, also when it is not there', async () => {
+  it('the worker store deletes one worker and leaves the others, also when it is not there', async () => {
     await run(async ({ workers }) => {
       await workers.markSeen('stays', NOW);
       await workers.markSeen('goes', NOW + 1);
@@ -37,7 +37,7 @@ export function workerStoreContract(open: () => Promise<Storage>): void {
     expect(await seenSince(0)).toEqual({ count: 1, newestAt: NOW });
   });
 
-  it('sweeps the workers last seen before an instant', async () => {
+  it('the worker store sweeps the workers last seen before an instant', async () => {
     await run(async ({ workers }) => {
       await workers.markSeen('old', NOW - 1);
       await workers.markSeen('kept', NOW);
