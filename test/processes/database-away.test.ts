@@ -40,7 +40,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await network.close();
     });
 
-    it('replies with the documented error while the database is away, and as before afterwards', async () => {
+    it('a service replies with the documented error while its database is away, and as before afterwards', async () => {
       const before = await remote.request('/sms', send(0));
       expect(before.status).toBe(200);
       network.sever();
@@ -84,7 +84,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     // Each request waits for one silent statement, not for those of the requests before it.
-    it('replies to every waiting request while the database is silent', { timeout: 40_000 }, async () => {
+    it('a service replies to every waiting request while its database is silent', {
+      timeout: 40_000,
+    }, async () => {
       expect((await remote.request('/sms', send(0))).status).toBe(200);
       network.pause();
       const meanwhile = await Promise.all(

@@ -31,7 +31,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     const accounts = () => group.rows('SELECT balance, held, spent FROM accounts');
     const submissions = () => group.submitted.map(({ smsId, channel }) => ({ smsId, channel }));
 
-    it('has no effect under an old lease, before or after the new holder did the work', async () => {
+    it('a write under an old lease has no effect, before or after the new holder did the work', async () => {
       const [slow, quick] = await start();
       const reply = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'sms' }));
       const { smsId } = reply.body as { smsId: string };
@@ -74,7 +74,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(submissions()).toHaveLength(5);
     });
 
-    it('changes and charges nothing when the submit result comes after another worker finished the message', async () => {
+    it('a submit result changes and charges nothing when another worker has finished the message', async () => {
       const [slow, quick] = await start();
       const reply = await slow.request('/sms', verification(HOME_NUMBER, { provider: 'whatsapp-sms' }));
       const { smsId } = reply.body as { smsId: string };

@@ -26,7 +26,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     };
     afterEach(() => group.dispose());
 
-    it('seeds an empty database once when services start at the same moment', async () => {
+    it('services that start at the same moment seed an empty database once', async () => {
       const members = await groupWith(15_000).start([{ role: 'api' }, { role: 'api' }]);
       await group.rows('TRUNCATE projects, price_lists, ledger_entries, api_keys CASCADE');
       const everyone = new MeetingPoint(members.length);
@@ -49,48 +49,53 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    it.each([1, 2])('accepts exactly the sends that the credit covers, round %i', async () => {
-      const left = COST - 1;
-      const [first, second] = await groupWith(MESSAGES * COST + left).start([
-        { role: 'api' },
-        { role: 'api' },
-        { role: 'worker' },
-        { role: 'worker' },
-      ]);
-      const replies = await Promise.all(
-        Array.from({ length: ATTEMPTS }, (_, index) =>
-          (isEven(index) ? first : second).request('/sms', send(index)),
-        ),
-      );
-      const accepted = replies.filter((reply) => reply.status === 200);
-      const remaining = accepted.map((reply) => (reply.body as { remainingCredit: number }).remainingCredit);
-      expect(remaining.sort((a, b) => a - b)).toEqual(
-        Array.from({ length: MESSAGES }, (_, index) => left + index * COST),
-      );
-      const rejections = new Set(
-        replies
-          .filter((reply) => reply.status !== 200)
-          .map((reply) => JSON.stringify([reply.status, reply.body])),
-      );
-      expect([...rejections].map((text) => JSON.parse(text))).toEqual([
-        [
-          400,
-          {
-            error: 'Insufficient credit, please add more credit',
-            yourCredit: left,
-            requiredCredit: COST,
-            canCover: false,
-          },
-        ],
-      ]);
-      await group.advance(1_000);
-      expect(await group.problems()).toEqual([]);
-      expect(await group.rows('SELECT balance, held, spent FROM accounts')).toEqual([
-        { balance: left * 1000, held: 0, spent: MESSAGES * COST * 1000 },
-      ]);
-    });
+    it.each([1, 2])(
+      'two api processes accept exactly the sends that the credit covers, round %i',
+      async () => {
+        const left = COST - 1;
+        const [first, second] = await groupWith(MESSAGES * COST + left).start([
+          { role: 'api' },
+          { role: 'api' },
+          { role: 'worker' },
+          { role: 'worker' },
+        ]);
+        const replies = await Promise.all(
+          Array.from({ length: ATTEMPTS }, (_, index) =>
+            (isEven(index) ? first : second).request('/sms', send(index)),
+          ),
+        );
+        const accepted = replies.filter((reply) => reply.status === 200);
+        const remaining = accepted.map(
+          (reply) => (reply.body as { remainingCredit: number }).remainingCredit,
+        );
+        expect(remaining.sort((a, b) => a - b)).toEqual(
+          Array.from({ length: MESSAGES }, (_, index) => left + index * COST),
+        );
+        const rejections = new Set(
+          replies
+            .filter((reply) => reply.status !== 200)
+            .map((reply) => JSON.stringify([reply.status, reply.body])),
+        );
+        expect([...rejections].map((text) => JSON.parse(text))).toEqual([
+          [
+            400,
+            {
+              error: 'Insufficient credit, please add more credit',
+              yourCredit: left,
+              requiredCredit: COST,
+              canCover: false,
+            },
+          ],
+        ]);
+        await group.advance(1_000);
+        expect(await group.problems()).toEqual([]);
+        expect(await group.rows('SELECT balance, held, spent FROM accounts')).toEqual([
+          { balance: left * 1000, held: 0, spent: MESSAGES * COST * 1000 },
+        ]);
+      },
+    );
 
-    it('shows in /readyz that no worker runs, and how long the oldest due job has waited', async () => {
+    it('/readyz shows that no worker runs, and how long the oldest due job has waited', async () => {
       const [api] = await groupWith(1_000_000).start([{ role: 'api' }]);
       const work = async () => {
         const { status, body } = await api.request('/readyz');
@@ -126,7 +131,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(await work()).toMatchObject([200, {}, { ok: false, detail: 'none seen' }]);
     });
 
-    it('serves /healthz and /readyz from a worker, and no other endpoint of the interface', async () => {
+    it('a worker serves /healthz and /readyz, and no other endpoint of the interface', async () => {
       const [worker] = await groupWith(1_000_000).start([{ role: 'worker' }]);
       expect(await worker.request('/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
       expect(await worker.request('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
@@ -141,7 +146,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       ]);
     });
 
-    it('submits every attempt from one worker only', async () => {
+    it('every attempt is submitted by one worker only', async () => {
       const [api] = await groupWith(1_000_000).start([
         { role: 'api' },
         { role: 'worker' },

@@ -27,7 +27,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await database.close();
     });
 
-    it('serves health on a free port without PORT, logs the address, and removes its row when it stops', async () => {
+    it('a worker serves health on a free port without PORT, logs the address, and removes its row when it stops', async () => {
       const workers = await Promise.all(Array.from({ length: WORKERS }, () => startWorker(url)));
       for (const { address } of workers) {
         const response = await fetch(`${address}/healthz`);

@@ -74,7 +74,7 @@ async function theEvent(service: Harness) {
 }
 
 withReceiver(named('a webhook event whose lease ran out'), () => {
-  it('is attempted again, and a result under the lease that ran out changes nothing', async () => {
+  it('an event is attempted again after its lease ran out, and a result under the old lease changes nothing', async () => {
     const held: ServerResponse[] = [];
     const { receiver, service, send } = await start();
     const { roots } = service.service;
@@ -108,7 +108,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
     await service.assertQuiet();
   });
 
-  it('is attempted under a lease that is nearly over only once the lease was renewed', async () => {
+  it('an event under a lease that is nearly over is attempted only once the lease was renewed', async () => {
     const held: ServerResponse[] = [];
     const { receiver, service, send } = await start();
     const { roots } = service.service;
@@ -137,7 +137,7 @@ withReceiver(named('a webhook event whose lease ran out'), () => {
 });
 
 withReceiver(named('an open circuit'), () => {
-  it('lets one event be attempted after each window, and all of them once one attempt succeeds', async () => {
+  it('an open circuit lets one event be attempted after each window, and all of them once one attempt succeeds', async () => {
     const { receiver, service, send } = await start();
     const held: ServerResponse[] = [];
     receiver.respond(respondWith(500));
@@ -171,7 +171,7 @@ withReceiver(named('an open circuit'), () => {
 });
 
 withReceiver(named('the log'), () => {
-  it('has one line for a circuit that opens, and one for an event that is discarded', async () => {
+  it('the log has one line for a circuit that opens, and one for an event that is discarded', async () => {
     const logger = new RecordingLogger();
     const planted = new ContainerModule(({ rebind }) => {
       rebind(ports.logger).toConstantValue(logger);
@@ -205,7 +205,7 @@ withReceiver(named('the log'), () => {
 });
 
 withReceiver(named('an event that is delivered'), () => {
-  it('is removed after 15 days, two events at most for each new one', async () => {
+  it('a delivered event is removed after 15 days, two events at most for each new one', async () => {
     const { receiver, service, send } = await start();
     receiver.respond(respondWith(200));
     const count = async () => Number((await events().count({ n: '*' }))[0]?.n);
@@ -221,31 +221,31 @@ withReceiver(named('an event that is delivered'), () => {
 });
 
 withReceiver(named('an open circuit of a destination without due events'), () => {
-  it('does not become half-open', async () => {
+  it('an open circuit does not become half-open while its destination has no due events', async () => {
     const { receiver, service, send } = await start();
     receiver.respond(respondWith(410));
     for (let count = 10; count < 20; count += 1) await send(`9990000${count}0006`);
     await service.settle();
     const unitOfWork = service.service.roots.unitOfWork;
     const { knex } = service.service.roots.database;
-    const [lane] = await knex('webhook_events').select('project_id as projectId', 'endpoint').limit(1);
-    const health = async () =>
-      (await unitOfWork.read((stores) => stores.circuitBreakers.read([destinationKey(lane)]))).get(
-        destinationKey(lane),
+    const [destination] = await knex('webhook_events').select('project_id as projectId', 'endpoint').limit(1);
+    const breaker = async () =>
+      (await unitOfWork.read((stores) => stores.circuitBreakers.read([destinationKey(destination)]))).get(
+        destinationKey(destination),
       );
     await service.advance(MINUTE);
-    const before = await health();
+    const before = await breaker();
     expect(before).toMatchObject({ isHalfOpen: false, consecutiveOpens: 1 });
     const now = service.now().getTime();
-    await unitOfWork.run((stores) => stores.jobs.add([deliverWebhooksJob(lane, now)]));
+    await unitOfWork.run((stores) => stores.jobs.add([deliverWebhooksJob(destination, now)]));
     await service.settle();
-    expect(await health()).toEqual(before);
+    expect(await breaker()).toEqual(before);
     await service.assertQuiet();
   });
 });
 
 withReceiver(named('a webhook event that is attempted again'), () => {
-  it('keeps the next event of its message waiting while it is in flight', async () => {
+  it('an event keeps the next event of its message waiting while it is attempted again', async () => {
     const { receiver, service } = await start({ overrides: [withJitter(0.5)] });
     const { roots } = service.service;
     receiver.respond(respondWith(500));
@@ -281,7 +281,7 @@ withReceiver(named('a webhook event that is attempted again'), () => {
 });
 
 withReceiver(named('the circuit of an endpoint that two projects use'), () => {
-  it('opens for the project whose attempts fail, and for no other', async () => {
+  it('a circuit opens for the project whose attempts fail, and for no other', async () => {
     const [project, ...others] = seedWith({}).projects;
     if (project === undefined) throw new Error('The seed has a project');
     const twin = {
@@ -316,10 +316,10 @@ withReceiver(named('the ten retries'), () => {
   it.each([
     ['earliest', 0, EARLIEST],
     ['latest', 1 - Number.EPSILON, LATEST],
-  ])('come to the millisecond, at the %s', async (_, fraction, delays) => {
+  ])('the ten retries come to the millisecond, at the %s', async (_, fraction, delays) => {
     const { receiver, service, send } = await start({ overrides: [withJitter(fraction)] });
     const attempts: number[] = [];
-    receiver.respond((_post, response) => {
+    receiver.respond((_, response) => {
       attempts.push(service.now().getTime());
       response.writeHead(500).end();
     });

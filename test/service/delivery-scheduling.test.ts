@@ -138,7 +138,7 @@ async function leaseElsewhere(service: Harness): Promise<LeasedJob> {
 }
 
 withReceiver(named('a destination in hand'), () => {
-  it('delivers more events than are attempted at once, without a poll, and gives its job up', async () => {
+  it('a destination delivers more events than are attempted at once, without a poll, and leaves no job', async () => {
     const { receiver, service, send, idle, events } = await start({ polls: false });
     receiver.respond(respondWith(200));
     const count = AT_ONCE * 3;
@@ -149,7 +149,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(await jobsOf(service)).toEqual([]);
   });
 
-  it('does not keep another destination of its project waiting while it hangs', async () => {
+  it('a destination that hangs does not keep another destination of its project waiting', async () => {
     const { receiver, service, send, respond, idle } = await start({ polls: false });
     await send(1);
     await receiver.arrived(1);
@@ -161,7 +161,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(await jobsOf(service)).toEqual([]);
   });
 
-  it('is attempted again so long after the attempt ended, not after it began', async () => {
+  it('a failed event is attempted again so long after the attempt ended, not after it began', async () => {
     const { clock, receiver, send, respond, idle, events } = await start({ polls: false });
     await send(1);
     await receiver.arrived(1);
@@ -174,7 +174,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(Number(nextAttemptAt)).toBeLessThanOrEqual(START + 11 * SECOND);
   });
 
-  it('keeps its job leased while attempts are in flight, and delivers what comes due meanwhile', async () => {
+  it('a destination keeps its job leased while attempts are in flight, and delivers what comes due meanwhile', async () => {
     const { clock, receiver, service, send, respond, idle } = await start();
     await send(1);
     await receiver.arrived(1);
@@ -188,7 +188,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(await jobsOf(service)).toEqual([]);
   });
 
-  it('has no more attempts in flight than its endpoint may have, and one more for each that ends', async () => {
+  it('a destination has no more attempts in flight than its endpoint may have, and one more for each that ends', async () => {
     const { receiver, held, send, polled, respond, idle, events } = await start();
     const count = AT_ONCE + 20;
     for (let number = 0; number < count; number += 1) await send(number);
@@ -205,7 +205,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(await events().where({ state: 'delivered' })).toHaveLength(count);
   });
 
-  it('attempts nothing more once another process has its job, and leaves the job to that one', async () => {
+  it('a destination attempts nothing more once another process has its job, and leaves the job to that one', async () => {
     const { clock, receiver, service, send, polled, respond, idle, events } = await start();
     await send(1);
     await receiver.arrived(1);
@@ -221,7 +221,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(await events().where({ is_open: 1 })).toHaveLength(2);
   });
 
-  it('begins nothing under a lease that may be over, though its events were fetched before', async () => {
+  it('a destination begins nothing under a lease that may be over, though its events were fetched before', async () => {
     const {
       clock,
       receiver,
@@ -240,7 +240,7 @@ withReceiver(named('a destination in hand'), () => {
     await receiver.arrived(AT_ONCE);
     while ((await events()).length < count) await polled(1);
     await endPolling();
-    // A process that stalls: the lease runs out while fetched events wait for their turn.
+    // The process stalls: the lease runs out while fetched events wait for a free attempt.
     await leaseElsewhere(service);
     clock.at = START + LEASE_MS;
     respond(200);
@@ -253,7 +253,7 @@ withReceiver(named('a destination in hand'), () => {
     expect(await events().where({ is_open: 1 })).toHaveLength(count);
   });
 
-  it('is given back by a service that stops, once its attempts are recorded', async () => {
+  it('a destination releases its job when the service stops, once its attempts are recorded', async () => {
     const { receiver, service, send, polled, respond, idle, events } = await start();
     const count = AT_ONCE + 20;
     for (let number = 0; number < count; number += 1) await send(number);
@@ -273,7 +273,7 @@ withReceiver(named('a destination in hand'), () => {
 });
 
 withReceiver(named('a process with as many destinations as it may have'), () => {
-  it('gives the job of one more back, due a little later', async () => {
+  it('a process with as many destinations as it may have releases the job of one more, due a little later', async () => {
     const { clock, receiver, service, send, respond, idle } = await start();
     await send(1);
     await receiver.arrived(1);

@@ -30,7 +30,7 @@ async function start(report: Record<string, unknown> = {}) {
 }
 
 withReceiver(named('delivery webhooks'), () => {
-  it('tells sent and delivered of a send that fell back, once and in order', async () => {
+  it('a customer is told sent and delivered of a send that fell back, once and in order', async () => {
     const { receiver, service, send } = await start({ webhookSecret: SECRET });
     const smsId = await send('9990000000007', { provider: 'whatsapp-sms', senderId: 'Barid' });
     await service.advance(1_000);
@@ -56,7 +56,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('tells only the final status when asked for `final`, with the reason of a failure', async () => {
+  it('a customer who asks for `final` is told only the final status, with the reason of a failure', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     const delivered = await send(HOME_NUMBER, { provider: 'sms' });
     const failed = await send('9990000000006', { provider: 'sms' });
@@ -81,7 +81,7 @@ withReceiver(named('delivery webhooks'), () => {
     expect(receiver.requests[0]?.headers).not.toHaveProperty('x-svc-webhook-secret');
   });
 
-  it('tells the reason of the channel that was tried, not of one that was left out', async () => {
+  it('a customer is told the reason of the channel that was tried, not of one that was left out', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     const smsId = await send('9990000000007', {
       provider: 'whatsapp-sms',
@@ -113,21 +113,21 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('keeps the secret sealed at rest', async () => {
+  it('a stored message has the webhook secret only sealed', async () => {
     const { service, send } = await start({ webhookSecret: SECRET });
     const message = await service.message(await send(HOME_NUMBER));
     expect(message?.deliveryReport?.webhookSecret).toMatch(/^v1:/);
     expect(JSON.stringify(message)).not.toContain(SECRET);
   });
 
-  it('sees the third attempt at the right instant after answering 500 twice, under the same event id', async () => {
+  it('a receiver that responded 500 twice gets the third attempt at the right instant, under the same event id', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     receiver.respond((_, response, count) => response.writeHead(count <= 2 ? 500 : 200).end());
     const instants: number[] = [];
     const started = service.now().getTime();
     await send('9990000000006', { provider: 'sms' });
     await service.settle();
-    for (let step = 0; step < 60 && receiver.requests.length < 3; step += 1) {
+    for (let advances = 0; advances < 60 && receiver.requests.length < 3; advances += 1) {
       const before = receiver.requests.length;
       await service.advance(500);
       if (receiver.requests.length > before) instants.push(service.now().getTime() - started);
@@ -141,7 +141,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('gives up after one attempt and ten retries', async () => {
+  it('the service gives up an event after one attempt and ten retries', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     receiver.respond(respondWith(503));
     await send('9990000000006', { provider: 'sms' });
@@ -150,7 +150,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('stops at 410, and waits as long as Retry-After asks within reason', async () => {
+  it('the service stops at 410, and waits as long as Retry-After asks within reason', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     receiver.respond((_, response, count) =>
       count === 1 ? response.writeHead(429, { 'retry-after': '9' }).end() : response.writeHead(410).end(),
@@ -165,10 +165,10 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('supersedes a failed `sent` event by the final one, and attempts nothing after it', async () => {
+  it('the final event supersedes a failed `sent` event, and nothing is attempted after it', async () => {
     const { receiver, service, send } = await start();
-    receiver.respond((post, response) =>
-      response.writeHead(post.rawBody.includes('"sent"') ? 500 : 200).end(),
+    receiver.respond((request, response) =>
+      response.writeHead(request.rawBody.includes('"sent"') ? 500 : 200).end(),
     );
     await send('9990000000002', { provider: 'sms' });
     await service.advance(48 * HOUR);
@@ -179,7 +179,7 @@ withReceiver(named('delivery webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('opens the circuit after ten failures in a row, keeps the events, and delivers them once the receiver is back', async () => {
+  it('a circuit opens after ten failures in a row, and the events are delivered once the receiver is back', async () => {
     const { receiver, service, send } = await start({ deliveryReportType: 'final' });
     receiver.respond(respondWith(500));
     const ids: string[] = [];
@@ -204,7 +204,7 @@ withReceiver(named('delivery webhooks'), () => {
   });
 });
 
-describe('addresses webhooks are not posted to', () => {
+describe('addresses that webhooks are not sent to', () => {
   it.each([
     'https://127.0.0.1/hook',
     'https://localhost/hook',
@@ -212,7 +212,7 @@ describe('addresses webhooks are not posted to', () => {
     'https://169.254.169.254/latest',
     'https://example.com:8443/',
     'https://10.0.0.1/',
-  ])('rejects %s when it is given', async (webhookUrl) => {
+  ])('a request with the webhook address %s is rejected', async (webhookUrl) => {
     const service = await startService();
     const reply = await service.request('/sms', {
       body: verification(HOME_NUMBER, { deliveryReport: { webhookUrl } }),

@@ -46,31 +46,34 @@ async function start(egress = {}) {
 }
 
 describe('a provider that hangs', () => {
-  withReceiver(named('holds up neither other channels nor webhooks once it is at its limit'), async () => {
-    const receiver = await HttpsReceiver.open();
-    receiver.respond(respondWith(200));
-    const { service, submitted, full, expire } = await start(receiver.egress);
-    const send = (index: number, more: Record<string, unknown>) =>
-      service.request('/sms', { body: verification(`96477000000${10 + index}`, more) });
-    for (let index = 0; index < LIMIT; index += 1) await send(index, { provider: 'sms' });
-    await full.opened;
-    for (let index = LIMIT; index < SENDS; index += 1) await send(index, { provider: 'sms' });
-    const { body } = await send(SENDS, {
-      provider: 'whatsapp',
-      deliveryReport: { webhookUrl: receiver.url('/status'), deliveryReportType: 'all' },
-    });
-    await service.inbox.next({ channel: 'whatsapp' });
-    await receiver.arrived(1);
-    expect(receiver.bodies()).toMatchObject([{ smsId: (body as { smsId: string }).smsId, status: 'sent' }]);
-    expect(submitted).toHaveLength(LIMIT);
-    // The provider comes back: what waited for it is submitted once, and the submissions that hung are not repeated.
-    service.script(({ smsId, channel }) => {
-      if (channel === 'sms') submitted.push(smsId);
-      return null;
-    });
-    expire();
-    await service.advance(20 * SECOND);
-    expect(submitted).toHaveLength(SENDS);
-    expect(new Set(submitted).size).toBe(SENDS);
-  });
+  withReceiver(
+    named('a provider that hangs holds up neither other channels nor webhooks once it is at its limit'),
+    async () => {
+      const receiver = await HttpsReceiver.open();
+      receiver.respond(respondWith(200));
+      const { service, submitted, full, expire } = await start(receiver.egress);
+      const send = (index: number, more: Record<string, unknown>) =>
+        service.request('/sms', { body: verification(`96477000000${10 + index}`, more) });
+      for (let index = 0; index < LIMIT; index += 1) await send(index, { provider: 'sms' });
+      await full.opened;
+      for (let index = LIMIT; index < SENDS; index += 1) await send(index, { provider: 'sms' });
+      const { body } = await send(SENDS, {
+        provider: 'whatsapp',
+        deliveryReport: { webhookUrl: receiver.url('/status'), deliveryReportType: 'all' },
+      });
+      await service.inbox.next({ channel: 'whatsapp' });
+      await receiver.arrived(1);
+      expect(receiver.bodies()).toMatchObject([{ smsId: (body as { smsId: string }).smsId, status: 'sent' }]);
+      expect(submitted).toHaveLength(LIMIT);
+      // The provider comes back: what waited for it is submitted once, and the submissions that hung are not repeated.
+      service.script(({ smsId, channel }) => {
+        if (channel === 'sms') submitted.push(smsId);
+        return null;
+      });
+      expire();
+      await service.advance(20 * SECOND);
+      expect(submitted).toHaveLength(SENDS);
+      expect(new Set(submitted).size).toBe(SENDS);
+    },
+  );
 });

@@ -29,13 +29,13 @@ async function start() {
 }
 
 withReceiver(named('inbound whatsapp webhooks'), () => {
-  it('passes a message on with headers whose signature openssl confirms', async () => {
+  it('an inbound message is passed on with headers whose signature openssl confirms', async () => {
     const { receiver, service } = await start();
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'سلام 👋' } });
-    const [post] = receiver.requests;
-    const eventId = post?.headers['x-svc-webhook-event-id'];
-    expect(post?.path).toBe('/inbound');
-    expect(post?.headers).toMatchObject({
+    const [request] = receiver.requests;
+    const eventId = request?.headers['x-svc-webhook-event-id'];
+    expect(request?.path).toBe('/inbound');
+    expect(request?.headers).toMatchObject({
       'content-type': 'application/json',
       'x-svc-webhook-event': 'whatsapp.inbound_message.received',
       'x-svc-webhook-timestamp': String(Date.parse('2030-05-01T10:00:00.000Z')),
@@ -43,9 +43,9 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     });
     const signed = openssl(
       ['dgst', '-sha256', '-hmac', SECRET, '-r'],
-      `${post?.headers['x-svc-webhook-timestamp']}.${post?.rawBody}`,
+      `${request?.headers['x-svc-webhook-timestamp']}.${request?.rawBody}`,
     );
-    expect(post?.headers['x-svc-webhook-signature']).toBe(`sha256=${signed.toString().slice(0, 64)}`);
+    expect(request?.headers['x-svc-webhook-signature']).toBe(`sha256=${signed.toString().slice(0, 64)}`);
     expect(receiver.bodies()).toEqual([
       {
         event: 'whatsapp.inbound_message.received',
@@ -69,14 +69,14 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('sends nothing for a number that is not configured', async () => {
+  it('an inbound message to a number that is not configured is not passed on', async () => {
     const { receiver, service } = await start();
     await service.writeTo('664def456abc789012345600', WRITER, { type: 'text', content: { text: 'hello' } });
     expect(receiver.requests).toEqual([]);
     await service.assertQuiet();
   });
 
-  it('attempts at once, after 10 s, after another 15 s, then hourly for two days, and nothing after', async () => {
+  it('an inbound event is attempted at once, after 10 s, after another 15 s, then hourly for two days, and no more', async () => {
     const { receiver, service, log } = await start();
     receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
@@ -113,7 +113,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('keeps to the schedule of every event, however many fail: inbound events open no circuit', async () => {
+  it('every inbound event keeps to its schedule, however many fail: inbound events open no circuit', async () => {
     const { receiver, service, log } = await start();
     receiver.respond(respondWith(500));
     for (const text of ['1', '2', '3', '4', '5']) {
@@ -127,9 +127,9 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('waits while delivery events keep the circuit of its endpoint open, and may be the half-open attempt', async () => {
+  it('an inbound event waits while delivery events keep the circuit open, and may be the half-open attempt', async () => {
     const { receiver, service } = await start();
-    // Nothing is left of what is gone but that its endpoint rests.
+    // After 410 these events are discarded: they leave only the open circuit of their endpoint.
     receiver.respond(respondWith(410));
     for (let count = 10; count < 20; count += 1) {
       await service.request('/sms', {
@@ -156,7 +156,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('makes one event of a message, however often the channel provider reports it', async () => {
+  it('an inbound message becomes one event, however often the channel provider reports it', async () => {
     const { receiver, service } = await start();
     const arrival: InboundArrival = {
       phoneNumberId: NUMBER_ID,
@@ -179,7 +179,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('does not attempt an event twice that is retried manually while it is in flight', async () => {
+  it('an event that is retried manually while it is in flight is not attempted twice', async () => {
     const { receiver, service, log } = await start();
     const held: ServerResponse[] = [];
     receiver.respond((_, response) => held.push(response));
@@ -196,7 +196,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('retries a discarded event manually, and not one that was delivered', async () => {
+  it('an operator retries a discarded event manually, and not one that was delivered', async () => {
     const { receiver, service, log } = await start();
     receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
@@ -213,7 +213,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
     await service.assertQuiet();
   });
 
-  it('lets a test number reply to the number it was written from', async () => {
+  it('a test number replies to the number it was written from', async () => {
     const { receiver, service } = await start();
     const template = {
       smsType: 'whatsapp-template',

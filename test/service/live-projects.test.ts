@@ -9,7 +9,7 @@ const start = (providers: HarnessOptions['providers'] = {}) =>
   startService({ seed: seedWith({ environment: 'live', apiKeys: [LIVE_KEY] }), providers });
 
 describe('a live project', () => {
-  it('has no channel while none is configured, and is neither answered "delivered" nor charged', async () => {
+  it('a live project has no channel while none is configured, and its sends are errors that cost nothing', async () => {
     const service = await start();
     for (const provider of ['sms', 'whatsapp', 'telegram', 'whatsapp-sms']) {
       const reply = await service.request('/sms', { body: verification(NUMBER, { provider }) });
@@ -25,7 +25,7 @@ describe('a live project', () => {
     await service.assertQuiet();
   });
 
-  it('has the channels whose simulator is written out, alone and in auto', async () => {
+  it('a live project has the channels whose simulator is written out, alone and in auto', async () => {
     const service = await start({ sms: 'simulator' });
     const { body } = await service.request('/sms', { body: verification(NUMBER) });
     await service.advance(1_000);
@@ -41,7 +41,7 @@ describe('a live project', () => {
     await service.assertQuiet();
   });
 
-  it('is shown its channels by /readyz', async () => {
+  it('/readyz shows the channels of live projects', async () => {
     const service = await start({ sms: 'simulator' });
     const none = 'no provider: live projects do not have this channel';
     expect((await service.request('/readyz')).body).toMatchObject({

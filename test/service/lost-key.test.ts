@@ -8,7 +8,7 @@ import { seedWith } from '../support/seeds.ts';
 const NUMBER_ID = '664def456abc789012345678';
 const HOUR = 3_600_000;
 
-it('discards an event at the end of its schedule when its secret was sealed under a lost key', async () => {
+it('an event whose secret was sealed under a lost key is discarded at the end of its schedule', async () => {
   const service = await startService({
     seed: seedWith({
       inboundWebhooks: [

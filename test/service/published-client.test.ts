@@ -30,7 +30,7 @@ async function clientOf(seed?: SeedFile, apiKey = KEY) {
   return { service, client, send };
 }
 
-it('sends, tracks and reads credit and sender IDs with the published client of the original service', async () => {
+it('the published client of the original service sends, tracks and reads credit and sender IDs', async () => {
   const { service, client, send } = await clientOf();
   const sent = await send();
   expect(sent).toMatchObject({
@@ -51,7 +51,7 @@ it('sends, tracks and reads credit and sender IDs with the published client of t
   });
 });
 
-it('raises every error class of the published client', async () => {
+it('the published client raises every error class it has', async () => {
   const demo = await clientOf();
   await expect(demo.client.trackSMS('sms-unknown')).rejects.toBeInstanceOf(NotFoundError);
   await expect(demo.send({ phoneNumber: '12' })).rejects.toBeInstanceOf(ValidationError);

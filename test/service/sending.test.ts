@@ -12,7 +12,7 @@ interface Sent {
 }
 
 describe('POST /sms', () => {
-  it('replies with what the send costs and leaves, and delivers it', async () => {
+  it('POST /sms replies with what the send costs and leaves, and delivers it', async () => {
     const service = await startService();
     const reply = await service.request('/sms', { body: verification(HOME_NUMBER, { provider: 'sms' }) });
     expect(reply.status).toBe(200);
@@ -40,20 +40,20 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('shows a new message with its first channel and nothing tried', async () => {
+  it('a new message is shown with its first channel and nothing tried', async () => {
     const service = await startService();
-    let answerSimulator: () => void = () => {};
-    const asked = new Promise<void>((resolve) => {
+    let endSubmission: () => void = () => {};
+    const submitted = new Promise<void>((resolve) => {
       service.script(async () => {
         resolve();
         await new Promise<void>((release) => {
-          answerSimulator = release;
+          endSubmission = release;
         });
         return null;
       });
     });
     const { body } = await service.request('/sms', { body: verification(HOME_NUMBER) });
-    await asked;
+    await submitted;
     expect((await service.request(`/sms/track/${(body as Sent).smsId}`)).body).toMatchObject({
       status: 'pending',
       isFinalStatus: false,
@@ -64,12 +64,12 @@ describe('POST /sms', () => {
         { channel: 'sms', tried: false },
       ],
     });
-    answerSimulator();
+    endSubmission();
     await service.advance(HOUR);
     await service.assertQuiet();
   });
 
-  it('falls back when the handset has no whatsapp, and charges once', async () => {
+  it('a message falls back when the handset has no whatsapp, and is charged once', async () => {
     const service = await startService();
     service.without(HOME_NUMBER, 'whatsapp');
     const { body } = await service.request('/sms', {
@@ -89,7 +89,7 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('accepts exactly as many parallel sends as the credit covers and rejects the rest with true numbers', async () => {
+  it('the service accepts exactly as many parallel sends as the credit covers and rejects the rest with true numbers', async () => {
     const service = await startService({ seed: seedWith({ credit: 14 * 80, rateLimit: null }) });
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -116,7 +116,7 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('gives the cost back when every channel failed', async () => {
+  it('the cost is released when every channel failed', async () => {
     const service = await startService();
     const { body } = await service.request('/sms', { body: verification('9990000000006') });
     await service.settle();
@@ -134,7 +134,7 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('takes the price of the delivering channel when the project settles so', async () => {
+  it('the price of the delivering channel is captured when the project settles so', async () => {
     const service = await startService({ seed: seedWith({ settlement: 'delivered' }) });
     await service.request('/sms', { body: verification(HOME_NUMBER, { provider: 'whatsapp-sms' }) });
     expect((await service.request('/info')).body).toMatchObject({ credit: 14_920 });
@@ -143,7 +143,7 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('keeps the text only as long as it may still be needed', async () => {
+  it('a message keeps its text only as long as it may still be needed', async () => {
     const service = await startService();
     const { body } = await service.request('/sms', { body: verification(HOME_NUMBER) });
     const { smsId } = body as Sent;
@@ -155,7 +155,7 @@ describe('POST /sms', () => {
     });
   });
 
-  it('ends a chain whose last channel never reports as sent, paid, when the report window closes', async () => {
+  it('a chain whose last channel never reports ends as sent, paid, when the report window closes', async () => {
     const service = await startService();
     const { body } = await service.request('/sms', {
       body: verification('9990000000003', { provider: 'sms' }),
@@ -169,7 +169,7 @@ describe('POST /sms', () => {
     await service.assertQuiet();
   });
 
-  it('tries a custom text without a sender ID on whatsapp, then sms; with one only by sms', async () => {
+  it('a custom text without a sender ID is tried on whatsapp, then sms; with one only by sms', async () => {
     const service = await startService();
     const text = { smsType: 'custom', customMessage: 'سڵاو 👋\nline two', phoneNumber: HOME_NUMBER };
     const plain = await service.request('/sms', { body: text });
@@ -184,7 +184,7 @@ describe('POST /sms', () => {
     });
   });
 
-  it('sends an approved template and rejects an unknown one or a missing value', async () => {
+  it('an approved template is sent; an unknown one or a missing value is rejected', async () => {
     const service = await startService();
     const template = {
       phoneNumber: HOME_NUMBER,
@@ -206,7 +206,7 @@ describe('POST /sms', () => {
 });
 
 describe('limits of a project', () => {
-  it('lets five sends in ten minutes reach a number, and the sixth after the wait it was told', async () => {
+  it('five sends in ten minutes reach a number, and the sixth after the wait it was told', async () => {
     const service = await startService();
     const send = () => service.request('/sms', { body: verification(HOME_NUMBER, { provider: 'sms' }) });
     for (let count = 0; count < 5; count += 1) {
@@ -229,7 +229,7 @@ describe('limits of a project', () => {
     expect((await send()).status).toBe(429);
   });
 
-  it('never holds or takes more than the spending threshold, also of a postpaid project', async () => {
+  it('a project never holds and captures more than its spending threshold, also when it is postpaid', async () => {
     const service = await startService({
       seed: seedWith({ paymentType: 'postpaid', credit: 0, spendingThreshold: 200, rateLimit: null }),
     });
@@ -253,14 +253,14 @@ describe('limits of a project', () => {
     ]);
   });
 
-  it('sends only to its own number while the account is in trial mode', async () => {
+  it('a project in trial mode sends only to its own number', async () => {
     const service = await startService({ seed: seedWith({ trial: { ownPhoneNumber: HOME_NUMBER } }) });
     expect((await service.request('/sms', { body: verification(HOME_NUMBER) })).status).toBe(200);
     const other = await service.request('/sms', { body: verification('9647801234567') });
     expect([other.status, other.body]).toEqual([400, { error: expect.stringContaining('trial mode') }]);
   });
 
-  it('rejects sender IDs it does not know or has not accepted', async () => {
+  it('a sender ID that is unknown or not accepted is rejected', async () => {
     const prices = { korekTelecom: 50, asiaCell: 50, zainIraq: 50, others: 50 };
     const service = await startService({
       seed: seedWith({ senderIds: [{ senderId: 'Waiting', status: 'pending', pricePerSms: prices }] }),
@@ -271,7 +271,7 @@ describe('limits of a project', () => {
     expect((await send('Waiting')).body).toEqual({ error: 'SenderID not yet accepted' });
   });
 
-  it('sends abroad at the international price and nowhere without one', async () => {
+  it('a message abroad is sent at the international price and nowhere without one', async () => {
     const service = await startService();
     const send = (phoneNumber: string) =>
       service.request('/sms', { body: verification(phoneNumber, { provider: 'sms' }) });
@@ -279,7 +279,7 @@ describe('limits of a project', () => {
     expect((await send('4915112345678')).status).toBe(400);
   });
 
-  it('keeps test numbers away from live projects', async () => {
+  it('a live project may not send to test numbers', async () => {
     const service = await startService({ seed: seedWith({ environment: 'live', apiKeys: [LIVE_KEY] }) });
     const reply = await service.request('/sms', { body: verification('9990000000001') });
     expect(reply.status).toBe(400);
@@ -291,7 +291,7 @@ describe('Idempotency-Key', () => {
   const body = verification(HOME_NUMBER, { provider: 'sms' });
   const keyed = (key: string) => ({ headers: { 'idempotency-key': key }, body });
 
-  it('has one effect and one reply for a hundred parallel requests', async () => {
+  it('a hundred parallel requests with one key have one effect and one reply', async () => {
     const service = await startService();
     const replies = await Promise.all(
       Array.from({ length: 100 }, () => service.request('/sms', keyed('order-1'))),
@@ -302,7 +302,7 @@ describe('Idempotency-Key', () => {
     expect((await service.request('/info')).body).toMatchObject({ credit: 14_920 });
   });
 
-  it('rejects another body under the same key, and forgets the key after a day', async () => {
+  it('another body under the same key is rejected, and the key is forgotten after a day', async () => {
     const service = await startService();
     await service.request('/sms', keyed('order-2'));
     const other = { ...keyed('order-2'), body: { ...body, verificationCode: '999999' } };
@@ -311,12 +311,12 @@ describe('Idempotency-Key', () => {
     expect((await service.request('/sms', other)).status).toBe(200);
   });
 
-  it('does not keep a rejection', async () => {
+  it('a rejection leaves no idempotency record', async () => {
     const service = await startService({ seed: seedWith({ credit: 0 }) });
     expect((await service.request('/sms', keyed('order-3'))).status).toBe(400);
-    const kept = await service.service.roots.unitOfWork.run((stores) =>
+    const swept = await service.service.roots.unitOfWork.run((stores) =>
       stores.idempotency.sweep(Number.MAX_SAFE_INTEGER, 10),
     );
-    expect(kept).toBe(0);
+    expect(swept).toBe(0);
   });
 });

@@ -12,7 +12,7 @@ import { KEY, seedWith, verification } from '../support/seeds.ts';
 const NEIGHBOUR_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
 const QUEUED_EVENTS = 1_000;
 const NEIGHBOUR_SENDS = 120;
-/** Requests under way at once. */
+/** Requests in flight at once. */
 const CLIENTS = 10;
 /** On a machine that does nothing else. */
 const P99_MS_MAX = 2_000;
@@ -20,7 +20,7 @@ const P99_MS_MAX = 2_000;
 const P99_FACTOR_MAX = 3;
 /** On a busy machine no attempt that is held open runs into its deadline. */
 const ATTEMPT_MS_MAX = 60_000;
-const HANGING_POSTS = 50;
+const HANGING_ATTEMPTS = 50;
 /** It sends more than a thousand messages. */
 const TEST_MS_MAX = 120_000;
 
@@ -36,16 +36,16 @@ function neighbours() {
   return { ...seed, projects: [project, neighbour] };
 }
 
-/** Both customers' hooks on one host: the hanging one keeps its posts open, the other replies at once. */
+/** Both customers have receivers on one host: one keeps every attempt open, the other responds at once. */
 async function start() {
   const hanging: ServerResponse[] = [];
   const arrivals = new Map<string, number>();
-  const receiver = await HttpsReceiver.open((post, response) => {
-    if (post.path === '/hanging') {
+  const receiver = await HttpsReceiver.open((request, response) => {
+    if (request.path === '/hanging') {
       hanging.push(response);
       return;
     }
-    arrivals.set((JSON.parse(post.rawBody) as { smsId: string }).smsId, performance.now());
+    arrivals.set((JSON.parse(request.rawBody) as { smsId: string }).smsId, performance.now());
     response.writeHead(200).end();
   });
   const { allow = [], ports: allowedPorts = [], ca = '' } = receiver.egress;
@@ -102,17 +102,17 @@ async function inTurn(count: number, work: (index: number) => Promise<void>): Pr
 
 withReceiver(named('a receiver that hangs on a thousand events'), () => {
   it(
-    'does not hold up the first attempts of a neighbour, even on the same host, and loses none of its own',
+    'a receiver that hangs does not hold up the first attempts of a neighbour, even on the same host, and loses no event',
     async () => {
       const { receiver, service, send, hanging, neighbourP99 } = await start();
       const aloneMs = await neighbourP99(0);
       await inTurn(QUEUED_EVENTS, async (index) => {
         await send(index, KEY, '/hanging');
       });
-      await receiver.arrived(NEIGHBOUR_SENDS + HANGING_POSTS);
+      await receiver.arrived(NEIGHBOUR_SENDS + HANGING_ATTEMPTS);
 
       const besideMs = await neighbourP99(NEIGHBOUR_SENDS);
-      expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_POSTS);
+      expect(hanging.length).toBeLessThanOrEqual(2 * HANGING_ATTEMPTS);
       expect(besideMs).toBeLessThan(Math.max(P99_MS_MAX, P99_FACTOR_MAX * aloneMs));
 
       receiver.respond(respondWith(200));
@@ -127,12 +127,12 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
 });
 
 withReceiver(named('attempts whose results are not recorded yet'), () => {
-  it('hold up no other attempt, and are recorded together', async () => {
-    const pauses: (() => void)[] = [];
+  it('attempts whose results are not recorded yet hold up no other attempt, and are recorded together', async () => {
+    const batchWindows: (() => void)[] = [];
     let isHeld = true;
     const held = new ContainerModule(({ rebind }) => {
       rebind(ports.recordBatchWindow).toConstantValue((over) => {
-        if (isHeld) pauses.push(over);
+        if (isHeld) batchWindows.push(over);
         else setImmediate(over);
       });
     });
@@ -152,9 +152,9 @@ withReceiver(named('attempts whose results are not recorded yet'), () => {
     await receiver.arrived(count);
     const open = await roots.database.knex('webhook_events').where({ is_open: 1 });
     expect(open.length).toBeGreaterThan(atOnce);
-    expect(pauses).toHaveLength(1);
+    expect(batchWindows).toHaveLength(1);
     isHeld = false;
-    for (const over of pauses) over();
+    for (const over of batchWindows) over();
     await service.settle();
     await service.assertQuiet();
   });

@@ -33,7 +33,7 @@ const TOLD: Readonly<Record<string, readonly string[]>> = {
 };
 
 withReceiver(named('the webhooks of the numbers with a fixed outcome'), () => {
-  it.each(Object.entries(TOLD))('999…%s: %j', async (digits, told) => {
+  it.each(Object.entries(TOLD))('a customer is told of a send to 999…%s: %j', async (digits, told) => {
     const receiver = await HttpsReceiver.open();
     const service = await startService({ egress: receiver.egress });
     const sentAt = service.now().getTime() / 1_000;

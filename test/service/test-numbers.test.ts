@@ -12,18 +12,24 @@ interface Row {
   readonly credit: number;
 }
 
-const STEP = 30_000;
+const ATTEMPT_TIMEOUT_MS = 30_000;
 
 /** What each number does to a verification message over whatsapp, telegram and sms, written down by hand. */
 const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
   '0001': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
   '0002': [
-    { afterMs: STEP - 1, status: 'sent', final: false, flow: '+  ', credit: 14_900 },
-    { afterMs: STEP, status: 'delivered', final: true, flow: '+  ', credit: 14_900 },
+    { afterMs: 29_999, status: 'sent', final: false, flow: '+  ', credit: 14_900 },
+    { afterMs: 30_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 },
   ],
   '0003': [
-    { afterMs: 2 * STEP, status: 'sent', final: false, flow: '--+', credit: 14_900 },
-    { afterMs: 2 * STEP + 24 * 3_600_000, status: 'sent', final: true, flow: '--+', credit: 14_900 },
+    { afterMs: 2 * ATTEMPT_TIMEOUT_MS, status: 'sent', final: false, flow: '--+', credit: 14_900 },
+    {
+      afterMs: 2 * ATTEMPT_TIMEOUT_MS + 24 * 3_600_000,
+      status: 'sent',
+      final: true,
+      flow: '--+',
+      credit: 14_900,
+    },
   ],
   '0004': [
     { afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 },
@@ -35,8 +41,8 @@ const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
   '0008': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
   '0009': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '--+', credit: 14_900 }],
   '0010': [
-    { afterMs: STEP - 1, status: 'sent', final: false, flow: '+  ', credit: 14_900 },
-    { afterMs: STEP + 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 },
+    { afterMs: ATTEMPT_TIMEOUT_MS - 1, status: 'sent', final: false, flow: '+  ', credit: 14_900 },
+    { afterMs: ATTEMPT_TIMEOUT_MS + 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 },
   ],
   '0011': [
     { afterMs: 4_999, status: 'pending', final: false, flow: '   ', credit: 14_900 },
@@ -45,8 +51,8 @@ const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
   '0012': [{ afterMs: 1_100, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
   '0013': [{ afterMs: 1_200, status: 'read', final: true, flow: '+  ', credit: 14_900 }],
   '0014': [
-    { afterMs: STEP, status: 'sent', final: false, flow: '-+ ', credit: 14_900 },
-    { afterMs: STEP + 2_000, status: 'delivered', final: true, flow: '++ ', credit: 14_900 },
+    { afterMs: ATTEMPT_TIMEOUT_MS, status: 'sent', final: false, flow: '-+ ', credit: 14_900 },
+    { afterMs: ATTEMPT_TIMEOUT_MS + 2_000, status: 'delivered', final: true, flow: '++ ', credit: 14_900 },
   ],
   '0015': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
   '0016': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 }],

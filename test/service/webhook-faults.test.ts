@@ -19,7 +19,7 @@ const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPE
 /** Which calls to the stores fail. */
 interface Faults {
   /** Fetches of due events. */
-  looks: boolean;
+  fetches: boolean;
   /** Saves of results. */
   records: boolean;
   /** Releases of jobs. */
@@ -37,7 +37,7 @@ function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
     ...stores,
     webhookEvents: new Proxy(stores.webhookEvents, {
       get: (target, name) => {
-        if (name === 'due' && faults.looks) return fail;
+        if (name === 'due' && faults.fetches) return fail;
         if (name === 'save' && faults.records) return fail;
         return Reflect.get(target, name).bind(target);
       },
@@ -55,7 +55,7 @@ function faulty(unitOfWork: UnitOfWork, faults: Faults): UnitOfWork {
 }
 
 async function start(paths: readonly string[]) {
-  const faults: Faults = { looks: false, records: false, releases: false, failed: 0 };
+  const faults: Faults = { fetches: false, records: false, releases: false, failed: 0 };
   const logger = new RecordingLogger();
   const planted = new ContainerModule(({ rebind }) => {
     rebind(ports.logger).toConstantValue(logger);
@@ -92,7 +92,7 @@ async function start(paths: readonly string[]) {
   return { faults, receiver, service, background, release, logger };
 }
 
-/** The paths that were posted to, from that post on. */
+/** The paths of the requests, from that request on. */
 const pathsFrom = (receiver: HttpsReceiver, from: number) =>
   receiver.requests
     .slice(from)
@@ -102,26 +102,29 @@ const pathsFrom = (receiver: HttpsReceiver, from: number) =>
 withReceiver(named('webhook events whose results cannot be stored'), () => {
   it.each([
     ['alone', { records: true }],
-    ['while nothing can be fetched', { records: true, looks: true }],
-  ])('are attempted again when their lease is over, and not before, %s', async (_, planted) => {
-    const paths = ['/1', '/2', '/3'];
-    const { faults, receiver, service, background, release } = await start(paths);
-    Object.assign(faults, planted);
-    release(200);
-    await background.idle();
-    expect(receiver.requests).toHaveLength(3);
-    Object.assign(faults, { records: false, looks: false });
-    receiver.respond(respondWith(200));
-    await service.advance(LEASE_MS - 1);
-    expect(receiver.requests).toHaveLength(3);
-    await service.advance(1);
-    expect(pathsFrom(receiver, 3)).toEqual(paths);
-    const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
-    expect(new Set(ids).size).toBe(3);
-    await service.assertQuiet();
-  });
+    ['while nothing can be fetched', { records: true, fetches: true }],
+  ])(
+    'events whose results cannot be stored are attempted again when their lease is over, and not before, %s',
+    async (_, planted) => {
+      const paths = ['/1', '/2', '/3'];
+      const { faults, receiver, service, background, release } = await start(paths);
+      Object.assign(faults, planted);
+      release(200);
+      await background.idle();
+      expect(receiver.requests).toHaveLength(3);
+      Object.assign(faults, { records: false, fetches: false });
+      receiver.respond(respondWith(200));
+      await service.advance(LEASE_MS - 1);
+      expect(receiver.requests).toHaveLength(3);
+      await service.advance(1);
+      expect(pathsFrom(receiver, 3)).toEqual(paths);
+      const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
+      expect(new Set(ids).size).toBe(3);
+      await service.assertQuiet();
+    },
+  );
 
-  it('are logged once for each destination', async () => {
+  it('results that cannot be stored are logged once for each destination', async () => {
     const { faults, receiver, service, background, release, logger } = await start(['/1', '/1', '/1', '/2']);
     faults.records = true;
     release(200);
@@ -135,7 +138,7 @@ withReceiver(named('webhook events whose results cannot be stored'), () => {
 });
 
 withReceiver(named('destinations whose jobs cannot be released'), () => {
-  it('come back when their lease is over, with nothing left to deliver', async () => {
+  it('a destination whose job cannot be released is fetched for again when its lease is over, with nothing to deliver', async () => {
     const { faults, receiver, service, background, release } = await start(['/1', '/2']);
     faults.releases = true;
     release(200);
@@ -148,20 +151,20 @@ withReceiver(named('destinations whose jobs cannot be released'), () => {
 });
 
 withReceiver(named('destinations that cannot be fetched for'), () => {
-  /** Lets the posts end, and resolves when it was tried several times to look for more. */
-  const failLooks = async ({ faults, release }: Awaited<ReturnType<typeof start>>) => {
+  /** Ends the attempts in flight, and resolves when several fetches for more events have failed. */
+  const failFetches = async ({ faults, release }: Awaited<ReturnType<typeof start>>) => {
     const before = faults.failed;
-    faults.looks = true;
+    faults.fetches = true;
     release(200);
     while (faults.failed < before + 3) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it('are logged once for each outage', async () => {
+  it('failed fetches are logged once for each outage', async () => {
     const world = await start(['/1']);
     const { faults, logger, service, background, receiver } = world;
-    await failLooks(world);
+    await failFetches(world);
     expect(logger.count('webhook_fetch_failed')).toBe(1);
-    faults.looks = false;
+    faults.fetches = false;
     await background.idle();
     await service.request('/sms', {
       body: verification('9990000090006', {
@@ -170,25 +173,25 @@ withReceiver(named('destinations that cannot be fetched for'), () => {
       }),
     });
     await receiver.arrived(2);
-    await failLooks(world);
+    await failFetches(world);
     expect(logger.count('webhook_fetch_failed')).toBe(2);
-    faults.looks = false;
+    faults.fetches = false;
     await background.idle();
     await service.assertQuiet();
   });
 
-  it('do not keep the service from stopping', async () => {
+  it('failed fetches do not keep the service from stopping', async () => {
     const world = await start(['/1']);
     const { faults, service, background } = world;
-    await failLooks(world);
+    await failFetches(world);
     service.service.roots.deliverWebhooks.stop();
     await background.idle();
-    faults.looks = false;
+    faults.fetches = false;
   });
 
-  it('are delivered to as soon as a fetch succeeds', async () => {
+  it('a destination is delivered to as soon as a fetch succeeds', async () => {
     const { faults, receiver, service, background, release } = await start(['/1']);
-    faults.looks = true;
+    faults.fetches = true;
     release(200);
     receiver.respond(respondWith(200));
     await service.request('/sms', {
@@ -198,7 +201,7 @@ withReceiver(named('destinations that cannot be fetched for'), () => {
       }),
     });
     expect(receiver.requests).toHaveLength(1);
-    faults.looks = false;
+    faults.fetches = false;
     await background.idle();
     await service.settle();
     expect(receiver.requests).toHaveLength(2);

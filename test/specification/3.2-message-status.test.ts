@@ -33,7 +33,7 @@ test.each<
   ['an sms never becomes read', '9990000000005', 'sms', SECOND, 'delivered', true],
   ['a message that every channel rejects has failed, finally', '9990000000006', 'auto', 0, 'failed', true],
   ['receipts in reverse order never lower the status', '9990000000013', 'whatsapp', 2 * SECOND, 'read', true],
-])('3.2 %s', async (_, number, provider, afterMs, status, isFinalStatus) => {
+])('3.2 the status follows this rule: %s', async (_, number, provider, afterMs, status, isFinalStatus) => {
   const service = await startWith();
   const smsId = await accepted(service, verification(number, { provider }));
   await service.settle();

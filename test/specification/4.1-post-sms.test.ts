@@ -19,7 +19,7 @@ import {
 } from './world.ts';
 
 describe('4.1 the reply', () => {
-  it('a send gets a reply with its id, its cost, and the credit that is left', async () => {
+  it('4.1 a send gets a reply with its id, its cost, and the credit that is left', async () => {
     const service = await startWith();
     expect(await post(service, verification(NUMBER, { provider: 'sms' }))).toMatchObject({
       status: 200,
@@ -34,7 +34,7 @@ describe('4.1 the reply', () => {
     });
   });
 
-  it('a postpaid project is not limited by its credit, and its remaining credit is never below zero', async () => {
+  it('4.1 a postpaid project is not limited by its credit, and its remaining credit is never below zero', async () => {
     const service = await startWith({ paymentType: 'postpaid', credit: 0 });
     expect((await post(service, verification(NUMBER, { provider: 'sms' }))).body).toMatchObject({
       remainingCredit: 0,
@@ -81,7 +81,7 @@ describe('4.1 the request', () => {
     ['a template needs its name', template(NUMBER, { templateName: undefined }), /templateName/],
     ['a template needs its account', template(NUMBER, { whatsappAccountId: undefined }), /whatsappAccountId/],
     ['a template needs its phone', template(NUMBER, { whatsappPhoneId: undefined }), /whatsappPhoneId/],
-  ])('%s', async (_, body, words) => {
+  ])('4.1 a request against this rule is an error: %s', async (_, body, words) => {
     const service = await startWith();
     const error = errorOf(await post(service, body));
     expect(error).toMatchObject({ status: 400, code: 'validation-failed' });
@@ -106,17 +106,17 @@ describe('4.1 the request', () => {
         templateName: null,
       }),
     ],
-  ])('%s', async (_, body) => {
+  ])('4.1 a request within this rule is accepted: %s', async (_, body) => {
     await accepted(await startWith(), body);
   });
 
-  it('line breaks of any kind in a text become line feeds, and tabs stay', async () => {
+  it('4.1 line breaks of any kind in a text become line feeds, and tabs stay', async () => {
     const service = await startWith();
     await accepted(service, text(NUMBER, { provider: 'sms', customMessage: 'a\r\nb\rc\nd\te' }));
     expect((await service.inbox.next()).text).toBe('a\nb\nc\nd\te');
   });
 
-  it('other control characters in a text are an error', async () => {
+  it('4.1 other control characters in a text are an error', async () => {
     const error = errorOf(await post(await startWith(), text(NUMBER, { customMessage: 'a\u0000b' })));
     expect(error).toMatchObject({ status: 400, code: 'validation-failed' });
   });
@@ -131,13 +131,13 @@ describe('4.1 the channels', () => {
     ['whatsapp', ['whatsapp']],
     ['telegram', ['telegram']],
     ['auto', ['whatsapp', 'telegram', 'sms']],
-  ])('provider %s sends a code by %j', async (provider, channels) => {
+  ])('4.1 provider %s sends a code by %j', async (provider, channels) => {
     const service = await startWith();
     const smsId = await accepted(service, verification(NUMBER, { provider }));
     expect((await track(service, smsId)).channelFlow).toMatchObject(channels.map((channel) => ({ channel })));
   });
 
-  it('without a provider a code goes by whatsapp, telegram and sms', async () => {
+  it('4.1 a code without a provider goes by whatsapp, telegram and sms', async () => {
     const service = await startWith();
     const smsId = await accepted(service);
     expect((await track(service, smsId)).channelFlow).toMatchObject([
@@ -147,19 +147,19 @@ describe('4.1 the channels', () => {
     ]);
   });
 
-  it('without a provider a text under a sender ID goes by sms', async () => {
+  it('4.1 a text under a sender ID without a provider goes by sms', async () => {
     const service = await startWith();
     const smsId = await accepted(service, text(NUMBER, { senderId: 'Barid' }));
     expect((await track(service, smsId)).channelFlow).toMatchObject([{ channel: 'sms' }]);
   });
 
-  it('without a provider a template goes by whatsapp', async () => {
+  it('4.1 a template without a provider goes by whatsapp', async () => {
     const service = await startWith();
     const smsId = await accepted(service, template(NUMBER));
     expect((await track(service, smsId)).channelFlow).toMatchObject([{ channel: 'whatsapp' }]);
   });
 
-  it('auto leaves out a channel without a price for the destination', async () => {
+  it('4.1 auto leaves out a channel without a price for the destination', async () => {
     const service = await startWith();
     const smsId = await accepted(service, verification('4915112345678'));
     expect((await track(service, smsId)).channelFlow).toMatchObject([
@@ -168,14 +168,14 @@ describe('4.1 the channels', () => {
     ]);
   });
 
-  it('a named channel without a price for the destination is an error', async () => {
+  it('4.1 a named channel without a price for the destination is an error', async () => {
     const error = errorOf(
       await post(await startWith(), verification('4915112345678', { provider: 'whatsapp-sms' })),
     );
     expect(error).toMatchObject({ status: 400, code: 'unsupported-destination' });
   });
 
-  it('telegram alone rejects a text, and the error names the rule', async () => {
+  it('4.1 telegram alone rejects a text, and the error names the rule', async () => {
     const error = errorOf(await post(await startWith(), text(NUMBER, { provider: 'telegram' })));
     expect(error).toMatchObject({ status: 400, code: 'unsupported-content' });
     expect((error.body as { error: string }).error).toMatch(/telegram.*4 to 8 digits/i);
@@ -184,32 +184,27 @@ describe('4.1 the channels', () => {
 
 describe('4.1 whatsapp templates', () => {
   test.each<[rule: string, body: unknown, code: string, words: RegExp]>([
+    ['an unknown template', template(NUMBER, { templateName: 'nowhere' }), 'template-not-found', /Template/],
     [
-      'an unknown template is an error',
-      template(NUMBER, { templateName: 'nowhere' }),
-      'template-not-found',
-      /Template/,
-    ],
-    [
-      'an unknown account is an error',
+      'an unknown account',
       template(NUMBER, { whatsappAccountId: '0'.repeat(24) }),
       'whatsapp-account-not-found',
       /whatsappAccountId/,
     ],
     [
-      'an unknown phone is an error',
+      'an unknown phone',
       template(NUMBER, { whatsappPhoneId: '0'.repeat(24) }),
       'whatsapp-phone-not-found',
       /whatsappPhoneId/,
     ],
     [
-      'a missing placeholder is an error that names it',
+      'a missing placeholder',
       template(NUMBER, { templateParameters: { body: { 1: 'Layla' }, buttons: { 0: { 1: 'A' } } } }),
       'template-parameter-missing',
       /templateParameters\.body\.2/,
     ],
     [
-      'an unknown template that a code names is an error',
+      'an unknown template that a code names',
       verification(NUMBER, {
         templateName: 'nowhere',
         whatsappAccountId: ACCOUNT_ID,
@@ -219,18 +214,18 @@ describe('4.1 whatsapp templates', () => {
       /Template/,
     ],
     [
-      'an unknown template that a text names without an account is an error',
+      'an unknown template that a text names without an account',
       text(NUMBER, { provider: 'whatsapp', templateName: 'nowhere' }),
       'template-not-found',
       /Template/,
     ],
-  ])('%s', async (_, body, code, words) => {
+  ])('4.1 %s is an error that says what is wrong', async (_, body, code, words) => {
     const error = errorOf(await post(await startWith(), body));
     expect(error).toMatchObject({ status: 400, code });
     expect((error.body as { error: string }).error).toMatch(words);
   });
 
-  it('a parameter that the template does not have is an error that names it', async () => {
+  it('4.1 a parameter that the template does not have is an error that names it', async () => {
     const templateParameters = { body: { 1: 'Layla', 2: 'A-17', 3: 'more' }, buttons: { 0: { 1: 'A' } } };
     const error = errorOf(await post(await startWith(), template(NUMBER, { templateParameters })));
     expect(error.status).toBe(400);
@@ -239,7 +234,7 @@ describe('4.1 whatsapp templates', () => {
 });
 
 describe('4.1 the rules, in their order', () => {
-  it('rule 1: a cost above the credit is 400 with both amounts', async () => {
+  it('4.1 rule 1: a cost above the credit is 400 with both amounts', async () => {
     const service = await startWith({ credit: 79.5 });
     expect(errorOf(await post(service, verification(NUMBER, { provider: 'sms' })))).toEqual({
       status: 400,
@@ -253,14 +248,14 @@ describe('4.1 the rules, in their order', () => {
     });
   });
 
-  it('rule 1: a cost equal to the credit is accepted', async () => {
+  it('4.1 rule 1: a cost equal to the credit is accepted', async () => {
     const service = await startWith({ credit: 80 });
     expect((await post(service, verification(NUMBER, { provider: 'sms' }))).body).toMatchObject({
       remainingCredit: 0,
     });
   });
 
-  it('rule 2: a cost above the spending threshold is 400 with the amounts', async () => {
+  it('4.1 rule 2: a cost above the spending threshold is 400 with the amounts', async () => {
     const service = await startWith({ spendingThreshold: 100 });
     await accepted(service, verification(NUMBER, { provider: 'sms' }));
     const error = errorOf(await post(service, verification(NUMBER, { provider: 'sms' })));
@@ -276,7 +271,7 @@ describe('4.1 the rules, in their order', () => {
     });
   });
 
-  it('rule 3: an unknown sender ID is 400', async () => {
+  it('4.1 rule 3: an unknown sender ID is 400', async () => {
     expect(errorOf(await post(await startWith(), text(NUMBER, { senderId: 'Nobody' })))).toEqual({
       status: 400,
       code: 'sender-id-not-found',
@@ -284,7 +279,7 @@ describe('4.1 the rules, in their order', () => {
     });
   });
 
-  it('rule 3: a sender ID that is not yet accepted is 400', async () => {
+  it('4.1 rule 3: a sender ID that is not yet accepted is 400', async () => {
     const prices = { korekTelecom: 80, asiaCell: 80, zainIraq: 80, others: 100 };
     const service = await startWith({
       senderIds: [{ senderId: 'Soon', status: 'pending', pricePerSms: prices }],
@@ -296,7 +291,7 @@ describe('4.1 the rules, in their order', () => {
     });
   });
 
-  it('rule 4: a project in trial mode may send to its own number only', async () => {
+  it('4.1 rule 4: a project in trial mode may send to its own number only', async () => {
     const service = await startWith({ trial: { ownPhoneNumber: NUMBER } });
     await accepted(service, verification(NUMBER));
     expect(errorOf(await post(service, verification(OTHER_NUMBER)))).toMatchObject({
@@ -306,7 +301,7 @@ describe('4.1 the rules, in their order', () => {
     });
   });
 
-  it('rule 5: the sixth send to one number in ten minutes is 429, and waiting as long as it says works', async () => {
+  it('4.1 rule 5: the sixth send to one number in ten minutes is 429, and waiting as long as it says works', async () => {
     const service = await startWith({ rateLimit: { maxRequests: 5, timeWindowMinutes: 10 } });
     for (let sends = 0; sends < 5; sends += 1) await accepted(service, verification(NUMBER));
     await service.advance(3 * MINUTE);
@@ -322,7 +317,7 @@ describe('4.1 the rules, in their order', () => {
     await accepted(service, verification(NUMBER));
   });
 
-  it('rule 5: spellings of one handset share one window, and replies show the number as it was sent', async () => {
+  it('4.1 rule 5: spellings of one handset share one window, and replies show the number as it was sent', async () => {
     const service = await startWith({ rateLimit: { maxRequests: 2, timeWindowMinutes: 10 } });
     const smsId = await accepted(service, verification('07701234567'));
     await accepted(service, verification('009647701234567'));
@@ -330,7 +325,7 @@ describe('4.1 the rules, in their order', () => {
     expect((await track(service, smsId)).phoneNumber).toBe('07701234567');
   });
 
-  it('a rejected send costs nothing, stores nothing and does not count for the rate limit', async () => {
+  it('4.1 a rejected send costs nothing, stores nothing and does not count for the rate limit', async () => {
     const service = await startWith({ rateLimit: { maxRequests: 1, timeWindowMinutes: 10 } });
     await post(service, text(NUMBER, { senderId: 'Nobody' }));
     await post(service, text(NUMBER, { provider: 'telegram' }));
@@ -340,7 +335,7 @@ describe('4.1 the rules, in their order', () => {
     await service.assertQuiet();
   });
 
-  it('of several reasons the first of the order is told: sender ID, trial, rate limit, threshold, credit', async () => {
+  it('4.1 the first of several reasons is told, in the order sender ID, trial, rate limit, threshold, credit', async () => {
     const service = await startWith({
       credit: 0,
       spendingThreshold: 0,
@@ -355,7 +350,7 @@ describe('4.1 the rules, in their order', () => {
 });
 
 describe('4.1 idempotency', () => {
-  it('an equal request under one key is sent and charged once, and gets the first reply again', async () => {
+  it('4.1 an equal request under one key is sent and charged once, and gets the first reply again', async () => {
     const service = await startWith();
     const key = { 'idempotency-key': 'order-17' };
     const first = await post(service, verification(NUMBER, { provider: 'sms' }), key);
@@ -367,7 +362,7 @@ describe('4.1 idempotency', () => {
     expect(service.inbox.all()).toHaveLength(1);
   });
 
-  it('another request under the same key is 409', async () => {
+  it('4.1 another request under the same key is 409', async () => {
     const service = await startWith();
     const key = { 'idempotency-key': 'order-17' };
     await post(service, verification(NUMBER), key);
@@ -379,7 +374,7 @@ describe('4.1 idempotency', () => {
 });
 
 describe('4.1 test numbers', () => {
-  it('a live key may not send to a test number', async () => {
+  it('4.1 a live key may not send to a test number', async () => {
     const service = await startWith({ environment: 'live', apiKeys: [LIVE_KEY] });
     expect(
       errorOf(await service.request('/sms', { apiKey: LIVE_KEY, body: verification('9990000000001') })),

@@ -40,7 +40,7 @@ async function start() {
 
 const PATH = '/international-sms-pricing';
 
-it('4.3 lists all rows of 2.6 by country, then mccMnc, then network', async () => {
+it('4.3 the list has all rows of 2.6 by country, then mccMnc, then network', async () => {
   const { status, body } = await (await start()).request(PATH);
   expect(status).toBe(200);
   expect(body).toMatchObject({ currency: 'IQD', page: 1, limit: 100, total: 4, pages: 1, filter: {} });
@@ -54,12 +54,12 @@ it('4.3 lists all rows of 2.6 by country, then mccMnc, then network', async () =
   expect(items[1]).toEqual({ ...ROW, network: 'Aria', networkId: 'TR-28601-Aria', price: 110 });
 });
 
-it('4.3 filters by a country in letters of any case', async () => {
+it('4.3 the list has one country when it is asked for, in letters of any case', async () => {
   const { body } = await (await start()).request(`${PATH}?countryIso=de`);
   expect(body).toMatchObject({ total: 1, filter: { countryIso: 'DE' }, items: [{ network: 'Telekom' }] });
 });
 
-it('4.3 gives one page at a time, and an empty one behind the last', async () => {
+it('4.3 the list comes one page at a time, with an empty page behind the last', async () => {
   const service = await start();
   expect((await service.request(`${PATH}?limit=3&page=2`)).body).toMatchObject({
     page: 2,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startWith } from './world.ts';
 
-it('4.6 lists every sender ID by name, whatever its status, with the fields of 2.5', async () => {
+it('4.6 the reply lists every sender ID by name, whatever its status, with the fields of 2.5', async () => {
   const pricePerSms = { korekTelecom: 70, asiaCell: 71.5, zainIraq: 72, others: 90 };
   const service = await startWith({
     senderIds: [

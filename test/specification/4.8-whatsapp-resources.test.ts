@@ -14,7 +14,7 @@ interface Tree {
   };
 }
 
-it('4.8 shows the whole tree of 2.7 and counts it', async () => {
+it('4.8 the reply shows the whole tree of 2.7 and counts it', async () => {
   const { status, body } = await (await startWith()).request('/whatsapp/resources');
   expect(status).toBe(200);
   const { data } = body as Tree;

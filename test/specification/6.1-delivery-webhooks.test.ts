@@ -119,7 +119,7 @@ describe('6.1 the subscription in a request', () => {
       { webhookUrl: UNREACHABLE_URL, webhookSecret: 'x'.repeat(201) },
     ],
     ['webhookSecret has no spaces', { webhookUrl: UNREACHABLE_URL, webhookSecret: 'a b' }],
-  ])('6.1 %s', async (_, deliveryReport) => {
+  ])('6.1 a subscription against this rule is an error: %s', async (_, deliveryReport) => {
     const error = errorOf(await post(await startWith(), verification('9990000000001', { deliveryReport })));
     expect(error).toMatchObject({ status: 400, body: { error: expect.stringContaining('deliveryReport') } });
   });

@@ -15,7 +15,7 @@ test.each([
   expect(await creditOf(service)).toBe(15_000 - cost);
 });
 
-it('8 without a setting five sends in ten minutes go to one number', async () => {
+it('8 a project without a setting may send five times in ten minutes to one number', async () => {
   const service = await startService();
   for (let sends = 0; sends < 5; sends += 1) await accepted(service);
   expect(errorOf(await post(service, text(NUMBER)))).toMatchObject({
