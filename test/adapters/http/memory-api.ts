@@ -16,7 +16,7 @@ import { offsetOf, type Page } from '../../../src/domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import { anSmsId, aProject, DEV_KEY } from '../../support/builders.ts';
 
-export const RECEIPT: SendResult = {
+export const SEND_RESULT: SendResult = {
   smsId: anSmsId(1),
   remainingCredit: iqd(14_800),
   cost: iqd(200),
@@ -29,7 +29,7 @@ export const RECEIPT: SendResult = {
 export class MemoryApi {
   project: Project = aProject({ environment: 'dev' });
   /** The result of every send. */
-  receipt: SendResult = RECEIPT;
+  sendResult: SendResult = SEND_RESULT;
   /** Rejects every send while set. */
   sendRejection: Rejection | null = null;
   /** Thrown by every use case but authentication and readiness while set. */
@@ -56,7 +56,7 @@ export class MemoryApi {
       await this.gate;
       this.#throwFault();
       if (this.sendRejection !== null) throw new Rejected(this.sendRejection);
-      return this.receipt;
+      return this.sendResult;
     },
   };
 

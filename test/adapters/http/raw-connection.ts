@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A connection that says exactly what it is told to, for requests that no client library would send. */
+/** A connection that sends exactly the given bytes, for requests that no client library would send. */
 export class RawConnection {
   readonly #socket: Socket;
   #received = '';

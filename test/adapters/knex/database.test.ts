@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopRound } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
@@ -45,7 +45,7 @@ describe('a SQLite file', () => {
     await older.close();
   });
 
-  it('the file is durable at commit on every opening, not only the first', async () => {
+  it('a SQLite file is durable at commit on every opening, not only the first', async () => {
     for (const opening of ['first', 'second']) {
       const database = openDatabase({ kind: 'sqlite', filename });
       await database.migrate();
@@ -113,7 +113,7 @@ describe('a SQLite file', () => {
     const unitOfWork = new SqlUnitOfWork(database);
     await unitOfWork.run(({ projects }) => projects.insert([aProject()]));
     // Every table and index has a page of its own; before the thread moved them the file has one page at most.
-    while (statSync(filename).size < TABLES_MIN * PAGE_BYTES) await nextTurn();
+    while (statSync(filename).size < TABLES_MIN * PAGE_BYTES) await eventLoopRound();
     await database.close();
   });
 
@@ -275,7 +275,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
         await connection.query('SELECT 1', []);
       });
       await expect(lost).rejects.toThrow(/terminat|not queryable/);
-      for (let turn = 0; turn < 4; turn += 1) await unitOfWork.ping();
+      for (let count = 0; count < 4; count += 1) await unitOfWork.ping();
     });
 
     it('rejects with StorageUnavailable when the connection is lost in a unit of work', async () => {
@@ -338,7 +338,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await expect(unitOfWork.ping()).rejects.toThrow();
       await expect(unitOfWork.ping()).rejects.toThrow();
       network.restore();
-      for (let turn = 0; turn < 4; turn += 1) await unitOfWork.ping();
+      for (let count = 0; count < 4; count += 1) await unitOfWork.ping();
       await remote.close();
       await network.close();
     });
@@ -375,7 +375,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
         throw new Error('undone');
       });
       const ended = expect(unit).rejects.toThrow('undone');
-      for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+      for (let round = 0; round < 20; round += 1) await eventLoopRound();
       expect(isWritten).toBe(true);
       network.resume();
       await ended;
@@ -406,8 +406,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     });
 
     it.each([
-      { when: 'before BEGIN is answered', isBegun: false },
-      { when: 'after that', isBegun: true },
+      { when: 'before the result of BEGIN', isBegun: false },
+      { when: 'after the result of BEGIN', isBegun: true },
     ])('commits nothing when a statement could not be sent, $when', async ({ isBegun }) => {
       await operator.query(
         'DROP TABLE IF EXISTS database_test_unsent; CREATE TABLE database_test_unsent (id text)',
@@ -485,7 +485,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
 );
 
 describe('PostgreSQL that is not there', () => {
-  it('rejects at once', async () => {
+  it('rejects a unit of work at once when PostgreSQL is not there', async () => {
     const database = openDatabase({
       kind: 'postgres',
       url: 'postgres://nobody@127.0.0.1:1/nothing',

@@ -29,18 +29,21 @@ const NAMES = [
 ];
 
 describe('migrations on SQLite', () => {
-  it('run once when they are called twice', () => migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
+  it('migrations run once when they are called twice', () =>
+    migrateTwice({ kind: 'sqlite', filename: ':memory:' }));
 
-  it('give every endpoint with open events its job', () =>
+  it('migrations give every endpoint with open events its job', () =>
     giveEndpointsTheirJobs({ kind: 'sqlite', filename: ':memory:' }));
 
-  it('keep the existing events, and make an inbound event unique', () =>
+  it('migrations keep the existing events, and make an inbound event unique', () =>
     keepEvents({ kind: 'sqlite', filename: ':memory:' }));
 
-  it('convert rows that were stored under earlier names', () =>
+  it('migrations convert rows that were stored under earlier names', () =>
     convertStoredWords({ kind: 'sqlite', filename: ':memory:' }));
 
-  it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, async () => {
+  it('one process migrates at a time when three processes start at once', {
+    timeout: PROCESS_TIMEOUT_MS,
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'barid-migrations-'));
     await migrateInThreeProcesses({ kind: 'sqlite', filename: join(folder, 'barid.db') });
     rmSync(folder, { recursive: true });
@@ -50,16 +53,19 @@ describe('migrations on SQLite', () => {
 describe.skipIf(POSTGRES_URL === undefined)(
   `migrations on PostgreSQL${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
   () => {
-    it('run once when they are called twice', () => inOwnSchema(migrateTwice));
+    it('migrations run once when they are called twice', () => inOwnSchema(migrateTwice));
 
-    it('give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
+    it('migrations give every endpoint with open events its job', () => inOwnSchema(giveEndpointsTheirJobs));
 
-    it('keep the existing events, and make an inbound event unique', () => inOwnSchema(keepEvents));
+    it('migrations keep the existing events, and make an inbound event unique', () =>
+      inOwnSchema(keepEvents));
 
-    it('convert rows that were stored under earlier names', () => inOwnSchema(convertStoredWords));
+    it('migrations convert rows that were stored under earlier names', () => inOwnSchema(convertStoredWords));
 
-    it('take turns when three processes start at once', { timeout: PROCESS_TIMEOUT_MS }, () =>
-      inOwnSchema(migrateInThreeProcesses),
+    it(
+      'one process migrates at a time when three processes start at once',
+      { timeout: PROCESS_TIMEOUT_MS },
+      () => inOwnSchema(migrateInThreeProcesses),
     );
   },
 );

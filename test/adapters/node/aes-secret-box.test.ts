@@ -8,18 +8,21 @@ const SECRET = 'customer-secret-1';
 const box = (secretKey = KEY) => new AesSecretBox({ secretKey });
 
 describe('AesSecretBox', () => {
-  it.each(['', 'a', SECRET, 'سرّ 🔑', 'x'.repeat(10_000)])('opens what it sealed: %#', (secret) => {
-    const sealed = box().seal(secret);
-    // Another box of the same key, as after a restart.
-    expect(box().open(sealed)).toBe(secret);
-  });
+  it.each(['', 'a', SECRET, 'سرّ 🔑', 'x'.repeat(10_000)])(
+    'the secret box opens what it sealed: %#',
+    (secret) => {
+      const sealed = box().seal(secret);
+      // Another box of the same key, as after a restart.
+      expect(box().open(sealed)).toBe(secret);
+    },
+  );
 
-  it('opens what an earlier version of the service sealed', () => {
+  it('the secret box opens what an earlier version of the service sealed', () => {
     const sealed = 'v1:raoojOyATmGCZeynR20suJpiVnJ6CzFF9y9OiILrneBPLkn+mCJ6CMijybcc';
     expect(box().open(sealed)).toBe(SECRET);
   });
 
-  it('hides the secret, and seals it differently each time it is new', () => {
+  it('the secret box hides a secret, and seals it differently each time it is new', () => {
     const sealed = [box().seal(SECRET), box().seal(SECRET)];
     expect(sealed[0]).not.toBe(sealed[1]);
     for (const text of sealed) {
@@ -28,12 +31,12 @@ describe('AesSecretBox', () => {
     }
   });
 
-  it('opens nothing that another key sealed', () => {
+  it('the secret box opens nothing that another key sealed', () => {
     const sealed = box(randomBytes(32)).seal(SECRET);
     expect(() => box().open(sealed)).toThrow();
   });
 
-  it('opens nothing that was changed in any byte', () => {
+  it('the secret box opens nothing that was changed in any byte', () => {
     const bytes = Buffer.from(box().seal(SECRET).slice(3), 'base64');
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes);
@@ -43,13 +46,13 @@ describe('AesSecretBox', () => {
   });
 
   it.each(['', SECRET, 'v1:', 'v2:AAAA', `v1:${Buffer.alloc(12 + 15).toString('base64')}`])(
-    'opens nothing that is not sealed: %j',
+    'the secret box opens nothing that is not sealed: %j',
     (text) => {
       expect(() => box().open(text)).toThrow();
     },
   );
 
-  it('mixes up no secrets, however many it has seen', () => {
+  it('the secret box mixes up no secrets, however many it has seen', () => {
     const one = box();
     const secrets = Array.from({ length: 2_500 }, (_, index) => `secret ${index}`);
     const sealed = secrets.map((secret) => one.seal(secret));

@@ -68,9 +68,9 @@ describe.skipIf(rabbitUrl === '')(
       await queue.consume(new JobCollector().handler);
       await logger.seen('queue_disconnected');
       const ready = queue.ready();
-      const refused = expect(ready).rejects.toThrow('closed');
+      const rejected = expect(ready).rejects.toThrow('closed');
       await queue.close();
-      await refused;
+      await rejected;
       expect(queue.unavailableReason()).toBe('closed');
     });
 
@@ -115,9 +115,9 @@ describe.skipIf(rabbitUrl === '')(
       await queue.ready();
       const jobs = leasedJobs(1, 5_000);
       proxy.pause();
-      const refused = expect(queue.publish(jobs)).rejects.toThrow('did not take');
+      const rejected = expect(queue.publish(jobs)).rejects.toThrow('did not take');
       proxy.cut();
-      await refused;
+      await rejected;
       proxy.resume();
       await logger.seen('queue_connected', 2);
       await queue.publish(jobs);

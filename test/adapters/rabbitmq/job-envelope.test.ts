@@ -14,7 +14,7 @@ describe('job envelope', () => {
     );
   });
 
-  it('decodes to the job that was encoded', () => {
+  it('decodes a job as it was encoded', () => {
     expect(decodeJob(encodeJob(JOB))).toEqual(JOB);
   });
 

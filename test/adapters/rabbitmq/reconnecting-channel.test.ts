@@ -11,7 +11,7 @@ describe('the wait before connecting again', () => {
     [50, 0.5, 1_000],
     [5_000, 0.5, 1_000],
     [3, 0, 0],
-  ])('after %d failures and a draw of %d is %d ms', (failures, random, expected) => {
+  ])('the wait after %d failures and a draw of %d is %d ms', (failures, random, expected) => {
     expect(reconnectDelayMs(failures, random)).toBe(expected);
   });
 });

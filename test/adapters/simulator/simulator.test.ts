@@ -15,7 +15,7 @@ function world() {
 const idsOf = (events: readonly ProviderEvent[]) =>
   events.map((event) => (event.kind === 'receipt' ? event.receipt.providerMessageId : event.kind));
 
-it('gives each part of a message an id, and receipts under them', async () => {
+it('the simulator gives each part of a message an id, and receipts under these ids', async () => {
   const { clock, simulator, delivered } = world();
   await simulator.start(async (events) => void delivered.push(...events));
   simulator.follow(() => ({
@@ -36,7 +36,7 @@ it('gives each part of a message an id, and receipts under them', async () => {
   expect(simulator.nextDueAt()).toBeNull();
 });
 
-it('brings an event again that could not be recorded, and no other', async () => {
+it('the simulator delivers an event again that could not be recorded, and no other', async () => {
   const { clock, logger, simulator, delivered } = world();
   let rejections = 1;
   await simulator.start(async (events) => {

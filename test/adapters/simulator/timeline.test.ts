@@ -5,7 +5,7 @@ import { Timeline } from '../../../src/adapters/simulator/timeline.ts';
 const instants = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 });
 
 describe('Timeline', () => {
-  it('gives everything back by instant, and equal instants in the order they came', () => {
+  it('the timeline returns events by instant, and events of one instant in the order they came', () => {
     fc.assert(
       fc.property(instants, (ats) => {
         const timeline = new Timeline<string>();
@@ -20,16 +20,16 @@ describe('Timeline', () => {
     );
   });
 
-  it('keeps the order and loses nothing however adding and taking are mixed', () => {
-    const attemptNumber = fc.oneof(
+  it('the timeline keeps the order and loses nothing, however adding and taking are mixed', () => {
+    const operation = fc.oneof(
       fc.record({ add: fc.integer({ min: 0, max: 20 }) }),
       fc.record({ takeUntil: fc.integer({ min: 0, max: 20 }) }),
     );
     fc.assert(
-      fc.property(fc.array(attemptNumber, { maxLength: 80 }), (attempts) => {
+      fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
         const timeline = new Timeline<number>();
         let kept: { at: number; id: number }[] = [];
-        for (const [id, each] of attempts.entries()) {
+        for (const [id, each] of operations.entries()) {
           if ('add' in each) {
             timeline.add(each.add, id);
             kept.push({ at: each.add, id });
@@ -45,7 +45,7 @@ describe('Timeline', () => {
     );
   });
 
-  it('takes what is due at the very instant, and leaves what is due a millisecond later', () => {
+  it('the timeline takes what is due at the very instant, and leaves what is due a millisecond later', () => {
     const timeline = new Timeline<string>();
     timeline.add(1_001, 'later');
     timeline.add(1_000, 'now');

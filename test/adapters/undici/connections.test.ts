@@ -34,8 +34,8 @@ async function used(client: Client): Promise<Client> {
   return client;
 }
 
-describe('a connection that was given back', () => {
-  it('is the first to be taken again, and its origin has no other', async () => {
+describe('a connection that was kept', () => {
+  it('the connection that was kept last is taken first, and only for its origin', async () => {
     const [first, second] = [take(origin), take(origin)];
     expect(first).not.toBe(second);
     await Promise.all([used(first), used(second)]);
@@ -46,7 +46,7 @@ describe('a connection that was given back', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('is not taken again once the other side has closed it', async () => {
+  it('a kept connection is not taken again once the other side has closed it', async () => {
     const client = await used(take(origin));
     connections.keep(origin, client);
     const gone = once(client, 'disconnect');
@@ -65,7 +65,7 @@ it('a connection that was dropped is closed, and not taken again', async () => {
   expect(take(origin)).not.toBe(client);
 });
 
-it('all connections are closed in the end, those in use as well', async () => {
+it('a close ends every connection, also those in use', async () => {
   const clients = [take(origin), take(origin)];
   for (const client of clients) await used(client);
   connections.keep(origin, clients[0] as Client);

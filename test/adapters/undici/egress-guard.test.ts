@@ -24,14 +24,14 @@ afterAll(async () => {
   await sink.close();
 });
 
-const answering =
-  (...answers: LookupAddress[]): LookupAll =>
+const resolvingTo =
+  (...addresses: LookupAddress[]): LookupAll =>
   async () =>
-    answers;
+    addresses;
 
 const entry = (address: string): LookupAddress => ({ address, family: isIPv6(address) ? 6 : 4 });
 
-async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${sink.port}/hook`) {
+async function sendTo(lookup: LookupAll, url = `https://receiver.example.com:${sink.port}/hook`) {
   const transport = new UndiciWebhookTransport({ allowedPorts: [sink.port], timeoutMs: 2_000, lookup });
   const result = await transport.send({ url, headers: {}, body: '{}' });
   await transport.close();
@@ -40,39 +40,39 @@ async function postTo(lookup: LookupAll, url = `https://receiver.example.com:${s
 
 const REJECTED = { kind: 'failed', reason: 'name-refused' };
 
-describe('addresses a name leads to', () => {
+describe('the addresses of a name', () => {
   const specials = [...specialIpv4(), ...specialIpv6()].filter((_, at) => at % 6 === 0);
   const cases: [string, LookupAll][] = [
-    ...specials.map((address): [string, LookupAll] => [address, answering(entry(address))]),
-    ['loopback', answering(LOOPBACK)],
-    ['loopback in IPv6', answering(entry('::1'))],
-    ['public first, loopback second', answering(PUBLIC, LOOPBACK)],
-    ['loopback first, public second', answering(LOOPBACK, PUBLIC)],
-    ['one special among many', answering(PUBLIC, PUBLIC, PUBLIC_6, LOOPBACK, PUBLIC)],
-    ['A public, AAAA loopback', answering(PUBLIC, entry('::1'))],
-    ['A public, AAAA unique local', answering(PUBLIC, entry('fd00::1'))],
-    ['AAAA public, A private', answering(PUBLIC_6, entry('10.0.0.1'))],
-    ['mapped', answering({ address: '::ffff:127.0.0.1', family: 6 })],
-    ['mapped in hex', answering({ address: '::ffff:7f00:1', family: 6 })],
-    ['compatible', answering({ address: '::7f00:1', family: 6 })],
-    ['NAT64', answering({ address: '64:ff9b::7f00:1', family: 6 })],
-    ['with a zone', answering({ address: 'fe80::1%lo', family: 6 })],
-    ['of the wrong family', answering({ address: '127.0.0.1', family: 6 })],
-    ['in decimal', answering({ address: '2130706433', family: 4 })],
-    ['in octal', answering({ address: '0177.0.0.1', family: 4 })],
-    ['no address at all', answering({ address: 'localhost', family: 4 })],
+    ...specials.map((address): [string, LookupAll] => [address, resolvingTo(entry(address))]),
+    ['loopback', resolvingTo(LOOPBACK)],
+    ['loopback in IPv6', resolvingTo(entry('::1'))],
+    ['public first, loopback second', resolvingTo(PUBLIC, LOOPBACK)],
+    ['loopback first, public second', resolvingTo(LOOPBACK, PUBLIC)],
+    ['one special among many', resolvingTo(PUBLIC, PUBLIC, PUBLIC_6, LOOPBACK, PUBLIC)],
+    ['A public, AAAA loopback', resolvingTo(PUBLIC, entry('::1'))],
+    ['A public, AAAA unique local', resolvingTo(PUBLIC, entry('fd00::1'))],
+    ['AAAA public, A private', resolvingTo(PUBLIC_6, entry('10.0.0.1'))],
+    ['mapped', resolvingTo({ address: '::ffff:127.0.0.1', family: 6 })],
+    ['mapped in hex', resolvingTo({ address: '::ffff:7f00:1', family: 6 })],
+    ['compatible', resolvingTo({ address: '::7f00:1', family: 6 })],
+    ['NAT64', resolvingTo({ address: '64:ff9b::7f00:1', family: 6 })],
+    ['with a zone', resolvingTo({ address: 'fe80::1%lo', family: 6 })],
+    ['of the wrong family', resolvingTo({ address: '127.0.0.1', family: 6 })],
+    ['in decimal', resolvingTo({ address: '2130706433', family: 4 })],
+    ['in octal', resolvingTo({ address: '0177.0.0.1', family: 4 })],
+    ['no address at all', resolvingTo({ address: 'localhost', family: 4 })],
   ];
 
-  it('are at least forty cases', () => {
+  it('the corpus of names has at least forty cases', () => {
     expect(cases.length).toBeGreaterThanOrEqual(40);
   });
 
-  test.each(cases)('%s: rejected, nothing connected to', async (_, lookup) => {
-    expect(await postTo(lookup)).toEqual(REJECTED);
+  test.each(cases)('a name is rejected without a connection to its addresses: %s', async (_, lookup) => {
+    expect(await sendTo(lookup)).toEqual(REJECTED);
     expect(sink.connections).toBe(0);
   });
 
-  it('cannot change after they were checked', async () => {
+  it('an address cannot change after the guard has checked it', async () => {
     let reads = 0;
     const changing = {
       family: 4,
@@ -83,12 +83,12 @@ describe('addresses a name leads to', () => {
     };
     // 240.0.0.1 cannot be routed, so that the test does not reach out to a public machine.
     const rules = { allows: (address: string) => address === '240.0.0.1' };
-    const error = await connectError({ rules, lookup: answering(changing) });
+    const error = await connectError({ rules, lookup: resolvingTo(changing) });
     expect(error.name).not.toBe('NameBlocked');
     expect(sink.connections).toBe(0);
   });
 
-  it('are tried up to four of each family, however many there are', async () => {
+  it('the guard checks at most four addresses of each family', async () => {
     const checked: string[] = [];
     const rules = { allows: (address: string) => checked.push(address) > 0 };
     // None of them can be routed.
@@ -96,21 +96,21 @@ describe('addresses a name leads to', () => {
       entry(`240.0.${number % 256}.1`),
       entry(`100::${number}`),
     ]);
-    await connectError({ rules, lookup: answering(...many.flat()) });
+    await connectError({ rules, lookup: resolvingTo(...many.flat()) });
     expect(checked).toHaveLength(8);
   });
 
-  it('that are none end as a connection that failed, to be tried again', async () => {
-    expect(await postTo(answering())).toEqual({ kind: 'failed', reason: 'connection' });
+  it('a name without an address ends as a connection that failed', async () => {
+    expect(await sendTo(resolvingTo())).toEqual({ kind: 'failed', reason: 'connection' });
     const unknown: LookupAll = async () => {
       throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
     };
-    expect(await postTo(unknown)).toEqual({ kind: 'failed', reason: 'connection' });
+    expect(await sendTo(unknown)).toEqual({ kind: 'failed', reason: 'connection' });
   });
 });
 
 describe('address literals', () => {
-  it('of the whole corpus are rejected, and none is looked up or connected to', async () => {
+  it('every address literal of the corpus is rejected without a lookup or a connection', async () => {
     let lookups = 0;
     const transport = new UndiciWebhookTransport({
       allowedPorts: [sink.port],
@@ -119,19 +119,21 @@ describe('address literals', () => {
         return [LOOPBACK];
       },
     });
-    const answers = await Promise.all(
+    const results = await Promise.all(
       specialUrls(sink.port).map((url) => transport.send({ url, headers: {}, body: '{}' })),
     );
     await transport.close();
-    expect(answers.length).toBeGreaterThanOrEqual(1_300);
-    expect(answers.filter((a) => a.kind !== 'failed' || a.reason !== 'address-refused')).toEqual([]);
+    expect(results.length).toBeGreaterThanOrEqual(1_300);
+    expect(
+      results.filter((result) => result.kind !== 'failed' || result.reason !== 'address-refused'),
+    ).toEqual([]);
     expect([lookups, sink.connections]).toEqual([0, 0]);
   });
 
   test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254', '0.0.0.0', '::'])(
-    'are rejected by the connector as well: %s',
+    'the connector rejects the address literal %s as well',
     async (hostname) => {
-      const error = await connectError({ rules: egressRules([]), lookup: answering(LOOPBACK) }, hostname);
+      const error = await connectError({ rules: egressRules([]), lookup: resolvingTo(LOOPBACK) }, hostname);
       expect(error.name).toBe('AddressBlocked');
       expect(sink.connections).toBe(0);
     },
@@ -139,9 +141,9 @@ describe('address literals', () => {
 });
 
 describe('the connector', () => {
-  it('speaks HTTPS only', async () => {
+  it('the connector speaks HTTPS only', async () => {
     const error = await connectError(
-      { rules: egressRules(['127.0.0.1/32']), lookup: answering(LOOPBACK) },
+      { rules: egressRules(['127.0.0.1/32']), lookup: resolvingTo(LOOPBACK) },
       'receiver.example.com',
       'http:',
     );
@@ -149,7 +151,7 @@ describe('the connector', () => {
     expect(sink.connections).toBe(0);
   });
 
-  it('checks the address the socket ended at before it sends a byte', async () => {
+  it('the connector checks the address of the socket before it sends a byte', async () => {
     const other = await LoopbackSink.open();
     let checks = 0;
     const rules = {
@@ -159,7 +161,7 @@ describe('the connector', () => {
       },
     };
     const error = await connectError(
-      { rules, lookup: answering(LOOPBACK) },
+      { rules, lookup: resolvingTo(LOOPBACK) },
       'receiver.example.com',
       'https:',
       other.port,
@@ -173,7 +175,7 @@ describe('the connector', () => {
 describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () => {
   const HOST = 'receiver.example.com';
 
-  it('is noticed on the next connection; a connection that stands goes on to where it was checked', async () => {
+  it('a new connection notices a rebound name, and an open connection stays at its checked address', async () => {
     const { ca, pair } = withCertificateAuthority((authority) => ({
       ca: authority.ca,
       pair: authority.issue(HOST, 2),
@@ -191,21 +193,21 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       ca,
       lookup: async () => [current],
     });
-    const post = () =>
+    const send = () =>
       transport.send({ url: `https://${HOST}:${receiver.port}/hook`, headers: {}, body: '{}' });
 
-    expect(await post()).toMatchObject({ kind: 'responded', status: 200 });
+    expect(await send()).toMatchObject({ kind: 'responded', status: 200 });
     current = LOOPBACK;
-    expect(await post()).toMatchObject({ kind: 'responded', status: 200 });
+    expect(await send()).toMatchObject({ kind: 'responded', status: 200 });
     expect(receiver.connections).toBe(1);
-    const [, other] = await Promise.all([post(), post()]);
+    const [, other] = await Promise.all([send(), send()]);
     expect(other).toMatchObject(REJECTED);
     await transport.close();
     expect(trap.connections).toBe(0);
     await Promise.all([receiver.close(), trap.close()]);
   });
 
-  it('never uses a connection of one host for another', async () => {
+  it('a connection of one host is never used for another', async () => {
     const { ca, pair } = withCertificateAuthority((authority) => ({
       ca: authority.ca,
       pair: authority.issue(HOST, 2),
@@ -217,12 +219,12 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       allowedNetworks: ['127.0.0.1/32'],
       allowedPorts: [receiver.port],
       ca,
-      lookup: answering(LOOPBACK),
+      lookup: resolvingTo(LOOPBACK),
     });
-    const post = (host: string) =>
+    const send = (host: string) =>
       transport.send({ url: `https://${host}:${receiver.port}/`, headers: {}, body: '{}' });
-    expect(await post(HOST)).toMatchObject({ kind: 'responded' });
-    expect(await post('other.example.com')).toMatchObject({ kind: 'failed', reason: 'tls' });
+    expect(await send(HOST)).toMatchObject({ kind: 'responded' });
+    expect(await send('other.example.com')).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(receiver.connections).toBe(2);
     expect(receiver.requests).toHaveLength(1);
     await transport.close();
@@ -230,7 +232,7 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
   });
 });
 
-/** Connects to the sink's port through a connector of its own and answers the error it ended with. */
+/** Connects to the port of the sink through a new connector, and resolves with the error of the connection. */
 function connectError(
   options: Pick<Parameters<typeof guardedConnector>[0], 'rules' | 'lookup'>,
   hostname = 'receiver.example.com',

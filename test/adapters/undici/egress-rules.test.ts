@@ -5,7 +5,7 @@ import { specialIpv4, specialIpv6 } from '../../support/special-addresses.ts';
 describe('without exceptions', () => {
   const rules = egressRules([]);
 
-  test.each([...specialIpv4(), ...specialIpv6()])('%s is special', (address) => {
+  test.each([...specialIpv4(), ...specialIpv6()])('the rules reject the special address %s', (address) => {
     expect(rules.allows(address)).toBe(false);
   });
 
@@ -36,7 +36,7 @@ describe('without exceptions', () => {
     '2003::1',
     '2606:4700:4700::1111',
     '3ffe:ffff::',
-  ])('%s is public', (address) => {
+  ])('the rules allow the public address %s', (address) => {
     expect(rules.allows(address)).toBe(true);
   });
 
@@ -52,13 +52,13 @@ describe('without exceptions', () => {
     ' 8.8.8.8',
     '2606:4700:4700::1111%eth0',
     '[2606:4700:4700::1111]',
-  ])('%j is no address', (text) => {
+  ])('the rules reject a text that is no address: %j', (text) => {
     expect(rules.allows(text)).toBe(false);
   });
 });
 
 describe('an exception', () => {
-  it('allows its network and nothing beside it', () => {
+  it('an exception allows its network and nothing beside it', () => {
     const rules = egressRules(['127.0.0.0/30', 'fd12:3456::/32']);
     expect(['127.0.0.0', '127.0.0.3', 'fd12:3456::1', '8.8.8.8'].map(rules.allows)).toEqual([
       true,
@@ -75,7 +75,7 @@ describe('an exception', () => {
   });
 
   test.each(['0.0.0.0/0', '::/0', '0.0.0.0/1', '128.0.0.0/7', '::/6', '8000::/1', '::ffff:0:0/0'])(
-    '%s would switch the guard off',
+    'the rules reject an exception that would switch the guard off: %s',
     (network) => {
       expect(() => egressRules([network])).toThrow(
         `Too wide to be an exception to the egress guard: ${network}`,
@@ -92,11 +92,14 @@ describe('an exception', () => {
     '10.0.0.0/8,',
     '*',
     '10.0.0.0-10.1.0.0',
-  ])('%j is no network', (network) => {
+  ])('the rules reject an exception that is no network: %j', (network) => {
     expect(() => egressRules([network])).toThrow(`Not a network in CIDR notation: ${network}`);
   });
 
-  test.each(['10.0.0.0/8', 'fc00::/7', '127.0.0.1/32', '::1/128'])('%s is narrow enough', (network) => {
-    expect(egressRules([network]).hasExceptions).toBe(true);
-  });
+  test.each(['10.0.0.0/8', 'fc00::/7', '127.0.0.1/32', '::1/128'])(
+    'the rules accept an exception that is narrow enough: %s',
+    (network) => {
+      expect(egressRules([network]).hasExceptions).toBe(true);
+    },
+  );
 });

@@ -10,11 +10,12 @@ import { hasOpenssl } from '../../support/openssl.ts';
 import { type Behaviour, TlsReceiver } from '../../support/tls-receiver.ts';
 
 export const HOST = 'receiver.example.com';
-/** For receivers that make a post last until its deadline. */
+/** The deadline for receivers that never end a response. */
 export const DEADLINE_MS = 600;
-/** For all others: so long that a busy machine cannot turn their answer into a timeout. */
+/** The deadline for all others. It is so far that no response times out on a busy machine. */
 export const FAR_DEADLINE_MS = 8_000;
-export const ROOM_MS = 500;
+/** How late a timeout may come on a busy machine. */
+export const TIMEOUT_TOLERANCE_MS = 500;
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 /** Null where the openssl command line is missing; the tests are skipped then. */

@@ -18,7 +18,7 @@ const ZONE: Zone = {
   'half.example.com': { a: ['192.0.2.4'], aaaa: 'silent' },
 };
 
-const ANSWER_MS = 200;
+const RESPONSE_MS = 200;
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-hosts-'));
 const hostsFile = join(folder, 'hosts');
@@ -28,7 +28,7 @@ let lookup: LookupAll;
 beforeAll(async () => {
   writeFileSync(hostsFile, '');
   server = await NameServer.open(ZONE);
-  lookup = nameLookup({ servers: [server.address], hostsFile, responseMs: ANSWER_MS, families: [4, 6] });
+  lookup = nameLookup({ servers: [server.address], hostsFile, responseMs: RESPONSE_MS, families: [4, 6] });
 });
 afterEach(() => {
   server.queries.length = 0;
@@ -38,11 +38,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const look = (name: string, by = lookup) => by(name);
+const addressesOf = (name: string, by = lookup) => by(name);
 
 describe('names by DNS', () => {
-  it('lead to the addresses of both families', async () => {
-    expect(await look('Both.Example.com.')).toEqual([
+  it('a name leads to its addresses of both families', async () => {
+    expect(await addressesOf('Both.Example.com.')).toEqual([
       { address: '192.0.2.1', family: 4 },
       { address: '192.0.2.2', family: 4 },
       { address: '2001:db8::1', family: 6 },
@@ -50,89 +50,89 @@ describe('names by DNS', () => {
     expect(server.queries.sort()).toEqual(['both.example.com A', 'both.example.com AAAA']);
   });
 
-  it('lead to those of the one family they have', async () => {
-    expect(await look('old.example.com')).toEqual([{ address: '192.0.2.3', family: 4 }]);
-    expect(await look('new.example.com')).toEqual([{ address: '2001:db8::2', family: 6 }]);
+  it('a name of one family leads to the addresses of that family', async () => {
+    expect(await addressesOf('old.example.com')).toEqual([{ address: '192.0.2.3', family: 4 }]);
+    expect(await addressesOf('new.example.com')).toEqual([{ address: '2001:db8::2', family: 6 }]);
   });
 
-  it('lead to those of one family when nothing is said of the other', async () => {
+  it('a name leads to the addresses of one family when the server is silent about the other', async () => {
     const patient = nameLookup({
       servers: [server.address],
       hostsFile,
       responseMs: 60_000,
       families: [4, 6],
     });
-    expect(await look('half.example.com', patient)).toEqual([{ address: '192.0.2.4', family: 4 }]);
+    expect(await addressesOf('half.example.com', patient)).toEqual([{ address: '192.0.2.4', family: 4 }]);
   });
 
-  it('are asked for in the families that can be reached', async () => {
+  it('a lookup queries only the families that can be reached', async () => {
     const ipv4 = nameLookup({ servers: [server.address], hostsFile, families: [4] });
-    expect(await look('both.example.com', ipv4)).toHaveLength(2);
+    expect(await addressesOf('both.example.com', ipv4)).toHaveLength(2);
     expect(server.queries).toEqual(['both.example.com A']);
   });
 
-  it('that have no address, or do not exist, are errors', async () => {
-    await expect(look('nowhere.example.com')).rejects.toMatchObject({ code: 'ENODATA' });
-    await expect(look('missing.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  it('a lookup fails for a name that has no address or does not exist', async () => {
+    await expect(addressesOf('nowhere.example.com')).rejects.toMatchObject({ code: 'ENODATA' });
+    await expect(addressesOf('missing.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it('are asked for once while many want them, and again afterwards', async () => {
+  it('lookups of one name at the same time share their queries, and a later lookup sends new ones', async () => {
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, number) =>
-        look(number % 2 === 0 ? 'old.example.com' : 'old.example.com.'),
+        addressesOf(number % 2 === 0 ? 'old.example.com' : 'old.example.com.'),
       ),
     );
     expect(all).toEqual(Array.from({ length: 50 }, () => [{ address: '192.0.2.3', family: 4 }]));
     expect(server.queries.sort()).toEqual(['old.example.com A', 'old.example.com AAAA']);
-    await look('old.example.com');
+    await addressesOf('old.example.com');
     expect(server.queries).toHaveLength(4);
   });
 
-  it('whose servers are silent keep nobody waiting, and end by themselves', async () => {
-    const silent = SILENT.map((name) => look(name));
+  it('a lookup that gets no response does not delay others, and times out', async () => {
+    const silent = SILENT.map((name) => addressesOf(name));
     const ended: string[] = [];
     const all = Promise.allSettled(silent).then((results) => {
       ended.push('silent');
       return results;
     });
-    await look('old.example.com').then(() => ended.push('old'));
+    await addressesOf('old.example.com').then(() => ended.push('old'));
     expect(ended).toEqual(['old']);
     const codes = (await all).map((result) => (result.status === 'rejected' ? result.reason.code : null));
     expect(new Set(codes)).toEqual(new Set(['ETIMEOUT']));
-    // Each is asked for once more, in both families.
-    const asked = server.queries.filter((question) => question.startsWith(`${SILENT[0]} `));
-    expect(asked).toHaveLength(4);
+    // The lookup repeats each query once, in both families.
+    const queries = server.queries.filter((query) => query.startsWith(`${SILENT[0]} `));
+    expect(queries).toHaveLength(4);
   });
 
-  it('leave a post time enough for the rest', () => {
+  it('the longest lookup leaves time for the rest of a delivery attempt', () => {
     expect(LOOKUP_MS_MAX).toBeLessThan(ATTEMPT_TIMEOUT_MS);
   });
 });
 
 describe('the hosts file', () => {
-  it('is asked first, and read again when it was changed', async () => {
+  it('a lookup reads the hosts file first, and reads it again when it was changed', async () => {
     writeFileSync(
       hostsFile,
       '# Names of this machine\n127.0.0.9\tPlace.internal place # a remark\n\n::9 place.internal\r\n',
     );
     utimesSync(hostsFile, 9, 9);
-    expect(await look('place.internal')).toEqual([
+    expect(await addressesOf('place.internal')).toEqual([
       { address: '127.0.0.9', family: 4 },
       { address: '::9', family: 6 },
     ]);
-    expect(await look('PLACE')).toEqual([{ address: '127.0.0.9', family: 4 }]);
+    expect(await addressesOf('PLACE')).toEqual([{ address: '127.0.0.9', family: 4 }]);
     expect(server.queries).toEqual([]);
-    await expect(look('remark')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    await expect(addressesOf('remark')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     writeFileSync(hostsFile, '127.0.0.10 place\n');
     utimesSync(hostsFile, 9, 9);
-    expect(await look('place.')).toEqual([{ address: '127.0.0.9', family: 4 }]);
+    expect(await addressesOf('place.')).toEqual([{ address: '127.0.0.9', family: 4 }]);
     utimesSync(hostsFile, 1, 1);
-    expect(await look('place')).toEqual([{ address: '127.0.0.10', family: 4 }]);
-    await expect(look('place.internal')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    expect(await addressesOf('place')).toEqual([{ address: '127.0.0.10', family: 4 }]);
+    await expect(addressesOf('place.internal')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it('may be missing', async () => {
+  it('a lookup works without a hosts file', async () => {
     const without = nameLookup({ servers: [server.address], hostsFile: join(folder, 'none') });
-    expect(await look('old.example.com', without)).toEqual([{ address: '192.0.2.3', family: 4 }]);
+    expect(await addressesOf('old.example.com', without)).toEqual([{ address: '192.0.2.3', family: 4 }]);
   });
 });

@@ -10,10 +10,10 @@ import {
   DEADLINE_MS,
   FAR_DEADLINE_MS,
   OK,
-  ROOM_MS,
   receive,
   requestTo,
   resultOf,
+  TIMEOUT_TOLERANCE_MS,
   timed,
   transportTo,
 } from './local-receivers.ts';
@@ -28,7 +28,7 @@ const MEMORY_GROWTH_BYTES = 40_000_000;
 afterEach(closeAll);
 
 describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})`, () => {
-  const answered = (status: number, retryAfterMs: number | null = null) => ({
+  const responded = (status: number, retryAfterMs: number | null = null) => ({
     kind: 'responded',
     status,
     retryAfterMs,
@@ -40,7 +40,7 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
   const status = (line: string, headers = ''): Behaviour =>
     writing(`HTTP/1.1 ${line}\r\n${headers}content-length: 0\r\n\r\n`);
 
-  /** Those that never end an exchange themselves. */
+  /** Receivers that never end an exchange themselves. */
   const slow: readonly [string, Behaviour, object][] = [
     ['hangs before the headers', () => undefined, failed('timeout')],
     ['hangs inside the headers', writing('HTTP/1.1 200 OK\r\nx-a: '), failed('timeout')],
@@ -48,28 +48,28 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     [
       'drips a body',
       (socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', 'x'),
-      answered(200),
+      responded(200),
     ],
     [
       'drips a body after an error',
       (socket) => drip(socket, 'HTTP/1.1 503 No\r\ncontent-length: 100000\r\n\r\n', 'x'),
-      answered(503),
+      responded(503),
     ],
-    ['drips interim answers', (socket) => drip(socket, '', 'HTTP/1.1 102 Wait\r\n\r\n'), failed('timeout')],
-    ['hangs inside the body', writing('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'), answered(200)],
+    ['drips interim responses', (socket) => drip(socket, '', 'HTTP/1.1 102 Wait\r\n\r\n'), failed('timeout')],
+    ['hangs inside the body', writing('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'), responded(200)],
   ];
 
   const zoo: readonly [string, Behaviour, object][] = [
     [
-      'floods with interim answers',
+      'floods with interim responses',
       writing('HTTP/1.1 103 Hints\r\nlink: a\r\n\r\n'.repeat(5_000)),
       failed('protocol'),
     ],
     ['floods with 100', writing('HTTP/1.1 100 Continue\r\n\r\n'.repeat(5_000)), failed('connection')],
     [
-      'sends an interim answer, then the real one',
+      'sends an interim response, then the real one',
       writing(`HTTP/1.1 103 Early Hints\r\nretry-after: 9\r\n\r\n${OK}`),
-      answered(200),
+      responded(200),
     ],
     [
       'switches protocols',
@@ -86,34 +86,34 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     [
       'resets inside the body',
       (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () => socket.destroy()),
-      answered(200),
+      responded(200),
     ],
-    ['answers 200', writing(OK), answered(200)],
-    ['answers 204', writing('HTTP/1.1 204 No Content\r\n\r\n'), answered(204)],
-    ['answers 200 without a body', status('200 OK'), answered(200)],
+    ['responds with 200', writing(OK), responded(200)],
+    ['responds with 204', writing('HTTP/1.1 204 No Content\r\n\r\n'), responded(204)],
+    ['responds with 200 without a body', status('200 OK'), responded(200)],
     [
-      'answers 200 until it closes',
+      'responds with 200 until it closes',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nbody'),
-      answered(200),
+      responded(200),
     ],
-    ['answers in HTTP/1.0', (socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nok'), answered(200)],
+    ['responds in HTTP/1.0', (socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nok'), responded(200)],
     [
-      'answers in chunks',
+      'responds in chunks',
       writing('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'),
-      answered(200),
+      responded(200),
     ],
-    ['answers 401', status('401 Unauthorized'), answered(401)],
-    ['answers 410', status('410 Gone'), answered(410)],
-    ['answers 429 with seconds', status('429 Slow', 'Retry-After: 17\r\n'), answered(429, 17_000)],
+    ['responds with 401', status('401 Unauthorized'), responded(401)],
+    ['responds with 410', status('410 Gone'), responded(410)],
+    ['responds with 429 and seconds', status('429 Slow', 'Retry-After: 17\r\n'), responded(429, 17_000)],
     [
-      'answers 503 with a date that has passed',
+      'responds with 503 and a date that has passed',
       status('503 No', 'Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n'),
-      answered(503, 0),
+      responded(503, 0),
     ],
-    ['answers 429 with nonsense', status('429 Slow', 'Retry-After: later\r\n'), answered(429)],
-    ['answers 500', status('500 Broken'), answered(500)],
-    ['answers 502', status('502 Bad'), answered(502)],
-    ['answers 999', status('999 What'), answered(999)],
+    ['responds with 429 and nonsense', status('429 Slow', 'Retry-After: later\r\n'), responded(429)],
+    ['responds with 500', status('500 Broken'), responded(500)],
+    ['responds with 502', status('502 Bad'), responded(502)],
+    ['responds with 999', status('999 What'), responded(999)],
     ['speaks HTTP/0.9', (socket) => socket.end('<html>ok</html>'), failed('protocol')],
     ['speaks garbage', writing('\u0000\u0001\u0002 garbage\r\n\r\n'), failed('protocol')],
     ['speaks another protocol', writing('220 mail.example.com ESMTP\r\n'), failed('protocol')],
@@ -132,24 +132,24 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     ['sends endless spaces in a header', endless('HTTP/1.1 200 OK\r\nx-a:', ' '), failed('protocol')],
     ['sends an endless reason', endless('HTTP/1.1 200 '), failed('protocol')],
     ['sends endless empty lines', endless('', '\r\n'), failed('protocol')],
-    ['sends an endless body', endless('HTTP/1.1 200 OK\r\n\r\n'), answered(200)],
-    ['sends a gigabyte', endless('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n'), answered(200)],
-    ['sends an endless extension of a chunk', endless(`${CHUNKED}5;a=`), answered(200)],
-    ['sends an endless size of a chunk', endless(CHUNKED, '0'), answered(200)],
-    ['sends an endless trailer', endless(`${CHUNKED}0\r\na: `), answered(200)],
+    ['sends an endless body', endless('HTTP/1.1 200 OK\r\n\r\n'), responded(200)],
+    ['sends a gigabyte', endless('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n'), responded(200)],
+    ['sends an endless extension of a chunk', endless(`${CHUNKED}5;a=`), responded(200)],
+    ['sends an endless size of a chunk', endless(CHUNKED, '0'), responded(200)],
+    ['sends an endless trailer', endless(`${CHUNKED}0\r\na: `), responded(200)],
   ];
 
-  it.each(slow)('one that %s is left at the deadline', async (_, behave, expected) => {
+  it.each(slow)('a request ends at its deadline when the receiver %s', async (_, behave, expected) => {
     const receiver = await receive(behave);
     const transport = transportTo(receiver.port, { timeoutMs: DEADLINE_MS });
     const { result, durationMs } = await timed(transport.send(requestTo(receiver.port)));
     expect(result).toEqual(expected);
-    // A timer counts from the beginning of the turn that sets it, which may be a little earlier.
+    // A timer counts from the beginning of its event loop round, which may be a little earlier.
     expect(durationMs).toBeGreaterThan(DEADLINE_MS / 2);
-    expect(durationMs).toBeLessThanOrEqual(DEADLINE_MS + ROOM_MS);
+    expect(durationMs).toBeLessThanOrEqual(DEADLINE_MS + TIMEOUT_TOLERANCE_MS);
   });
 
-  it.each(zoo)('one that %s', async (_, behave, expected) => {
+  it.each(zoo)('a request ends with its result when the receiver %s', async (_, behave, expected) => {
     let writtenMax = 0;
     const receiver = await receive((socket, request) => {
       socket.once('close', () => {
@@ -166,46 +166,46 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     expect(writtenMax).toBeLessThan(SYSTEM_BUFFER_BYTES);
   });
 
-  it('one that sends as much as it may, post after post, stays connected', async () => {
+  it('a receiver that sends as much as it may in each response stays connected', async () => {
     const body = 'a'.repeat(32_000);
     const receiver = await receive(
       writing(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
     );
     const transport = transportTo(receiver.port);
-    for (let post = 0; post < 10; post += 1) {
-      expect(await transport.send(requestTo(receiver.port))).toMatchObject(answered(200));
+    for (let request = 0; request < 10; request += 1) {
+      expect(await transport.send(requestTo(receiver.port))).toMatchObject(responded(200));
     }
     expect(receiver.connections).toBe(1);
     await transport.close();
     await receiver.close();
   });
 
-  it('one that answers 429 with a date to come', async () => {
+  it('a request ends with the time to wait when the receiver responds with 429 and a date to come', async () => {
     const date = new Date(Date.now() + 60_000).toUTCString();
-    const answer = await resultOf(status('429 Slow', `Retry-After: ${date}\r\n`));
-    const retryAfterMs = answer.kind === 'responded' ? answer.retryAfterMs : null;
+    const result = await resultOf(status('429 Slow', `Retry-After: ${date}\r\n`));
+    const retryAfterMs = result.kind === 'responded' ? result.retryAfterMs : null;
     expect(retryAfterMs).toBeGreaterThan(55_000);
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('one that sends a gzip bomb: nothing is unpacked', async () => {
+  it('the transport does not unpack a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(65_536);
     const before = process.memoryUsage().rss;
-    const answer = await resultOf((socket) => {
+    const result = await resultOf((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
       socket.write(bomb);
     });
-    expect(answer).toMatchObject(answered(200));
+    expect(result).toMatchObject(responded(200));
     expect(process.memoryUsage().rss - before).toBeLessThan(MEMORY_GROWTH_BYTES);
   });
 
-  it.each([301, 302, 303, 307, 308])('one that redirects with %i is not followed', async (code) => {
+  it.each([301, 302, 303, 307, 308])('the transport does not follow a redirect with %i', async (code) => {
     const sink = await LoopbackSink.open();
     const headers = `Location: https://127.0.0.1:${sink.port}/\r\n`;
     const receiver = await receive(status(`${code} Elsewhere`, headers));
     const transport = transportTo(receiver.port, { allowedPorts: [receiver.port, sink.port] });
-    expect(await transport.send(requestTo(receiver.port))).toMatchObject(answered(code));
+    expect(await transport.send(requestTo(receiver.port))).toMatchObject(responded(code));
     expect(sink.connections).toBe(0);
     await sink.close();
   });
@@ -215,40 +215,43 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     ['is for another name', { ...certificates?.otherName }],
     ['vouches only for itself', { ...certificates?.selfSigned }],
   ];
-  it.each(badTls)('one whose certificate %s gets no request', async (_, options) => {
+  it.each(badTls)('a receiver whose certificate %s gets no request', async (_, options) => {
     const receiver = await receive(writing(OK), options);
-    const answer = await transportTo(receiver.port).send(requestTo(receiver.port));
-    expect(answer).toMatchObject(failed('tls'));
+    const result = await transportTo(receiver.port).send(requestTo(receiver.port));
+    expect(result).toMatchObject(failed('tls'));
     expect(receiver.requests).toEqual([]);
   });
 
-  it.each(['TLSv1', 'TLSv1.1'] as const)('one that speaks %s at most gets no request', async (version) => {
-    const receiver = await receive(writing(OK), {
-      minVersion: version,
-      maxVersion: version,
-      ciphers: 'ALL:@SECLEVEL=0',
-    });
-    const answer = await transportTo(receiver.port).send(requestTo(receiver.port));
-    expect(answer).toMatchObject(failed('tls'));
-    expect(receiver.requests).toEqual([]);
-  });
+  it.each(['TLSv1', 'TLSv1.1'] as const)(
+    'a receiver that speaks %s at most gets no request',
+    async (version) => {
+      const receiver = await receive(writing(OK), {
+        minVersion: version,
+        maxVersion: version,
+        ciphers: 'ALL:@SECLEVEL=0',
+      });
+      const result = await transportTo(receiver.port).send(requestTo(receiver.port));
+      expect(result).toMatchObject(failed('tls'));
+      expect(receiver.requests).toEqual([]);
+    },
+  );
 
-  it('one that wants a certificate of ours gets no request', async () => {
+  it('a receiver that wants a client certificate gets no request', async () => {
     const receiver = await receive(writing(OK), {
       requestCert: true,
       rejectUnauthorized: true,
       ca: certificates?.ca,
     });
-    const answer = await transportTo(receiver.port).send(requestTo(receiver.port));
-    expect(answer.kind).toBe('failed');
+    const result = await transportTo(receiver.port).send(requestTo(receiver.port));
+    expect(result.kind).toBe('failed');
     expect(receiver.requests).toEqual([]);
   });
 
-  it('certificates are checked even when the environment says otherwise', async () => {
+  it('the transport checks certificates even when the environment says otherwise', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const answer = await resultOf(writing(OK), { ...certificates?.selfSigned });
+    const result = await resultOf(writing(OK), { ...certificates?.selfSigned });
     vi.unstubAllEnvs();
-    expect(answer).toMatchObject(failed('tls'));
+    expect(result).toMatchObject(failed('tls'));
   });
 });
 

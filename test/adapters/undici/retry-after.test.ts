@@ -23,6 +23,6 @@ test.each<[string | string[] | undefined, number | null]>([
   ['', null],
   [['1', '2'], null],
   [undefined, null],
-])('Retry-After: %j', (header, expected) => {
+])('the header Retry-After: %j is parsed to %j', (header, expected) => {
   expect(parseRetryAfter(header, NOW)).toBe(expected);
 });

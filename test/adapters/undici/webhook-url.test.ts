@@ -9,19 +9,19 @@ const ports = new Set([443]);
 const accept = (url: string): string | null => parseWebhookUrl(url, rules, ports)?.href ?? null;
 
 describe('the corpus', () => {
-  it('has at least 1,300 different special urls, and none is accepted', () => {
+  it('the corpus has at least 1,300 different special urls, and none is accepted', () => {
     const urls = specialUrls(443);
     expect(new Set(urls).size).toBeGreaterThanOrEqual(1_300);
     expect(urls.filter((url) => accept(url) !== null)).toEqual([]);
   });
 
-  it('has 200 different good urls, and none is rejected', () => {
+  it('the corpus has 200 different good urls, and none is rejected', () => {
     const urls = goodUrls();
     expect(new Set(urls).size).toBe(200);
     expect(urls.filter((url) => accept(url) === null)).toEqual([]);
   });
 
-  it('accepts what it answered once more, unchanged', () => {
+  it('an accepted url is accepted again, unchanged', () => {
     const accepted = goodUrls().map(accept);
     expect(accepted.map((url) => accept(url ?? ''))).toEqual(accepted);
   });
@@ -34,20 +34,20 @@ describe('the parsed form', () => {
     ['https://example.com/hook?a=1#part', 'https://example.com/hook?a=1'],
     ['https://example.com/a/../b/./c', 'https://example.com/b/c'],
     ['https://موقع.iq/رسالة', 'https://xn--4gbrim.iq/%D8%B1%D8%B3%D8%A7%D9%84%D8%A9'],
-  ])('of %s', (url, parsed) => {
+  ])('a url is parsed to its normal form: %s', (url, parsed) => {
     expect(accept(url)).toBe(parsed);
   });
 });
 
 describe('what an operator allows', () => {
-  it('is a list of ports', () => {
+  it('an operator can choose the allowed ports', () => {
     const more = new Set([443, 8443]);
     expect(parseWebhookUrl('https://example.com:8443/', rules, more)?.href).toBe('https://example.com:8443/');
     expect(parseWebhookUrl('https://example.com:8444/', rules, more)).toBeNull();
     expect(parseWebhookUrl('https://example.com/', rules, new Set([8443]))).toBeNull();
   });
 
-  it('is a list of networks, with the names used in them', () => {
+  it('an operator can allow networks, and the names used in them', () => {
     const own = egressRules(['127.0.0.0/8']);
     const accepted = ['https://127.0.0.1/', 'https://localhost/', 'https://receiver/'];
     const rejected = ['https://127.1/', 'https://10.0.0.1/', 'https://[::1]/', 'http://localhost/'];

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { iqd } from '../../../../src/domain/shared/money.ts';
 import { aMessage, anAttempt, anSmsId } from '../../../support/builders.ts';
 import { HttpWorld } from '../http-world.ts';
-import { RECEIPT } from '../memory-api.ts';
+import { SEND_RESULT } from '../memory-api.ts';
 
 const VERIFICATION = { phoneNumber: '9647701234567', smsType: 'verification', verificationCode: '123456' };
 const CUSTOM = { phoneNumber: '9647701234567', smsType: 'custom', customMessage: 'Your parcel is here' };
@@ -205,7 +205,7 @@ describe('POST /sms', () => {
   });
 
   it('replies to a repeated request at once, whatever the test number says', async () => {
-    world.api.receipt = { ...RECEIPT, replayed: true };
+    world.api.sendResult = { ...SEND_RESULT, replayed: true };
     for (const phoneNumber of [SLOW_REPLY, CUT_CONNECTION]) {
       expect((await world.post('/sms', { ...VERIFICATION, phoneNumber })).status).toBe(200);
     }
@@ -264,7 +264,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('marks a replayed reply', async () => {
-    world.api.receipt = { ...RECEIPT, replayed: true };
+    world.api.sendResult = { ...SEND_RESULT, replayed: true };
     const reply = await world.post('/sms', VERIFICATION, { 'idempotency-key': 'order-1' });
     expect(reply.headers['idempotency-replayed']).toBe('true');
   });

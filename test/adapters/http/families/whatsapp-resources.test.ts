@@ -70,7 +70,7 @@ describe('GET /whatsapp/resources', () => {
   });
 
   test.each(['yes', '', '2', 'true&includeTemplateComponents=true'])(
-    'rejects includeTemplateComponents=%s',
+    'rejects the query includeTemplateComponents=%s',
     async (value) => {
       const reply = await world.call('GET', `/whatsapp/resources?includeTemplateComponents=${value}`);
       expect(reply.status).toBe(400);

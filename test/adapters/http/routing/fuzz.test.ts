@@ -204,7 +204,7 @@ it(
   TIMEOUT_MS,
 );
 
-it('notices a planted fault', async () => {
+it('the fuzz test notices a planted fault', async () => {
   world.api.fault = new Error('planted');
   world.api.sendRejection = null;
   expect((await world.call('GET', '/info')).status).toBe(500);

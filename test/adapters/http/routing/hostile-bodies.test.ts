@@ -41,14 +41,14 @@ describe('text that is not JSON', () => {
       `${TEMPLATE_START},"templateParameters":{"body":${nested(40)}}}`,
       TOO_DEEP,
     ],
-  ])('gets 400: %s', async (_name, body, expected) => {
+  ])('a body that is not JSON gets 400: %s', async (_name, body, expected) => {
     const reply = await world.postRaw('/sms', body);
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual(expected);
     expect(world.api.sent).toEqual([]);
   });
 
-  it('gets 413 for 45,000 nested arrays because of their size', async () => {
+  it('a body of 45,000 nested arrays gets 413 because of its size', async () => {
     expect((await world.postRaw('/sms', nested(45_000))).status).toBe(413);
   });
 });
@@ -70,7 +70,7 @@ describe('unusual text that is JSON', () => {
       '__proto__ and constructor',
       VALID.replace('}', ',"__proto__":{"senderId":"Evil","admin":true},"constructor":1}'),
     ],
-  ])('is taken: %s', async (_name, body) => {
+  ])('an unusual body that is JSON is accepted: %s', async (_name, body) => {
     expect(await codeOf(body)).toBe('123456');
     expect(world.api.sent[0]?.request.senderId).toBeNull();
     expect({}).not.toHaveProperty('admin');

@@ -105,14 +105,14 @@ const WORDS: readonly [word: RegExp, kind: Rejection['kind'] | RegExp][] = [
 ];
 
 describe('the error of a rejection', () => {
-  test.each(REJECTIONS)('has its status, code and body: %j', (rejection, status, body) => {
+  test.each(REJECTIONS)('a rejection has its status, code and body: %j', (rejection, status, body) => {
     const reply = errorReply(rejectionError(rejection), usualEnvelope);
     expect(reply.status).toBe(status);
     expect(reply.code).toBe(rejection.kind);
     expect(reply.body).toEqual(body);
   });
 
-  it('holds no word by which clients tell another error apart', () => {
+  it('the error of a rejection holds no word by which clients tell another error apart', () => {
     for (const [rejection, , body] of REJECTIONS) {
       const said = Object.values(body).filter((value) => typeof value === 'string');
       for (const [word, kind] of WORDS) {
@@ -122,7 +122,7 @@ describe('the error of a rejection', () => {
     }
   });
 
-  it('says in seconds when a limited client may come back', () => {
+  it('the error of a rate limit says in seconds when the client may come back', () => {
     const limited = { kind: 'rate-limited', waitMinutes: 1, maxRequests: 5, timeWindowMinutes: 10 } as const;
     const reply = errorReply(rejectionError(limited), usualEnvelope);
     expect(reply.headers).toEqual(['Retry-After', '60']);

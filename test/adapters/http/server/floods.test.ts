@@ -41,7 +41,7 @@ const sends = (count: number) => Array.from({ length: count }, (_, index) => sen
 const idsOf = (received: string) => received.match(/X-Request-Id: n[0-9]+/g) ?? [];
 const idsTo = (count: number) => Array.from({ length: count }, (_, index) => `X-Request-Id: n${index}`);
 
-/** Other callers' requests, each on a connection of its own, while whatever came before them is taken in. */
+/** Requests of other callers, each on a new connection. The server reads what came before them. */
 async function others(count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const startedAt = performance.now();

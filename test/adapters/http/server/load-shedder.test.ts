@@ -10,9 +10,9 @@ let world: HttpWorld;
 afterEach(() => world.close());
 
 it.each([
-  ['failed', new Error('the use case is broken'), 500],
+  ['have failed', new Error('the use case is broken'), 500],
   ['were rejected', null, 400],
-])('has capacity again for the next request when as many as it takes %s', async (_, fault, status) => {
+])('the process has capacity again when as many requests as it takes %s', async (_, fault, status) => {
   world = await new HttpWorld({ limits: { requestsMax: REQUESTS_MAX } }).open();
   world.api.fault = fault;
   for (let request = 0; request < REQUESTS_MAX; request += 1) {

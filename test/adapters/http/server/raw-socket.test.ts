@@ -51,7 +51,7 @@ describe('a client that sends no valid request', () => {
     ['the same host twice', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\nhOST: x\r\n\r\n'],
     ['two hosts of old', 'GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n'],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
-  ])('gets 400 in JSON and is disconnected: %s', async (_name, text) => {
+  ])('a malformed request gets 400 in JSON and is disconnected: %s', async (_name, text) => {
     const { status, head, body } = await only(text);
     expect(status).toBe(400);
     expect(body).toEqual({ error: 'The request is malformed' });
@@ -62,13 +62,13 @@ describe('a client that sends no valid request', () => {
     expect(world.api.sent).toEqual([]);
   });
 
-  it('gets 431 for headers that are too large', async () => {
+  it('a request whose headers are too large gets 431', async () => {
     const { status, body } = await only(`GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);
     expect(status).toBe(431);
     expect(body).toEqual({ message: 'The request headers are too large' });
   });
 
-  it('gets 417 for an expectation other than 100-continue', async () => {
+  it('a request with an expectation other than 100-continue gets 417', async () => {
     const { status, body } = await only(`${POST}Expect: tea\r\nContent-Length: 0\r\n\r\n`);
     expect(status).toBe(417);
     expect(body).toEqual({ message: 'Only the expectation 100-continue is supported' });
@@ -77,7 +77,7 @@ describe('a client that sends no valid request', () => {
   test.each([
     ['an unfinished head', 'POST /sms HTTP/1.1\r\nHost:'],
     ['an unfinished body', `${POST}Content-Length: 100\r\n\r\n{"phone`],
-  ])('gets 408 when the time is over: %s', async (_name, text) => {
+  ])('a request that does not arrive in time gets 408: %s', async (_name, text) => {
     const { status, body } = await only(text);
     expect(status).toBe(408);
     expect(body).toEqual({ message: 'The request did not arrive in time' });

@@ -64,7 +64,7 @@ const page = route({
   method: 'get',
   path: '/page',
   operationId: 'page',
-  summary: 'Look at a page',
+  summary: 'Get a page',
   admission: anyone,
   ok: { description: 'The page', kind: 'html' },
   handle: async () => html('<!doctype html><title>Barîd</title>'),
@@ -142,7 +142,7 @@ it('replies with a page in UTF-8', async () => {
   expect(reply.headers['content-length']).toBe('36');
 });
 
-it('streams a file of 100 MB at the pace of its reader', async () => {
+it('streams a file of 100 MB as fast as its reader takes it', async () => {
   const response = await startDownload();
   expect(response.headers).toMatchObject({
     'content-type': 'text/csv',

@@ -73,7 +73,7 @@ const guardedBy = (token: string | null) =>
     method: 'get',
     path: '/operator',
     operationId: 'operator',
-    summary: 'Look at everything',
+    summary: 'Read everything',
     admission: operatorToken(token),
     ok: done,
     handle: async () => ok({ done: true }),
