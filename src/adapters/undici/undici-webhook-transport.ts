@@ -74,10 +74,16 @@ export class UndiciWebhookTransport implements WebhookTransport {
     if (target === null) return Promise.resolve({ kind: 'failed', reason: 'address-refused' });
     if (this.#isClosed) return Promise.resolve({ kind: 'failed', reason: 'connection' });
     const exchange = new Promise<AttemptResult>((resolve) => {
-      const { body } = request;
-      const headers = headerList(request);
-      // Blocking, undici would search for the next request at the head of every response.
-      const sent = { ...target, method: 'POST', headers, body, blocking: false } as const;
+      // Named one by one: undici reads the properties of a spread object several times slower.
+      const sent = {
+        origin: target.origin,
+        path: target.path,
+        method: 'POST',
+        headers: headerList(request),
+        body: request.body,
+        // Blocking, undici would search for the next request at the head of every response.
+        blocking: false,
+      } as const;
       new Exchange(sent, this.#connections, this.#timeoutMs, resolve);
     });
     this.#inFlight.add(exchange);
