@@ -99,6 +99,14 @@ const database = z.string().transform((url, context): string => {
   return z.NEVER;
 });
 
+/** Checked as the broker's client reads it: what it cannot read would look like a broker that is away. */
+const queue = z
+  .string()
+  .refine(
+    (url) => url === '' || (/^amqps?:\/\//.test(url) && URL.canParse(url) && new URL(url).hostname !== ''),
+    'must be empty or amqp://user:password@host',
+  );
+
 const provider = z
   .enum(['', 'simulator'], 'must be simulator (a staging system, nothing is sent) or empty (no such channel)')
   .transform((kind): ProviderKind | null => (kind === '' ? null : kind));
@@ -134,7 +142,7 @@ const ENTRIES = {
   QUEUE_URL: {
     fallback: '',
     description: '`amqp://…` or `amqps://…`; empty for the queue inside the process',
-    schema: z.string().regex(/^$|^amqps?:\/\/./, 'must be empty or amqp://user:password@host'),
+    schema: queue,
   },
   QUEUE_PREFIX: {
     fallback: 'barid',

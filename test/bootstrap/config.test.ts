@@ -35,6 +35,7 @@ function fileWith(content: string): string {
 const WHOLE_PORT = 'must be a whole number from 0 to 65535';
 const DATABASE = 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database';
 
+const QUEUE = 'must be empty or amqp://user:password@host';
 const NO_SUCH_PROVIDER = 'must be simulator (a staging system, nothing is sent) or empty (no such channel)';
 
 /** A bad value for every rule, and the problem that is reported; several for rules with two limits. */
@@ -52,7 +53,10 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['DATABASE_POOL_SIZE', '201', 'must be a whole number from 2 to 200'],
   ['DATABASE_STATEMENT_TIMEOUT_MS', '99', 'must be a whole number from 100 to 600000'],
   ['DATABASE_STATEMENT_TIMEOUT_MS', '5s', 'must be a whole number from 100 to 600000'],
-  ['QUEUE_URL', 'redis://127.0.0.1', 'must be empty or amqp://user:password@host'],
+  ['QUEUE_URL', 'redis://127.0.0.1', QUEUE],
+  ['QUEUE_URL', 'amqp://barid:secret@127.0.0.1:99999', QUEUE],
+  ['QUEUE_URL', 'amqp://[::/barid', QUEUE],
+  ['QUEUE_URL', 'amqps:///barid', QUEUE],
   ['QUEUE_PREFIX', 'Barid', 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
   ['QUEUE_PREFIX', 'b'.repeat(61), 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
   ['SMS_PROVIDER', 'smpp', NO_SUCH_PROVIDER],
@@ -302,6 +306,11 @@ describe('the program itself', () => {
 
   test.each<[what: string, environment: Record<string, string>, stderr: string]>([
     ['a bad value', { PORT: 'x' }, `Barid cannot start:\nPORT: ${WHOLE_PORT}\n`],
+    [
+      'a queue at a port that does not exist',
+      { QUEUE_URL: 'amqp://guest:guest@127.0.0.1:99999' },
+      `Barid cannot start:\nQUEUE_URL: ${QUEUE}\n`,
+    ],
     [
       'a seed file that is not there',
       { SEED_FILE: '/nowhere/seed.json' },
