@@ -19,6 +19,7 @@ import {
   INBOUND_SECRET_PREFIX,
 } from '../domain/webhooks/inbound-event.ts';
 import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
+import { textMistakes } from './seed-text.ts';
 import { id24, text, whatsappTree } from './seed-whatsapp.ts';
 
 /** The default settings as a seed file words them. */
@@ -161,7 +162,8 @@ export function parseSeed(json: string): Seed {
 /** Reads a seed that is already an object. Throws `SeedError`. */
 export function readSeed(document: unknown): Seed {
   const result = seedFile.safeParse(document);
-  if (!result.success) throw new SeedError(z.prettifyError(result.error));
+  const issues = [...(result.error?.issues ?? []), ...textMistakes(document)];
+  if (!result.success || issues.length > 0) throw new SeedError(z.prettifyError({ issues }));
   const { projects, prices } = result.data;
   rejectRepeated(projects);
   return {

@@ -206,6 +206,50 @@ describe('a mistake is told with its path', () => {
   });
 });
 
+describe('text that not every database can keep', () => {
+  const first = (...path: (string | number)[]) => ['projects', 0, ...path];
+  const business = { id: '664def456abc789012345601', businessId: '1', name: 'Demo' };
+  const treeWith = (component: unknown) => {
+    const template = {
+      id: '664def456abc789012345603',
+      name: 'a',
+      category: 'UTILITY',
+      components: [component],
+    };
+    const account = { id: business.id, whatsappBusinessId: '1', name: 'Demo', templates: [template] };
+    return { businesses: [{ ...business, whatsappAccounts: [account] }] };
+  };
+  const component = 'projects[0].whatsapp.businesses[0].whatsappAccounts[0].templates[0].components[0]';
+
+  test.each<[path: (string | number)[], value: unknown, at: string]>([
+    [first('name'), 'De\0mo', 'projects[0].name'],
+    [first('name'), 'De\ud83dmo', 'projects[0].name'],
+    [first('name'), '\ude00\ud83d', 'projects[0].name'],
+    [first('senderIds', 0, 'senderId'), 'Barid\0', 'projects[0].senderIds[0].senderId'],
+    [first('inboundWebhooks', 0, 'url'), 'https://a.example/\0', 'projects[0].inboundWebhooks[0].url'],
+    [
+      first('whatsapp'),
+      { businesses: [{ ...business, name: '\udc00' }] },
+      'projects[0].whatsapp.businesses[0].name',
+    ],
+    [first('whatsapp'), treeWith({ type: 'BODY', text: 'a\0' }), `${component}.text`],
+    [first('whatsapp'), treeWith({ type: 'BODY', example: [['\ud800']] }), `${component}.example[0][0]`],
+    [first('whatsapp'), treeWith({ type: 'BODY', 'a\0b': 1 }), `${component}["a\\u0000b"]`],
+    [['prices', 'international', 0, 'network'], 'All\0', 'prices.international[0].network'],
+  ])('rejects %j = %j with its path', (path, value, at) => {
+    expect(rejectionOf(exampleWith(path, value))).toContain(
+      `✖ must not contain NUL or half of a surrogate pair\n  → at ${at}`,
+    );
+  });
+
+  it('reports it beside the other mistakes', () => {
+    const document = exampleWith(['projects', 0, 'credit'], -1) as { projects: [{ name: string }] };
+    document.projects[0].name = '\0';
+    expect(rejectionOf(document)).toContain('→ at projects[0].credit');
+    expect(rejectionOf(document)).toContain('→ at projects[0].name');
+  });
+});
+
 describe('an unknown name', () => {
   test.each<[path: (string | number)[], name: string, at: string]>([
     [['project'], 'project', ''],

@@ -14,3 +14,15 @@ it('4.7 the reply never shows a credit below zero', async () => {
   await accepted(service, verification(NUMBER, { provider: 'sms' }));
   expect((await service.request('/info')).body).toMatchObject({ credit: 0 });
 });
+
+it('4.7 the reply shows a name of unusual characters as the seed has it, on every database', async () => {
+  const name = '\u0001\t\r\n\u007f\u0085 باريد \ud83d\ude00\ufffe\uffff';
+  const service = await startWith({ name });
+  expect((await service.request('/info')).body).toMatchObject({ projectName: name });
+});
+
+it('4.7 a name that not every database can keep is rejected with its path, on every database', async () => {
+  for (const name of ['De\0mo', 'De\ud83dmo']) {
+    await expect(startWith({ name })).rejects.toThrow('→ at projects[0].name');
+  }
+});
