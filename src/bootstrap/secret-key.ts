@@ -5,6 +5,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeSync,
@@ -21,6 +22,9 @@ import {
 
 const DATA_FOLDER = './data';
 const KEY_FILE = 'secret.key';
+const LEFTOVER_PATTERN = /^secret\.key\.[0-9a-f]{12}$/;
+/** The key is there already, or the file aside is gone because of that. */
+const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['EEXIST', 'ENOENT']);
 
 /**
  * The key that API keys are hashed and webhook secrets sealed with: the configured one, else the one in the data
@@ -36,6 +40,7 @@ export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (!SECRET_KEY_PATTERN.test(text)) {
     throw new ConfigError([{ name: 'SECRET_KEY', problem: `${file} must hold ${SECRET_KEY_FORM}` }]);
   }
+  removeLeftovers(file);
   return Buffer.from(text, 'hex');
 }
 
@@ -62,7 +67,10 @@ function readKey(file: string): string | null {
   }
 }
 
-/** Written aside and linked into place, so that two first starts agree on one whole key. */
+/**
+ * Written aside and linked into place, so that two first starts agree on one whole key. The other start may remove the
+ * file aside as a leftover, but only once the key is in its place.
+ */
 function makeKey(file: string): string {
   mkdirSync(dirname(file), { recursive: true });
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
@@ -73,9 +81,21 @@ function makeKey(file: string): string {
   try {
     linkSync(aside, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!MADE_BY_ANOTHER.has(code)) throw error;
   } finally {
-    rmSync(aside);
+    rmSync(aside, { force: true });
   }
   return readFileSync(file, 'utf8').trim();
+}
+
+/** What a start that was killed has left beside the key: it may be a second link to it. What cannot be removed stays. */
+function removeLeftovers(file: string): void {
+  const folder = dirname(file);
+  try {
+    const leftovers = readdirSync(folder).filter((name) => LEFTOVER_PATTERN.test(name));
+    for (const name of leftovers) rmSync(join(folder, name), { force: true });
+  } catch {
+    // The key itself is there: nothing of this start depends on the rest of the folder.
+  }
 }

@@ -1,9 +1,14 @@
 import { readConfig } from '../../src/bootstrap/config.ts';
 import { secretKeyFor } from '../../src/bootstrap/secret-key.ts';
 
-/** A first start: says that it is ready, and when told to go, which key it has. */
-const config = readConfig({ DATABASE_URL: `sqlite:${process.argv[2]}` });
-process.once('message', () => {
-  process.send?.(secretKeyFor(config).toString('hex'), () => process.disconnect());
-});
+/** Says that it is ready, and for each path of a database that it is told, which key a first start beside it has. */
+process.on('message', (filename: string) => process.send?.(keyOrError(filename)));
 process.send?.('ready');
+
+function keyOrError(filename: string): string {
+  try {
+    return secretKeyFor(readConfig({ DATABASE_URL: `sqlite:${filename}` })).toString('hex');
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,6 +1,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -8,6 +17,7 @@ import { type Config, ConfigError, readConfig } from '../../src/bootstrap/config
 import { secretKeyFor } from '../../src/bootstrap/secret-key.ts';
 
 const STARTS = 4;
+const ROUNDS = 20;
 
 const root = mkdtempSync(join(tmpdir(), 'barid-secret-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -35,31 +45,58 @@ describe('the key that API keys are hashed with', () => {
   });
 
   it('makes one key for programs that start for the first time at once', async () => {
-    const folder = newFolder();
     const children = Array.from({ length: STARTS }, () =>
-      fork(join(import.meta.dirname, 'secret-key-process.ts'), [join(folder, 'barid.db')], {
-        execArgv: ['--import', 'tsx'],
-      }),
+      fork(join(import.meta.dirname, 'secret-key-process.ts'), { execArgv: ['--import', 'tsx'] }),
     );
     await Promise.all(children.map((child) => once(child, 'message')));
-    const replies = children.map((child) => once(child, 'message'));
-    for (const child of children) child.send('go');
-    const keys = (await Promise.all(replies)).map(([key]) => key as string);
-    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
-    expect(new Set(keys).size).toBe(1);
-    expect(readFileSync(join(folder, 'secret.key'), 'utf8')).toBe(`${keys[0]}\n`);
-    expect(readdirSync(folder)).toEqual(['secret.key']);
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const folder = newFolder();
+      const replies = children.map((child) => once(child, 'message'));
+      for (const child of children) child.send(join(folder, 'barid.db'));
+      const keys = (await Promise.all(replies)).map(([key]) => key as string);
+      expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
+      expect(new Set(keys).size).toBe(1);
+      expect(readFileSync(join(folder, 'secret.key'), 'utf8')).toBe(`${keys[0]}\n`);
+      expect(readdirSync(folder)).toEqual(['secret.key']);
+    }
+    for (const child of children) child.disconnect();
   });
 
-  it('rejects a damaged key file, and does not change it', () => {
+  it('removes what a start that was killed has left behind, and nothing else', () => {
+    const folder = newFolder();
+    mkdirSync(folder);
+    const leftover = join(folder, 'secret.key.0123456789ab');
+    const others = ['secret.key.backup', 'secret.key.0123456789abcdef', 'a.secret.key.0123456789ab'];
+    for (const name of others) writeFileSync(join(folder, name), 'of somebody else');
+    // Killed before the key had its name.
+    writeFileSync(leftover, 'half a ke');
+    const made = secretKeyFor(configIn(folder));
+    expect(readdirSync(folder).sort()).toEqual([...others, 'secret.key'].sort());
+    // Killed after that: a second link to the key.
+    linkSync(join(folder, 'secret.key'), leftover);
+    expect(secretKeyFor(configIn(folder))).toEqual(made);
+    expect(readdirSync(folder).sort()).toEqual([...others, 'secret.key'].sort());
+  });
+
+  it('reads the key although a leftover cannot be removed', () => {
+    const folder = newFolder();
+    const made = secretKeyFor(configIn(folder));
+    mkdirSync(join(folder, 'secret.key.0123456789ab'));
+    expect(secretKeyFor(configIn(folder))).toEqual(made);
+  });
+
+  it('rejects a damaged key file, and changes nothing', () => {
     const folder = newFolder();
     secretKeyFor(configIn(folder));
     const file = join(folder, 'secret.key');
+    linkSync(file, `${file}.0123456789ab`);
+    rmSync(file);
     for (const damaged of ['', 'a'.repeat(63), 'z'.repeat(64), `${'a'.repeat(64)}\n${'b'.repeat(64)}`]) {
       writeFileSync(file, damaged);
       expect(() => secretKeyFor(configIn(folder))).toThrow(ConfigError);
       expect(() => secretKeyFor(configIn(folder))).toThrow(`SECRET_KEY: ${file} must hold 64 hex characters`);
       expect(readFileSync(file, 'utf8')).toBe(damaged);
+      expect(readdirSync(folder)).toHaveLength(2);
     }
   });
 
