@@ -4,6 +4,7 @@ import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
 import { type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
+import type { Place } from './place.ts';
 import { checkAnnouncedSize, checkMediaType, JSON_TYPE, parseJson, readBytes } from './request-body.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
 
@@ -111,6 +112,7 @@ export interface Route extends Documentation {
     request: IncomingMessage,
     response: ServerResponse,
     params: PathParams,
+    place: Place,
   ) => Promise<HttpReply>;
 }
 
@@ -164,10 +166,18 @@ export function route<
   const { admission } = documentation;
   const mediaType = body === undefined ? rawBody?.mediaType : JSON_TYPE;
 
-  const receive = (request: IncomingMessage, response: ServerResponse): Promise<Buffer> => {
+  const receive = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    place: Place,
+  ): Promise<Buffer> => {
     checkAnnouncedSize(request, bodyBytesMax);
     if (mediaType !== undefined) checkMediaType(request, mediaType);
-    return readBytes(request, response, bodyBytesMax);
+    // A caller who sends slowly holds a connection, not a place.
+    place.leave();
+    const bytes = await readBytes(request, response, bodyBytesMax);
+    place.comeBack();
+    return bytes;
   };
 
   return {
@@ -175,11 +185,11 @@ export function route<
     query: query ?? null,
     body: body ?? null,
     rawBody: rawBody ?? null,
-    async serve(request, response, params) {
-      const signed = admission.readsBody ? await receive(request, response) : NO_BYTES;
+    async serve(request, response, params, place) {
+      const signed = admission.readsBody ? await receive(request, response, place) : NO_BYTES;
       const caller = await admission.admit(request, signed);
       const isUnread = mediaType !== undefined && !admission.readsBody;
-      const bytes = isUnread ? await receive(request, response) : signed;
+      const bytes = isUnread ? await receive(request, response, place) : signed;
       const json = body === undefined ? undefined : parseJson(bytes);
       const fields = (body === undefined ? undefined : checked(body, json)) as z.output<Body>;
       const unknown = unknownFields(json, fields);

@@ -40,15 +40,15 @@ export class Endpoint {
 
   /** Rejects on a fault or a lost connection only. */
   async #replyTo(request: Request, response: Response): Promise<HttpReply> {
-    this.#shedder.begin();
+    const place = this.#shedder.begin();
     try {
-      return await this.#route.serve(request, response, request.params as PathParams);
+      return await this.#route.serve(request, response, request.params as PathParams, place);
     } catch (thrown) {
       const error = httpErrorOf(thrown);
       if (error === null) throw thrown;
       return errorReply(error, this.#envelope);
     } finally {
-      this.#shedder.end();
+      place.leave();
     }
   }
 }

@@ -1,3 +1,7 @@
+import { RequestRejected } from '../routing/http-error.ts';
+import { OVERLOADED } from '../routing/known-errors.ts';
+import type { Place } from '../routing/place.ts';
+
 /** Counts the requests that are being served, whatever connection they came over. */
 export class LoadShedder {
   readonly #max: number;
@@ -11,12 +15,35 @@ export class LoadShedder {
     return this.#count >= this.#max;
   }
 
-  begin(): void {
-    this.#count += 1;
+  /** The place of a new request, which is counted from now on. The caller has asked `isFull` first. */
+  begin(): RequestPlace {
+    return new RequestPlace(this);
   }
 
-  /** Call it when the work on a request is over; its reply may still be on its way to a slow client. */
-  end(): void {
-    this.#count -= 1;
+  add(requests: 1 | -1): void {
+    this.#count += requests;
+  }
+}
+
+/** The place of one request. */
+class RequestPlace implements Place {
+  readonly #shedder: LoadShedder;
+  #isCounted = true;
+
+  constructor(shedder: LoadShedder) {
+    this.#shedder = shedder;
+    shedder.add(1);
+  }
+
+  leave(): void {
+    if (!this.#isCounted) return;
+    this.#isCounted = false;
+    this.#shedder.add(-1);
+  }
+
+  comeBack(): void {
+    if (this.#shedder.isFull) throw new RequestRejected(OVERLOADED);
+    this.#isCounted = true;
+    this.#shedder.add(1);
   }
 }

@@ -135,13 +135,9 @@ describe('more requests than the process serves at a time', () => {
     openGate();
     const received = await connection.until(/X-Request-Id: n4\r\n.*}$/s);
     expect(idsOf(received)).toEqual(idsTo(5));
-    expect(received.match(/HTTP\/1.1 [0-9]+/g)?.map((line) => line.slice(-3))).toEqual([
-      '200',
-      '200',
-      '200',
-      '503',
-      '503',
-    ]);
+    // Which of them find a place is decided when their bodies are complete.
+    expect(received.match(/HTTP\/1.1 200/g)).toHaveLength(3);
+    expect(received.match(/HTTP\/1.1 503/g)).toHaveLength(2);
   });
 
   it('frees the capacity of a request in flight when its client has left', async () => {
