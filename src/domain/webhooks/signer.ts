@@ -35,6 +35,8 @@ const STANDARD_SCHEME = 'v1,';
 const INBOUND_SIGNATURE_PATTERN = /^sha256=([0-9a-fA-F]{64})$/;
 const STANDARD_SIGNATURE_PATTERN = /^v1,([0-9A-Za-z+/]{43}=)$/;
 const TIMESTAMP_PATTERN = /^[0-9]{1,16}$/;
+/** Two characters of either alphabet hold the first byte; decoders pass over what is no base64. */
+const BASE64_BYTE_PATTERN = /[\w+/-].*[\w+/-]/;
 /** A dot inside the id would let one signed text be read as two different ids and timestamps. */
 const EVENT_ID_PATTERN = /^[^.\s]{1,255}$/;
 /** Two secrets are valid while one replaces the other; more signatures than this are an attack. */
@@ -72,6 +74,12 @@ export function signStandard(
   rawBody: string | Uint8Array,
 ): string {
   return STANDARD_SCHEME + hmac(standardKey(secret), [`${id}.${timestampSeconds}.`, rawBody], 'base64');
+}
+
+/** Whether the key of a Standard Webhooks signature has at least one byte: anybody can sign with an empty one. */
+export function hasStandardKey(secret: string): boolean {
+  const { text, encoding } = standardKey(secret);
+  return encoding === 'base64' ? BASE64_BYTE_PATTERN.test(text) : text !== '';
 }
 
 /** Whether one of the header's `v1` signatures was made with this secret; other versions are passed over. */

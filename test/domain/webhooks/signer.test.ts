@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import {
   equalDigests,
+  hasStandardKey,
   parseInboundSignature,
   parseStandardSignatures,
   signInbound,
@@ -13,6 +15,8 @@ import { hasOpenssl, OPENSSL_MISSING, openssl } from '../../support/openssl.ts';
 import { signatureVectors } from '../../support/signature-vectors.ts';
 
 const vectors = signatureVectors();
+/** One of each kind that a `webhookSecret` may hold. */
+const TOKEN_CHARACTERS = "aZ09_!#$%&'*+-.^`|~";
 
 describe('fixed vectors', () => {
   it('has a hundred vectors, with an empty body, Arabic, Kurdish, emoji and a long one among them', () => {
@@ -82,6 +86,34 @@ describe('what is signed', () => {
       [{ text: 'AAEC', encoding: 'base64' }, ['e1.17.', '{}'], 'base64'],
       [{ text: 'plain', encoding: 'utf8' }, ['e1.17.', '{}'], 'base64'],
     ]);
+  });
+});
+
+describe('the key of a signature', () => {
+  test.each([
+    ['whsec_', false],
+    ['whsec_!!!!', false],
+    ['whsec_a', false],
+    ['whsec_!a!', false],
+    ['whsec_aZ', true],
+    ['whsec_!a!Z', true],
+    ['whsec_-_', true],
+    ['whsec_a2V5', true],
+    ['', false],
+    ['!', true],
+    ['whsec', true],
+    ['Whsec_', true],
+  ])('says that the key of %j has bytes: %j', (secret, expected) => {
+    expect(hasStandardKey(secret)).toBe(expected);
+  });
+
+  it('says that there is a key exactly when the HMAC decodes one', () => {
+    const rest = fc.string({ unit: fc.constantFrom(...TOKEN_CHARACTERS), maxLength: 6 });
+    fc.assert(
+      fc.property(rest, (text) => {
+        expect(hasStandardKey(`whsec_${text}`)).toBe(Buffer.from(text, 'base64').length > 0);
+      }),
+    );
   });
 });
 

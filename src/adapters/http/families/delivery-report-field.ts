@@ -5,12 +5,14 @@ import {
   WEBHOOK_SECRET_PATTERN,
   WEBHOOK_URL_CHARACTERS_MAX,
 } from '../../../domain/messages/send-request.ts';
+import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../domain/webhooks/signer.ts';
 import { isClean } from '../routing/text-fields.ts';
 
 /** Whether webhooks may go to an https address is decided where they are posted, by one reading of it. */
 const HTTPS_PATTERN = /^https:\/\//i;
 
 const SECRET_ERROR = `deliveryReport.webhookSecret must be 1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} letters, digits or signs of a header token`;
+const NO_KEY_ERROR = `deliveryReport.webhookSecret must have a key in base64 behind ${STANDARD_SECRET_PREFIX}`;
 
 /** Specification 6.1. */
 export const deliveryReportField = z.object(
@@ -32,6 +34,7 @@ export const deliveryReportField = z.object(
       .min(1, { error: SECRET_ERROR })
       .max(WEBHOOK_SECRET_CHARACTERS_MAX, { error: SECRET_ERROR })
       .regex(WEBHOOK_SECRET_PATTERN, { error: SECRET_ERROR })
+      .refine(hasStandardKey, { error: NO_KEY_ERROR })
       .optional(),
   },
   { error: 'deliveryReport must be an object' },

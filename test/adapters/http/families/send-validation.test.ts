@@ -16,6 +16,7 @@ const SMS_TYPE = 'Invalid sms type, use one of verification, custom, whatsapp-te
 const URL_ERROR = 'deliveryReport.webhookUrl must begin with https:// and hold no control characters';
 const SECRET_ERROR =
   'deliveryReport.webhookSecret must be 1 to 200 letters, digits or signs of a header token';
+const NO_KEY_ERROR = 'deliveryReport.webhookSecret must have a key in base64 behind whsec_';
 
 /** Clients tell other cases apart by these. */
 const WORDS_OF_OTHER_CASES = /trial mode|senderid|credit|balance|owner|whitelist|threshold/i;
@@ -107,6 +108,9 @@ describe('a send that is not well formed', () => {
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a'.repeat(201) }), SECRET_ERROR],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a b' }), SECRET_ERROR],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a\r\nX: y' }), SECRET_ERROR],
+    [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_' }), NO_KEY_ERROR],
+    [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_!!!!' }), NO_KEY_ERROR],
+    [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_a' }), NO_KEY_ERROR],
   ])('a send that is not well formed gets 400: %j', async (body, error) => {
     const reply = await world.post('/sms', body);
     expect(reply.status).toBe(400);
@@ -132,6 +136,9 @@ describe('the outermost values that are well formed', () => {
     [{ ...TEMPLATE, deliveryReport: { webhookUrl: 'HTTPS://example.com:8443/x?y#z' } }],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: "aZ_9!#$%&'*+-.^`|~" })],
     [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'a'.repeat(200) })],
+    [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_aZ' })],
+    [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'whsec_my-secret!' })],
+    [reporting({ webhookUrl: 'https://example.com', webhookSecret: 'Whsec_' })],
   ])('a send with an outermost value is accepted: %j', async (body) => {
     expect((await world.post('/sms', body)).status).toBe(200);
   });
