@@ -48,12 +48,26 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       await run(async ({ projects }) => {
         await projects.insert([first, second]);
         await projects.insertKeys([
-          { digest: 'd1', projectId: A, createdAt: NOW },
-          { digest: 'd2', projectId: B, createdAt: NOW },
+          { digest: 'd1', hasChecksum: false, projectId: A, createdAt: NOW },
+          { digest: 'd2', hasChecksum: true, projectId: B, createdAt: NOW },
         ]);
       });
       expect(await read(({ projects }) => projects.byKeyDigest('d2'))).toEqual(second);
       expect(await read(({ projects }) => projects.byKeyDigest('D2'))).toBeNull();
+    });
+
+    it('the project store tells whether any key ends without a checksum', async () => {
+      const hasAny = () => read(({ projects }) => projects.hasKeyWithoutChecksum());
+      expect(await hasAny()).toBe(false);
+      await run(async ({ projects }) => {
+        await projects.insert([first]);
+        await projects.insertKeys([{ digest: 'd1', hasChecksum: true, projectId: A, createdAt: NOW }]);
+      });
+      expect(await hasAny()).toBe(false);
+      await run(({ projects }) =>
+        projects.insertKeys([{ digest: 'd2', hasChecksum: false, projectId: A, createdAt: NOW }]),
+      );
+      expect(await hasAny()).toBe(true);
     });
 
     it('the project store tells whether there is any project', async () => {
@@ -63,7 +77,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     });
 
     it('the project store rejects a project id, a slug or a key digest that exists, and a key of no project', async () => {
-      const key = { digest: 'd1', projectId: A, createdAt: NOW };
+      const key = { digest: 'd1', hasChecksum: false, projectId: A, createdAt: NOW };
       await run(async ({ projects }) => {
         await projects.insert([first]);
         await projects.insertKeys([key]);

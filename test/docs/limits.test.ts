@@ -79,7 +79,10 @@ describe('the limits of one process in docs/performance.md', () => {
         `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait unread`,
       ],
       ['connections', number(SERVER_LIMITS.connectionsMax)],
-      ['unknown keys looked up at a time', `${UNKNOWN_KEY_QUERIES_MAX}; more get 503 \`overloaded\``],
+      [
+        'unknown keys without a checksum looked up at a time',
+        `${UNKNOWN_KEY_QUERIES_MAX}; more get 503 \`overloaded\``,
+      ],
       [
         'submissions in flight to one channel provider',
         `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more`,

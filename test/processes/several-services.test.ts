@@ -182,6 +182,7 @@ function meetingAtIsEmpty(real: UnitOfWork, everyone: MeetingPoint): UnitOfWork 
           byIds: (ids) => projects.byIds(ids),
           byKeyDigest: (digest) => projects.byKeyDigest(digest),
           insertKeys: (keys) => projects.insertKeys(keys),
+          hasKeyWithoutChecksum: () => projects.hasKeyWithoutChecksum(),
           isEmpty: async () => {
             const isEmpty = await projects.isEmpty();
             await everyone.meet();

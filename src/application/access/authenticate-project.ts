@@ -1,15 +1,14 @@
 import { environmentOfKey } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
-import type { KeyHasher } from '../ports/key-hasher.ts';
 import { Rejected } from '../rejected.ts';
 import type { ProjectKeys } from './project-keys.ts';
 
 /** Specification 5: the project an API key belongs to. */
 export class AuthenticateProject {
-  readonly #ports: { readonly projectKeys: ProjectKeys; readonly keyHasher: KeyHasher };
+  readonly #projectKeys: Pick<ProjectKeys, 'projectOf'>;
 
-  constructor(ports: { readonly projectKeys: ProjectKeys; readonly keyHasher: KeyHasher }) {
-    this.#ports = ports;
+  constructor({ projectKeys }: { readonly projectKeys: Pick<ProjectKeys, 'projectOf'> }) {
+    this.#projectKeys = projectKeys;
   }
 
   /**
@@ -18,8 +17,7 @@ export class AuthenticateProject {
    */
   async execute(apiKey: string | null): Promise<Project> {
     if (apiKey === null) throw new Rejected({ kind: 'unauthorized' });
-    const { projectKeys, keyHasher } = this.#ports;
-    const project = await projectKeys.projectOf(keyHasher.digest(apiKey));
+    const project = await this.#projectKeys.projectOf(apiKey);
     if (project === null || project.environment !== environmentOfKey(apiKey)) {
       throw new Rejected({ kind: 'unauthorized' });
     }

@@ -19,9 +19,9 @@ const PROBE = 'which secret key is this';
  * and no stored secret could be read. The first process stores a digest that only its key makes.
  */
 export class CheckSecretKey {
-  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher };
+  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: Pick<KeyHasher, 'digest'> };
 
-  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher }) {
+  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: Pick<KeyHasher, 'digest'> }) {
     this.#ports = ports;
   }
 

@@ -1,5 +1,7 @@
+import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { ReadThroughCache, SETTINGS_FRESH_MS } from '../read-through-cache.ts';
 import { Rejected } from '../rejected.ts';
@@ -7,56 +9,83 @@ import { Rejected } from '../rejected.ts';
 /** The most keys kept in memory; keys that do not exist are never kept, so nobody can fill it. */
 const KEYS_MAX = 10_000;
 
-/** Different unknown keys that may wait for the database at once; anybody can make up more. */
+/** Different unknown keys without a checksum that may wait for the database at once; anybody can make up more. */
 export const UNKNOWN_KEY_QUERIES_MAX = 100;
 
 /** Whose the API keys are. */
 export interface ProjectKeys {
-  /** The project of the key with this digest; null when there is no such key. */
-  projectOf(digest: string): Promise<Project | null>;
+  /** The project of this key; null when there is no such key. */
+  projectOf(apiKey: string): Promise<Project | null>;
+  /** Whether any key ends without a checksum. */
+  hasKeyWithoutChecksum(): Promise<boolean>;
 }
 
 /** The keys as they are stored. */
 export class StoredProjectKeys implements ProjectKeys {
-  readonly #ports: { readonly unitOfWork: UnitOfWork };
+  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher };
 
-  constructor(ports: { readonly unitOfWork: UnitOfWork }) {
+  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher }) {
     this.#ports = ports;
   }
 
-  projectOf(digest: string): Promise<Project | null> {
+  projectOf(apiKey: string): Promise<Project | null> {
+    const digest = this.#ports.keyHasher.digest(apiKey);
     return this.#ports.unitOfWork.read((stores) => stores.projects.byKeyDigest(digest));
+  }
+
+  hasKeyWithoutChecksum(): Promise<boolean> {
+    return this.#ports.unitOfWork.read((stores) => stores.projects.hasKeyWithoutChecksum());
   }
 }
 
-/** Keeps the keys of another source for `SETTINGS_FRESH_MS`, and limits the queries for unknown ones. */
+interface Ports {
+  readonly source: ProjectKeys;
+  readonly keyHasher: KeyHasher;
+  readonly clock: Clock;
+}
+
+/**
+ * Keeps the keys of another source for `SETTINGS_FRESH_MS`. A key without a checksum is looked up only when the source
+ * has such keys, and a limited number of unknown ones at a time.
+ */
 export class CachedProjectKeys implements ProjectKeys {
-  readonly #source: ProjectKeys;
-  readonly #cache: ReadThroughCache<Project | null>;
+  readonly #ports: Ports;
+  readonly #projects: ReadThroughCache<Project | null>;
+  readonly #hasKeyWithoutChecksum: ReadThroughCache<boolean>;
   #unknownKeyQueries = 0;
 
-  constructor({ source, clock }: { readonly source: ProjectKeys; readonly clock: Clock }) {
-    this.#source = source;
+  constructor(ports: Ports) {
+    this.#ports = ports;
+    const { clock } = ports;
     const keeps = (project: Project | null): boolean => project !== null;
-    this.#cache = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: KEYS_MAX, keeps });
+    this.#projects = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: KEYS_MAX, keeps });
+    this.#hasKeyWithoutChecksum = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: 1 });
   }
 
   /**
-   * Rejects as `overloaded` a key that was never seen while too many of those are being read: a known key never
-   * waits behind unknown ones.
+   * Rejects as `overloaded` a key without a checksum that was never seen while too many of those are being read. A key
+   * with a checksum, and a known one, never wait behind them.
    */
-  projectOf(digest: string): Promise<Project | null> {
-    const isKnown = this.#cache.has(digest);
-    return this.#cache.get(digest, () =>
-      isKnown ? this.#source.projectOf(digest) : this.#readUnknown(digest),
+  projectOf(apiKey: string): Promise<Project | null> {
+    const { source } = this.#ports;
+    return this.#projects.get(apiKey, () =>
+      this.#projects.has(apiKey) ? source.projectOf(apiKey) : this.#readUnknown(apiKey),
     );
   }
 
-  async #readUnknown(digest: string): Promise<Project | null> {
+  hasKeyWithoutChecksum(): Promise<boolean> {
+    return this.#hasKeyWithoutChecksum.get('', () => this.#ports.source.hasKeyWithoutChecksum());
+  }
+
+  async #readUnknown(apiKey: string): Promise<Project | null> {
+    const { source, keyHasher } = this.#ports;
+    // Only this installation makes keys with its checksum: nobody can make up many.
+    if (hasChecksum(apiKey, keyHasher.checksum)) return source.projectOf(apiKey);
+    if (!(await this.hasKeyWithoutChecksum())) return null;
     if (this.#unknownKeyQueries >= UNKNOWN_KEY_QUERIES_MAX) throw new Rejected({ kind: 'overloaded' });
     this.#unknownKeyQueries += 1;
     try {
-      return await this.#source.projectOf(digest);
+      return await source.projectOf(apiKey);
     } finally {
       this.#unknownKeyQueries -= 1;
     }

@@ -1,3 +1,4 @@
+import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
@@ -78,7 +79,12 @@ export class ApplySeed {
       );
       await stores.projects.insertKeys(
         projects.flatMap(({ project, apiKeys }) =>
-          apiKeys.map((key) => ({ digest: keyHasher.digest(key), projectId: project.id, createdAt: now })),
+          apiKeys.map((key) => ({
+            digest: keyHasher.digest(key),
+            hasChecksum: hasChecksum(key, keyHasher.checksum),
+            projectId: project.id,
+            createdAt: now,
+          })),
         ),
       );
       await stores.senderIds.insert(projects.flatMap(({ senderIds }) => senderIds));

@@ -39,9 +39,9 @@ const { heartbeatInterval } = ports;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
-  wire(bind, StoredProjectKeys, { unitOfWork });
-  wire(bind, CachedProjectKeys, { source: StoredProjectKeys, clock });
-  wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys, keyHasher });
+  wire(bind, StoredProjectKeys, { unitOfWork, keyHasher });
+  wire(bind, CachedProjectKeys, { source: StoredProjectKeys, keyHasher, clock });
+  wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
   wire(bind, StoredPriceList, { unitOfWork });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });

@@ -1,9 +1,33 @@
 import type { Environment } from './project.ts';
 
-/** A key is its environment and 160 random bits in lower-case hex (specification 5.1); upper case is another text. */
+/**
+ * A key is its environment and 40 lower-case hex characters (specification 5.1); upper case is another text. A new key
+ * is 128 random bits and a checksum. An older key has random bits in its place.
+ */
 export const API_KEY_PATTERN = /^sk_(live|dev)_[0-9a-f]{40}$/;
 
+/** The bytes of chance in a new key. */
+export const API_KEY_RANDOM_BYTES = 16;
+
+const CHECKSUM_CHARACTERS = 8;
 const BEARER_PATTERN = /^Bearer +(\S+)$/i;
+
+/** A digest in lower-case hex that only this installation can make. */
+export type KeyedDigest = (text: string) => string;
+
+/** A new key of `random`, which is `API_KEY_RANDOM_BYTES` in lower-case hex. */
+export function newApiKey(environment: Environment, random: string, digest: KeyedDigest): string {
+  return withChecksum(`sk_${environment}_${random}`, digest);
+}
+
+/** Whether a key was made by `newApiKey` of this installation; an older key and a made-up one were not. */
+export function hasChecksum(apiKey: string, digest: KeyedDigest): boolean {
+  return apiKey === withChecksum(apiKey.slice(0, -CHECKSUM_CHARACTERS), digest);
+}
+
+function withChecksum(rest: string, digest: KeyedDigest): string {
+  return rest + digest(rest).slice(0, CHECKSUM_CHARACTERS);
+}
 
 /** The bearer token in an Authorization header, or null. */
 export function bearerFromHeader(header: string | undefined): string | null {

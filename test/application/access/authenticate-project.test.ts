@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
@@ -11,12 +12,14 @@ import {
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
 import { Rejected } from '../../../src/application/rejected.ts';
+import { hasChecksum, newApiKey } from '../../../src/domain/access/api-key.ts';
 import { aProject, DEV_KEY, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const OTHER_KEY = `sk_live_${'f'.repeat(40)}`;
 
 describe('AuthenticateProject', () => {
   const keyHasher = new HmacKeyHasher({ secretKey: Buffer.alloc(32, 1) });
+  const NEW_KEY = newApiKey('live', '0'.repeat(32), keyHasher.checksum);
   let database: Database;
   let now = NOW;
   let gate: Promise<void>;
@@ -27,7 +30,12 @@ describe('AuthenticateProject', () => {
   const addKey = (apiKey: string) =>
     new SqlUnitOfWork(database).run((stores) =>
       stores.projects.insertKeys([
-        { digest: keyHasher.digest(apiKey), projectId: PROJECT_ID, createdAt: NOW },
+        {
+          digest: keyHasher.digest(apiKey),
+          hasChecksum: hasChecksum(apiKey, keyHasher.checksum),
+          projectId: PROJECT_ID,
+          createdAt: NOW,
+        },
       ]),
     );
   const withdrawKey = (apiKey: string) =>
@@ -54,9 +62,9 @@ describe('AuthenticateProject', () => {
       },
       ping: () => unitOfWork.ping(),
     };
-    const source = new StoredProjectKeys({ unitOfWork: gated });
-    const projectKeys = new CachedProjectKeys({ source, clock: { now: () => now } });
-    authenticate = new AuthenticateProject({ projectKeys, keyHasher });
+    const source = new StoredProjectKeys({ unitOfWork: gated, keyHasher });
+    const projectKeys = new CachedProjectKeys({ source, keyHasher, clock: { now: () => now } });
+    authenticate = new AuthenticateProject({ projectKeys });
   });
 
   afterEach(() => database.close());
@@ -114,9 +122,12 @@ describe('AuthenticateProject', () => {
   });
 
   it('AuthenticateProject reads a key once for all requests that bring it meanwhile', async () => {
+    await outcomeOf(OTHER_KEY);
+    reads = 0;
     closeGate();
     const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY));
     const unknown = Array.from({ length: 500 }, () => outcomeOf(OTHER_KEY));
+    await setImmediate();
     expect(reads).toBe(2);
     openGate();
     expect(await Promise.all(known)).toEqual(Array.from({ length: 500 }, () => aProject()));
@@ -126,6 +137,8 @@ describe('AuthenticateProject', () => {
 
   it('AuthenticateProject reads a hundred unknown keys at a time, and rejects more as overloaded', async () => {
     expect(UNKNOWN_KEY_QUERIES_MAX).toBe(100);
+    await outcomeOf(OTHER_KEY);
+    reads = 0;
     closeGate();
     const unknown = manyUnknownKeys();
     expect(await outcomeOf(OTHER_KEY)).toBe('overloaded');
@@ -148,6 +161,39 @@ describe('AuthenticateProject', () => {
     const readAnew = outcomeOf(LIVE_KEY);
     openGate();
     expect(await readAnew).toBe('accepted');
+    await Promise.all(unknown);
+  });
+
+  it('AuthenticateProject rejects every made-up key without a query of its own when all keys have a checksum', async () => {
+    await withdrawKey(LIVE_KEY);
+    await addKey(NEW_KEY);
+    const madeUp = Array.from({ length: 500 }, (_, index) => outcomeOf(unknownKey(index)));
+    expect(new Set(await Promise.all(madeUp))).toEqual(new Set(['unauthorized']));
+    // The one query asks whether there are keys without a checksum.
+    expect(reads).toBe(1);
+    expect(await outcomeOf(NEW_KEY)).toBe('accepted');
+    expect(await outcomeOf(`${NEW_KEY.slice(0, -1)}${NEW_KEY.endsWith('0') ? '1' : '0'}`)).toBe(
+      'unauthorized',
+    );
+    expect(reads).toBe(2);
+  });
+
+  it('AuthenticateProject accepts keys without a checksum that are stored beside keys that have one', async () => {
+    await addKey(NEW_KEY);
+    expect(await outcomeOf(NEW_KEY)).toBe('accepted');
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
+    expect(await outcomeOf(OTHER_KEY)).toBe('unauthorized');
+  });
+
+  it('AuthenticateProject reads a key with a checksum while too many made-up keys are being read', async () => {
+    await addKey(NEW_KEY);
+    await outcomeOf(OTHER_KEY);
+    closeGate();
+    const unknown = manyUnknownKeys();
+    const first = outcomeOf(NEW_KEY);
+    expect(await outcomeOf(OTHER_KEY)).toBe('overloaded');
+    openGate();
+    expect(await first).toBe('accepted');
     await Promise.all(unknown);
   });
 

@@ -8,7 +8,7 @@ let world: ApplicationWorld;
 afterEach(() => world.close());
 
 /** Hashes under the secret key `key`. */
-const hasherOf = (key: string): KeyHasher => ({ digest: (text) => `${key}(${text})` });
+const hasherOf = (key: string): Pick<KeyHasher, 'digest'> => ({ digest: (text) => `${key}(${text})` });
 
 it('CheckSecretKey lets a process start only with the secret key of the first process', async () => {
   world = await openApplication();

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApplySeed } from '../../../src/application/seed/apply-seed.ts';
 import { SeedError } from '../../../src/application/seed/seed-error.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
+import { newApiKey } from '../../../src/domain/access/api-key.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import {
@@ -64,6 +65,16 @@ describe('ApplySeed', () => {
     expect(await world.database.knex('ledger_entries').select('reference', 'created_at')).toEqual([
       { reference: `seed/${full.project.id}`, created_at: NOW },
     ]);
+  });
+
+  it.each([
+    ['a key with a checksum', true],
+    ['a key of another kind', false],
+  ])('ApplySeed stores whether a key ends with a checksum: %s', async (_, isNew) => {
+    const { checksum } = world.container.get(ports.keyHasher);
+    const apiKeys = isNew ? [newApiKey('live', '0'.repeat(32), checksum)] : [LIVE_KEY];
+    await applySeed.execute({ projects: [{ ...full, apiKeys }], prices: someStoredPrices() });
+    expect(await world.unitOfWork.read(({ projects }) => projects.hasKeyWithoutChecksum())).toBe(!isNew);
   });
 
   it('ApplySeed leaves a database alone that holds a project', async () => {

@@ -1,5 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
-import { apiKeyFromHeader, bearerFromHeader, environmentOfKey } from '../../../src/domain/access/api-key.ts';
+import {
+  API_KEY_PATTERN,
+  API_KEY_RANDOM_BYTES,
+  apiKeyFromHeader,
+  bearerFromHeader,
+  environmentOfKey,
+  hasChecksum,
+  newApiKey,
+} from '../../../src/domain/access/api-key.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef01234567';
 const LIVE = `sk_live_${HEX}`;
@@ -27,6 +35,29 @@ describe('the key in a header', () => {
     ['a line feed after it', `Bearer ${LIVE}\n`, null],
   ])('finds the API key in a header, or null: %s', (_, header, key) => {
     expect(apiKeyFromHeader(header)).toBe(key);
+  });
+});
+
+describe('the checksum of a key', () => {
+  const RANDOM = '0123456789abcdef0123456789abcdef';
+  /** Knows one text only. */
+  const digest = (text: string) => (text === `sk_live_${RANDOM}` ? 'feedc0de1234567890' : '00000000ffffffff');
+
+  it('stands at the end of a new key, in the form of every key', () => {
+    const key = newApiKey('live', RANDOM, digest);
+    expect(key).toBe(`sk_live_${RANDOM}feedc0de`);
+    expect(key).toMatch(API_KEY_PATTERN);
+    expect(2 * API_KEY_RANDOM_BYTES).toBe(RANDOM.length);
+  });
+
+  test.each([
+    ['a new key', `sk_live_${RANDOM}feedc0de`, true],
+    ['a key of another environment', `sk_dev_${RANDOM}feedc0de`, false],
+    ['another checksum', `sk_live_${RANDOM}feedc0df`, false],
+    ['another key with the same checksum', `sk_live_1${RANDOM.slice(1)}feedc0de`, false],
+    ['an older key', LIVE, false],
+  ])('tells a new key from one that was made elsewhere: %s', (_, key, expected) => {
+    expect(hasChecksum(key, digest)).toBe(expected);
   });
 });
 

@@ -11,6 +11,7 @@ import * as webhookLaneHealth from './008-webhook-lane-health.ts';
 import * as fieldVocabulary from './009-field-vocabulary.ts';
 import * as submissions from './010-submissions.ts';
 import * as phoneNumberAsSent from './011-phone-number-as-sent.ts';
+import * as keyChecksums from './012-key-checksums.ts';
 
 interface Migration {
   readonly name: string;
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '009-field-vocabulary', up: fieldVocabulary.up },
   { name: '010-submissions', up: submissions.up },
   { name: '011-phone-number-as-sent', up: phoneNumberAsSent.up },
+  { name: '012-key-checksums', up: keyChecksums.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

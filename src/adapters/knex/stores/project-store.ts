@@ -1,4 +1,4 @@
-import type { ProjectStore } from '../../../application/ports/project-store.ts';
+import type { ProjectStore, StoredKey } from '../../../application/ports/project-store.ts';
 import type { Environment, Project, ProjectSettings } from '../../../domain/access/project.ts';
 import type { Insert, Row, RowOf } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -11,7 +11,7 @@ const INSERT = {
 
 const INSERT_KEYS = {
   table: 'api_keys',
-  columns: { digest: 'text', project_id: 'text', created_at: 'bigint' },
+  columns: { digest: 'text', project_id: 'text', has_checksum: 'bigint', created_at: 'bigint' },
   orderBy: 'digest',
 } as const satisfies Insert<string>;
 
@@ -39,17 +39,23 @@ export class SqlProjectStore implements ProjectStore {
     return row === undefined ? null : fromRow(row);
   }
 
-  async insertKeys(
-    keys: readonly { readonly digest: string; readonly projectId: string; readonly createdAt: number }[],
-  ): Promise<void> {
+  async insertKeys(keys: readonly StoredKey[]): Promise<void> {
     await this.#session.insert(
       INSERT_KEYS,
-      keys.map(({ digest, projectId, createdAt }) => ({
+      keys.map(({ digest, hasChecksum, projectId, createdAt }) => ({
         digest,
         project_id: projectId,
+        has_checksum: Number(hasChecksum),
         created_at: createdAt,
       })),
     );
+  }
+
+  async hasKeyWithoutChecksum(): Promise<boolean> {
+    const found = await this.#session.select((knex) =>
+      knex('api_keys').select('digest').where({ has_checksum: 0 }).limit(1),
+    );
+    return found.length > 0;
   }
 
   async isEmpty(): Promise<boolean> {
