@@ -49,11 +49,12 @@ export class FetchDueEvents {
   async #read(stores: Stores, fetches: readonly Fetch[], halfOpen: string[]): Promise<readonly DueEvents[]> {
     const now = this.#ports.clock.now();
     const jobs = fetches.map(({ job }) => job);
-    const leased = new Set(await stores.jobs.stillLeased(jobs, now + LEASE_LEFT_MS));
-    const breakers = await stores.circuitBreakers.read(jobs.map(({ work }) => destinationKey(work)));
-    const due = await stores.webhookEvents.due(
-      fetches.map(({ job, after, limit }) => ({ ...job.work, now, after, limit })),
-    );
+    const [stillLeased, breakers, due] = await Promise.all([
+      stores.jobs.stillLeased(jobs, now + LEASE_LEFT_MS),
+      stores.circuitBreakers.read(jobs.map(({ work }) => destinationKey(work))),
+      stores.webhookEvents.due(fetches.map(({ job, after, limit }) => ({ ...job.work, now, after, limit }))),
+    ]);
+    const leased = new Set(stillLeased);
     return jobs.map((job, index): DueEvents => {
       const events = due[index] ?? [];
       const leasedUntil = leased.has(job) ? now + LEASE_LEFT_MS : null;

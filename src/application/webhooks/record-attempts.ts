@@ -75,61 +75,64 @@ export class RecordAttempts {
 
   async #record(stores: Stores, finished: readonly FinishedDelivery[]) {
     const jobs = [...new Set(finished.map(({ job }) => job))];
+    const now = this.#ports.clock.now();
     const leased = new Set(await stores.jobs.stillLeased(jobs));
     const valid = finished.filter(({ job }) => leased.has(job));
     // Saving locks the events: what others add behind them is there from here on, or finds them changed.
-    const saved = await stores.webhookEvents.save(
-      valid.map(({ event, result, startedAt, endedAt }) =>
-        afterAttempt(event, { result, startedAt, endedAt, jitter: this.#ports.ids.fraction() }),
+    const [saved, open, breakers] = await Promise.all([
+      stores.webhookEvents.save(
+        valid.map(({ event, result, startedAt, endedAt }) =>
+          afterAttempt(event, { result, startedAt, endedAt, jitter: this.#ports.ids.fraction() }),
+        ),
       ),
-    );
-    await this.#promote(stores, saved);
+      stores.webhookEvents.lockOpen(valid.map(({ event }) => event.orderingKey)),
+      stores.circuitBreakers.lock([...new Set(valid.map(({ job }) => destinationKey(job.work)))], now),
+    ]);
     const savedIds = new Set(saved.map(({ id }) => id));
     const counted = valid.filter(({ event, result }) => savedIds.has(event.id) && concernsReceiver(result));
-    const openings = await this.#recordForCircuits(stores, counted);
+    const { openings, after } = recordForCircuits(breakers, counted);
+    await Promise.all([
+      stores.webhookEvents.save(promoted(saved, open, now)),
+      stores.circuitBreakers.save(after, now),
+    ]);
     const discarded = saved.filter(({ state }) => state === 'discarded');
     return {
       notices: [...discarded.map(noticeOfDiscard), ...openings.map(noticeOfOpening)],
       opened: new Set(openings.map(({ attempt }) => attempt.job)),
     };
   }
+}
 
-  /** Schedules what waits behind the attempted events under their ordering keys. */
-  async #promote(stores: Stores, attempted: readonly WebhookEvent[]): Promise<void> {
-    const open = byOrderingKey(
-      await stores.webhookEvents.lockOpen(attempted.map(({ orderingKey }) => orderingKey)),
-    );
-    const now = this.#ports.clock.now();
-    await stores.webhookEvents.save(
-      attempted.flatMap((event) => promoteNext(event, open.get(event.orderingKey) ?? [], now)),
-    );
-  }
+/** What waits behind the attempted events under their ordering keys, scheduled. */
+function promoted(
+  attempted: readonly WebhookEvent[],
+  open: readonly WebhookEvent[],
+  now: number,
+): readonly WebhookEvent[] {
+  const byKey = byOrderingKey(open);
+  return attempted.flatMap((event) => promoteNext(event, byKey.get(event.orderingKey) ?? [], now));
+}
 
-  async #recordForCircuits(
-    stores: Stores,
-    attempts: readonly FinishedDelivery[],
-  ): Promise<readonly Opening[]> {
-    if (attempts.length === 0) return [];
-    const keys = new Map(
-      [...new Set(attempts.map(({ job }) => job))].map((job) => [job, destinationKey(job.work)]),
-    );
-    const now = this.#ports.clock.now();
-    const breakers = new Map<string, CircuitBreaker>(
-      await stores.circuitBreakers.lock([...new Set(keys.values())], now),
-    );
-    const openings: Opening[] = [];
-    for (const attempt of attempts) {
-      const key = keys.get(attempt.job) as string;
-      const before = breakers.get(key) ?? CLOSED_CIRCUIT;
-      if (!countsForCircuit(before, attempt.event.kind)) continue;
-      const after = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt);
-      breakers.set(key, after);
-      const until = openedUntil(before, after);
-      if (until !== null) openings.push({ attempt, until });
-    }
-    await stores.circuitBreakers.save(breakers, now);
-    return openings;
+/** The breakers that the attempts changed, and the attempts that opened one. */
+function recordForCircuits(
+  breakers: ReadonlyMap<string, CircuitBreaker>,
+  attempts: readonly FinishedDelivery[],
+): { readonly after: ReadonlyMap<string, CircuitBreaker>; readonly openings: readonly Opening[] } {
+  const keys = new Map(
+    [...new Set(attempts.map(({ job }) => job))].map((job) => [job, destinationKey(job.work)]),
+  );
+  const after = new Map<string, CircuitBreaker>();
+  const openings: Opening[] = [];
+  for (const attempt of attempts) {
+    const key = keys.get(attempt.job) as string;
+    const before = after.get(key) ?? breakers.get(key) ?? CLOSED_CIRCUIT;
+    if (!countsForCircuit(before, attempt.event.kind)) continue;
+    const recorded = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt);
+    after.set(key, recorded);
+    const until = openedUntil(before, recorded);
+    if (until !== null) openings.push({ attempt, until });
   }
+  return { after, openings };
 }
 
 /** The failed attempt that opened a circuit until that instant. */
