@@ -15,6 +15,7 @@ import {
   type ProvidersConfig,
   readConfig,
 } from './config.ts';
+import { makeDatabasePlace } from './database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { secretKeyFor } from './secret-key.ts';
@@ -58,6 +59,7 @@ async function run(config: Config): Promise<void> {
   }
   const simulated = simulatedChannels(config.providers);
   if (simulated.length > 0) logger.warn('live_channels_simulated', { channels: simulated.join(', ') });
+  makeDatabasePlace(config.database);
   const service = new Service({
     role: config.role,
     database: config.database,

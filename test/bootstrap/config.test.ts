@@ -312,6 +312,11 @@ describe('the program itself', () => {
       `Barid cannot start:\nQUEUE_URL: ${QUEUE}\n`,
     ],
     [
+      'a database at a place that cannot be made',
+      { DATABASE_URL: 'sqlite:/proc/barid/data/barid.db' },
+      'Barid cannot start:\nDATABASE_URL: /proc/barid/data/barid.db cannot be used (ENOENT); name a file in a folder that the process may write\n',
+    ],
+    [
       'a seed file that is not there',
       { SEED_FILE: '/nowhere/seed.json' },
       'Barid cannot start:\nSEED_FILE: /nowhere/seed.json cannot be read (ENOENT)\n',

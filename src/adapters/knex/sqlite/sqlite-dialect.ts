@@ -1,11 +1,10 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
+import { makeSqliteFile } from './sqlite-file.ts';
 import { applyPragmas } from './sqlite-pragmas.ts';
 
 export interface SqliteConfig {
@@ -16,9 +15,6 @@ export interface SqliteConfig {
 
 const IN_MEMORY = ':memory:';
 
-const PRIVATE_FOLDER = 0o700;
-/** The log and its index take over the mode of the file they belong to. */
-const PRIVATE_FILE = 0o600;
 /** How long a unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;
 
@@ -39,7 +35,7 @@ export class SqliteDialect implements Dialect {
   }
 
   knexConfig(): Knex.Config {
-    if (this.#isFile()) this.#makeFile();
+    if (this.#isFile()) makeSqliteFile(this.#filename);
     return {
       client: 'better-sqlite3',
       connection: { filename: this.#filename },
@@ -90,12 +86,6 @@ export class SqliteDialect implements Dialect {
     const checkpointer = this.#checkpointer;
     this.#checkpointer = null;
     await checkpointer?.stop();
-  }
-
-  /** The file holds codes and texts until they are final: only the service's own user may read it. */
-  #makeFile(): void {
-    mkdirSync(dirname(this.#filename), { recursive: true, mode: PRIVATE_FOLDER });
-    if (!existsSync(this.#filename)) closeSync(openSync(this.#filename, 'a', PRIVATE_FILE));
   }
 
   #isFile(): boolean {

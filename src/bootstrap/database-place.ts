@@ -1,0 +1,32 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseConfig } from '../adapters/knex/database.ts';
+import { makeSqliteFile } from '../adapters/knex/sqlite/sqlite-file.ts';
+import { ConfigError, IN_MEMORY_SQLITE } from './config.ts';
+
+const { R_OK, W_OK, X_OK } = constants;
+
+/**
+ * Makes the SQLite file unless it is there. Throws `ConfigError` when its place can not have one, or when the file or
+ * its folder, which also takes the log, may not be written.
+ */
+export function makeDatabasePlace(database: DatabaseConfig): void {
+  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY_SQLITE) return;
+  const { filename } = database;
+  const reason = reasonAgainst(filename);
+  if (reason === null) return;
+  const problem = `${filename} cannot be used (${reason}); name a file in a folder that the process may write`;
+  throw new ConfigError([{ name: 'DATABASE_URL', problem }]);
+}
+
+function reasonAgainst(filename: string): string | null {
+  try {
+    makeSqliteFile(filename);
+    accessSync(dirname(filename), W_OK | X_OK);
+    accessSync(filename, R_OK | W_OK);
+    return statSync(filename).isFile() ? null : 'no file';
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
+  }
+}
