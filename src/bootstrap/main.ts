@@ -29,6 +29,9 @@ const DEMO_PHONE_NUMBER = '9647701234567';
 /** A second signal after this time ends the process at once; a sooner one is the same signal, which npm repeats. */
 const SAME_SIGNAL_MS = 200;
 
+/** The port is taken, or only the superuser may have it; all else that keeps a server from listening is its address. */
+const PORT_CODES: ReadonlySet<string> = new Set(['EADDRINUSE', 'EACCES']);
+
 const WRONG_SECRET_KEY: ConfigMistake = {
   name: 'SECRET_KEY',
   problem:
@@ -108,13 +111,17 @@ async function listen(service: Service, { port, host }: Config): Promise<number>
     return await service.listen(port, host);
   } catch (error) {
     await service.stop();
-    throw new ConfigError([
-      {
-        name: 'PORT',
-        problem: `cannot listen on port ${port} of ${host} (${codeOf(error)}); choose another PORT, 0 for a free one, or HOST`,
-      },
-    ]);
+    throw new ConfigError([listenMistake(codeOf(error), port, host)]);
   }
+}
+
+function listenMistake(code: string, port: number, host: string): ConfigMistake {
+  return PORT_CODES.has(code)
+    ? {
+        name: 'PORT',
+        problem: `cannot listen on port ${port} of ${host} (${code}); choose another PORT, 0 for a free one, or HOST`,
+      }
+    : { name: 'HOST', problem: `cannot listen on ${host} (${code}); choose an address of this machine` };
 }
 
 function codeOf(error: unknown): string {

@@ -312,6 +312,11 @@ describe('the program itself', () => {
       `Barid cannot start:\nQUEUE_URL: ${QUEUE}\n`,
     ],
     [
+      'an address of another machine',
+      { HOST: '192.0.2.1', PORT: '0' },
+      'Barid cannot start:\nHOST: cannot listen on 192.0.2.1 (EADDRNOTAVAIL); choose an address of this machine\n',
+    ],
+    [
       'a database at a place that cannot be made',
       { DATABASE_URL: 'sqlite:/proc/barid/data/barid.db' },
       'Barid cannot start:\nDATABASE_URL: /proc/barid/data/barid.db cannot be used (ENOENT); name a file in a folder that the process may write\n',
