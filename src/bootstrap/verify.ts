@@ -1,4 +1,5 @@
 import { describeDifference } from '../domain/billing/ledger.ts';
+import { counted } from './counted.ts';
 import { consoleOutput, runOperatorCommand } from './operator-command.ts';
 import type { Roots } from './roots.ts';
 
@@ -14,9 +15,12 @@ async function verify({ auditLedger }: Roots): Promise<number> {
   for (const { id, reason, deadLetteredAt } of deadLetterJobs.latest) {
     output.print(`job ${id} was dead-lettered at ${new Date(deadLetteredAt).toISOString()}: ${reason}`);
   }
-  output.print(
-    `verify: ${projects} projects, ${differences.length} differences, ${deadLetterJobs.count} dead-letter jobs`,
-  );
+  const counts = [
+    counted(projects, 'project'),
+    counted(differences.length, 'difference'),
+    counted(deadLetterJobs.count, 'dead-letter job'),
+  ];
+  output.print(`verify: ${counts.join(', ')}`);
   return differences.length === 0 && deadLetterJobs.count === 0 ? 0 : 1;
 }
 

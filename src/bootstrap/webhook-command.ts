@@ -1,6 +1,7 @@
 import type { Clock } from '../application/ports/clock.ts';
 import type { InboundLog } from '../application/webhooks/inbound-log.ts';
 import type { WebhookEvent } from '../domain/webhooks/webhook-event.ts';
+import { counted } from './counted.ts';
 import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
 
 export const EXIT_NOT_FOUND = 1;
@@ -57,7 +58,7 @@ function lineOf(event: WebhookEvent): string {
     instant(createdAt),
     id,
     state,
-    `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    counted(attempts, 'attempt'),
     ...(nextAttemptAt === null ? [] : [`next ${instant(nextAttemptAt)}`]),
     ...(lastError === null ? [] : [`last error ${lastError}`]),
     `to ${endpoint}`,

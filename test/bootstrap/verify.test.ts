@@ -20,7 +20,11 @@ function verify(filename: string) {
 }
 
 function verifyAt(databaseUrl: string) {
-  return runProgram(['src/bootstrap/verify.ts'], {
+  return runAt('src/bootstrap/verify.ts', databaseUrl);
+}
+
+function runAt(program: string, databaseUrl: string) {
+  return runProgram([program], {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: databaseUrl,
     SECRET_KEY: '0'.repeat(64),
@@ -48,11 +52,15 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
     stderr: '',
     stdout:
       `job ${job.id} was dead-lettered at 2026-01-15T12:00:00.000Z: planted\n` +
-      'verify: 0 projects, 0 differences, 1 dead-letter jobs\n',
+      'verify: 0 projects, 0 differences, 1 dead-letter job\n',
   });
 
+  expect(await runAt('src/bootstrap/redrive.ts', `sqlite:${filename}`)).toEqual({
+    code: 0,
+    stdout: 'redrive: 1 job due again\n',
+    stderr: '',
+  });
   await unitOfWork.run(async (stores) => {
-    await stores.jobs.redrive(NOW);
     await stores.projects.insert([aProject()]);
     await stores.accounts.insert([aNewAccount()]);
   });
@@ -63,7 +71,7 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
     stderr: '',
     stdout:
       `project ${PROJECT_ID}: balance is 1.5 IQD, its entries say 0 IQD\n` +
-      'verify: 1 projects, 1 differences, 0 dead-letter jobs\n',
+      'verify: 1 project, 1 difference, 0 dead-letter jobs\n',
   });
 });
 
