@@ -11,16 +11,20 @@ interface CacheOptions<Value> {
   readonly keysMax: number;
   /** Whether a value is kept; every value is by default. */
   readonly keeps?: (value: Value) => boolean;
+  /** Whether a kept value is used for longer while its read fails; by default the failure is passed on. */
+  readonly servesStale?: boolean;
 }
 
 interface Entry<Value> {
   readonly value: Value;
   readonly readAt: number;
+  /** The last read failed: until one succeeds, nobody waits for the next. */
+  readonly isStale: boolean;
 }
 
 /**
  * The cache inside a decorator of a port: a decorator implements the port, holds the wrapped one and reads it through
- * this cache. Callers with the same key share one read. A read that fails is not kept.
+ * this cache. Callers with the same key share one read. The failure of a read is not kept.
  */
 export class ReadThroughCache<Value> {
   readonly #options: CacheOptions<Value>;
@@ -35,7 +39,11 @@ export class ReadThroughCache<Value> {
   async get(key: string, read: () => Promise<Value>): Promise<Value> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && this.#isFresh(entry)) return entry.value;
-    return this.#reads.get(key) ?? this.#read(key, read);
+    const reading = this.#reads.get(key) ?? this.#read(key, read);
+    if (entry?.isStale !== true) return reading;
+    // Nobody waits for this read, and the next caller sees its result.
+    reading.catch(() => undefined);
+    return entry.value;
   }
 
   /** Whether a value is kept under the key, fresh or not. */
@@ -52,10 +60,18 @@ export class ReadThroughCache<Value> {
   #read(key: string, read: () => Promise<Value>): Promise<Value> {
     const readAt = this.#options.clock.now();
     const reading = read()
-      .then((value) => {
-        this.#keep(key, { value, readAt });
-        return value;
-      })
+      .then(
+        (value) => {
+          this.#keep(key, { value, readAt, isStale: false });
+          return value;
+        },
+        (error: unknown) => {
+          const entry = this.#entries.get(key);
+          if (entry === undefined || this.#options.servesStale !== true) throw error;
+          this.#entries.set(key, { value: entry.value, readAt, isStale: true });
+          return entry.value;
+        },
+      )
       .finally(() => this.#reads.delete(key));
     this.#reads.set(key, reading);
     return reading;

@@ -93,4 +93,36 @@ describe('a read-through cache', () => {
     await cache.get('c', reading('c'));
     expect([cache.has('a'), cache.has('b'), cache.has('c')]).toEqual([false, false, true]);
   });
+
+  describe('that serves stale values', () => {
+    const failing = () => Promise.reject(new Error('away'));
+    const staleCache = () =>
+      new ReadThroughCache<string>({ clock, freshMs: FRESH_MS, keysMax: 2, servesStale: true });
+
+    it('a read-through cache gives a kept value for as long as its read fails, and tries again when it may', async () => {
+      const cache = staleCache();
+      await cache.get('key', reading('first'));
+      clock.at += FRESH_MS;
+      expect(await cache.get('key', failing)).toBe('first');
+      clock.at += FRESH_MS - 1;
+      expect(await cache.get('key', reading('too early'))).toBe('first');
+      clock.at += 1;
+      expect(await cache.get('key', reading('second'))).toBe('first');
+      expect(await cache.get('key', reading('third'))).toBe('second');
+      expect(reads).toEqual(['first', 'second']);
+    });
+
+    it('a read-through cache lets nobody wait for the next read after one that failed', async () => {
+      const cache = staleCache();
+      await cache.get('key', reading('first'));
+      clock.at += FRESH_MS;
+      await cache.get('key', failing);
+      clock.at += FRESH_MS;
+      expect(await cache.get('key', () => new Promise(() => undefined))).toBe('first');
+    });
+
+    it('a read-through cache passes on the failure of a read without a kept value', async () => {
+      await expect(staleCache().get('key', failing)).rejects.toThrow('away');
+    });
+  });
 });

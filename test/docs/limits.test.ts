@@ -10,7 +10,10 @@ import {
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
 } from '../../src/adapters/http/limits.ts';
-import { UNKNOWN_KEY_QUERIES_MAX } from '../../src/application/access/project-keys.ts';
+import {
+  UNKNOWN_KEY_QUERIES_MAX,
+  UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
+} from '../../src/application/access/project-keys.ts';
 import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import {
@@ -81,7 +84,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ['connections', number(SERVER_LIMITS.connectionsMax)],
       [
         'unknown keys without a checksum looked up at a time',
-        `${UNKNOWN_KEY_QUERIES_MAX}; more get 503 \`overloaded\``,
+        `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
         'submissions in flight to one channel provider',

@@ -1,23 +1,23 @@
 import { environmentOfKey } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
 import { Rejected } from '../rejected.ts';
-import type { ProjectKeys } from './project-keys.ts';
+import type { CachedProjectKeys } from './project-keys.ts';
 
 /** Specification 5: the project an API key belongs to. */
 export class AuthenticateProject {
-  readonly #projectKeys: Pick<ProjectKeys, 'projectOf'>;
+  readonly #projectKeys: Pick<CachedProjectKeys, 'projectOf'>;
 
-  constructor({ projectKeys }: { readonly projectKeys: Pick<ProjectKeys, 'projectOf'> }) {
+  constructor({ projectKeys }: { readonly projectKeys: Pick<CachedProjectKeys, 'projectOf'> }) {
     this.#projectKeys = projectKeys;
   }
 
   /**
    * Settings of the project may be a few seconds old. Rejects a missing or wrong key as `unauthorized`, and one that
-   * was never seen as `overloaded` while too many of those are being read.
+   * was never seen as `overloaded` while too many of those are being read, from its network or in all.
    */
-  async execute(apiKey: string | null): Promise<Project> {
+  async execute(apiKey: string | null, network: string): Promise<Project> {
     if (apiKey === null) throw new Rejected({ kind: 'unauthorized' });
-    const project = await this.#projectKeys.projectOf(apiKey);
+    const project = await this.#projectKeys.projectOf(apiKey, network);
     if (project === null || project.environment !== environmentOfKey(apiKey)) {
       throw new Rejected({ kind: 'unauthorized' });
     }

@@ -1,5 +1,6 @@
 import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
+import { InFlight } from '../in-flight.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -11,6 +12,9 @@ const KEYS_MAX = 10_000;
 
 /** Different unknown keys without a checksum that may wait for the database at once; anybody can make up more. */
 export const UNKNOWN_KEY_QUERIES_MAX = 100;
+
+/** As many of them from one address: one client who makes up keys leaves most of them to the others. */
+export const UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX = 20;
 
 /** Whose the API keys are. */
 export interface ProjectKeys {
@@ -48,46 +52,47 @@ interface Ports {
  * Keeps the keys of another source for `SETTINGS_FRESH_MS`. A key without a checksum is looked up only when the source
  * has such keys, and a limited number of unknown ones at a time.
  */
-export class CachedProjectKeys implements ProjectKeys {
+export class CachedProjectKeys {
   readonly #ports: Ports;
   readonly #projects: ReadThroughCache<Project | null>;
   readonly #hasKeyWithoutChecksum: ReadThroughCache<boolean>;
+  readonly #unknownByNetwork = new InFlight(UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX);
   #unknownKeyQueries = 0;
 
   constructor(ports: Ports) {
     this.#ports = ports;
     const { clock } = ports;
     const keeps = (project: Project | null): boolean => project !== null;
-    this.#projects = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: KEYS_MAX, keeps });
-    this.#hasKeyWithoutChecksum = new ReadThroughCache({ clock, freshMs: SETTINGS_FRESH_MS, keysMax: 1 });
+    const options = { clock, freshMs: SETTINGS_FRESH_MS, servesStale: true };
+    this.#projects = new ReadThroughCache({ ...options, keysMax: KEYS_MAX, keeps });
+    this.#hasKeyWithoutChecksum = new ReadThroughCache({ ...options, keysMax: 1 });
   }
 
   /**
-   * Rejects as `overloaded` a key without a checksum that was never seen while too many of those are being read. A key
-   * with a checksum, and a known one, never wait behind them.
+   * Rejects as `overloaded` a key without a checksum that was never seen while too many of those are being read, in all
+   * or from its network. A key with a checksum, and a known one, never wait behind them. A known key stays known while
+   * the source fails.
    */
-  projectOf(apiKey: string): Promise<Project | null> {
+  projectOf(apiKey: string, network: string): Promise<Project | null> {
     const { source } = this.#ports;
     return this.#projects.get(apiKey, () =>
-      this.#projects.has(apiKey) ? source.projectOf(apiKey) : this.#readUnknown(apiKey),
+      this.#projects.has(apiKey) ? source.projectOf(apiKey) : this.#readUnknown(apiKey, network),
     );
   }
 
-  hasKeyWithoutChecksum(): Promise<boolean> {
-    return this.#hasKeyWithoutChecksum.get('', () => this.#ports.source.hasKeyWithoutChecksum());
-  }
-
-  async #readUnknown(apiKey: string): Promise<Project | null> {
+  async #readUnknown(apiKey: string, network: string): Promise<Project | null> {
     const { source, keyHasher } = this.#ports;
     // Only this installation makes keys with its checksum: nobody can make up many.
     if (hasChecksum(apiKey, keyHasher.checksum)) return source.projectOf(apiKey);
-    if (!(await this.hasKeyWithoutChecksum())) return null;
-    if (this.#unknownKeyQueries >= UNKNOWN_KEY_QUERIES_MAX) throw new Rejected({ kind: 'overloaded' });
+    if (!(await this.#hasKeyWithoutChecksum.get('', () => source.hasKeyWithoutChecksum()))) return null;
+    const isFull = this.#unknownKeyQueries >= UNKNOWN_KEY_QUERIES_MAX;
+    if (isFull || !this.#unknownByNetwork.tryBegin(network)) throw new Rejected({ kind: 'overloaded' });
     this.#unknownKeyQueries += 1;
     try {
       return await source.projectOf(apiKey);
     } finally {
       this.#unknownKeyQueries -= 1;
+      this.#unknownByNetwork.end(network);
     }
   }
 }

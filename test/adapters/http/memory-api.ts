@@ -37,6 +37,8 @@ export class MemoryApi {
   /** Sends wait for this promise before they resolve. */
   gate: Promise<void> = Promise.resolve();
   readonly sent: SendCommand[] = [];
+  /** Where the requests with a key came from. */
+  readonly networks: string[] = [];
   readonly messages = new Map<string, Message>();
   senders: readonly SenderId[] = [];
   prices: readonly InternationalPrice[] = [];
@@ -44,7 +46,8 @@ export class MemoryApi {
   dependencies: readonly DependencyHealth[] = [];
 
   readonly authenticate = {
-    execute: async (apiKey: string | null): Promise<Project> => {
+    execute: async (apiKey: string | null, network: string): Promise<Project> => {
+      this.networks.push(network);
       if (apiKey !== DEV_KEY) throw new Rejected({ kind: 'unauthorized' });
       return this.project;
     },

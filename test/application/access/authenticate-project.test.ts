@@ -8,13 +8,15 @@ import {
   CachedProjectKeys,
   StoredProjectKeys,
   UNKNOWN_KEY_QUERIES_MAX,
+  UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
 } from '../../../src/application/access/project-keys.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
 import { Rejected } from '../../../src/application/rejected.ts';
 import { hasChecksum, newApiKey } from '../../../src/domain/access/api-key.ts';
-import { aProject, DEV_KEY, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { aProject, DEV_KEY, HOUR_MS, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 
+const NETWORK = '192.0.2.1';
 const OTHER_KEY = `sk_live_${'f'.repeat(40)}`;
 
 describe('AuthenticateProject', () => {
@@ -69,23 +71,30 @@ describe('AuthenticateProject', () => {
 
   afterEach(() => database.close());
 
+  /** The read that began in the background ends. */
+  const untilUnauthorized = async (apiKey: string) => {
+    while ((await outcomeOf(apiKey)) !== 'unauthorized') await setImmediate();
+  };
   const closeGate = () => {
     gate = new Promise((resolve) => {
       openGate = resolve;
     });
   };
   const unknownKey = (index: number) => `sk_live_${index.toString(16).padStart(40, '0')}`;
+  /** From as many networks as it takes. */
   const manyUnknownKeys = () =>
-    Array.from({ length: UNKNOWN_KEY_QUERIES_MAX }, (_, index) => outcomeOf(unknownKey(index)));
+    Array.from({ length: UNKNOWN_KEY_QUERIES_MAX }, (_, index) =>
+      outcomeOf(unknownKey(index), `network ${Math.floor(index / UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX)}`),
+    );
 
-  const outcomeOf = (apiKey: string | null) =>
-    authenticate.execute(apiKey).then(
+  const outcomeOf = (apiKey: string | null, network = NETWORK) =>
+    authenticate.execute(apiKey, network).then(
       () => 'accepted',
       (error: unknown) => (error instanceof Rejected ? error.rejection.kind : error),
     );
 
   it('AuthenticateProject finds the project of a key', async () => {
-    expect(await authenticate.execute(LIVE_KEY)).toEqual(aProject());
+    expect(await authenticate.execute(LIVE_KEY, NETWORK)).toEqual(aProject());
   });
 
   it('AuthenticateProject rejects a missing key, an unknown key, and a key whose prefix names another environment', async () => {
@@ -97,16 +106,16 @@ describe('AuthenticateProject', () => {
 
   it('AuthenticateProject uses the settings of a project for five seconds, and not one millisecond longer', async () => {
     expect(SETTINGS_FRESH_MS).toBe(5_000);
-    await authenticate.execute(LIVE_KEY);
+    await authenticate.execute(LIVE_KEY, NETWORK);
     await database.knex('projects').update({ name: 'Renamed' });
     now = NOW + 4_999;
-    expect((await authenticate.execute(LIVE_KEY)).name).toBe('Demo');
+    expect((await authenticate.execute(LIVE_KEY, NETWORK)).name).toBe('Demo');
     now = NOW + 5_000;
-    expect((await authenticate.execute(LIVE_KEY)).name).toBe('Renamed');
+    expect((await authenticate.execute(LIVE_KEY, NETWORK)).name).toBe('Renamed');
   });
 
   it('AuthenticateProject rejects a withdrawn key after five seconds, and for good', async () => {
-    await authenticate.execute(LIVE_KEY);
+    await authenticate.execute(LIVE_KEY, NETWORK);
     await withdrawKey(LIVE_KEY);
     now = NOW + 4_999;
     expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
@@ -125,7 +134,7 @@ describe('AuthenticateProject', () => {
     await outcomeOf(OTHER_KEY);
     reads = 0;
     closeGate();
-    const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY));
+    const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY, NETWORK));
     const unknown = Array.from({ length: 500 }, () => outcomeOf(OTHER_KEY));
     await setImmediate();
     expect(reads).toBe(2);
@@ -151,8 +160,40 @@ describe('AuthenticateProject', () => {
     expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
   });
 
+  it('AuthenticateProject reads twenty unknown keys of one network at a time, and those of other networks beside them', async () => {
+    expect(UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX).toBe(20);
+    await outcomeOf(OTHER_KEY);
+    reads = 0;
+    closeGate();
+    const ofOne = Array.from({ length: 30 }, (_, index) => outcomeOf(unknownKey(index), 'one network'));
+    expect(await Promise.all(ofOne.slice(20))).toEqual(Array.from({ length: 10 }, () => 'overloaded'));
+    const ofAnother = outcomeOf(LIVE_KEY, 'another network');
+    await setImmediate();
+    expect(reads).toBe(21);
+    openGate();
+    expect(await ofAnother).toBe('accepted');
+    expect(new Set(await Promise.all(ofOne.slice(0, 20)))).toEqual(new Set(['unauthorized']));
+    expect(await outcomeOf(unknownKey(30), 'one network')).toBe('unauthorized');
+  });
+
+  it('AuthenticateProject knows a key as long as the database is away, and reads it again afterwards', async () => {
+    await outcomeOf(LIVE_KEY);
+    gate = Promise.reject(new Error('away'));
+    now = NOW + 5_000;
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
+    expect(await outcomeOf(OTHER_KEY)).toEqual(new Error('away'));
+    // A database that does not even say that it is away.
+    closeGate();
+    now = NOW + HOUR_MS;
+    expect(await outcomeOf(LIVE_KEY)).toBe('accepted');
+    await withdrawKey(LIVE_KEY);
+    openGate();
+    await untilUnauthorized(LIVE_KEY);
+    expect(await outcomeOf(LIVE_KEY)).toBe('unauthorized');
+  });
+
   it('AuthenticateProject does not let a known key wait behind unknown keys', async () => {
-    await authenticate.execute(LIVE_KEY);
+    await authenticate.execute(LIVE_KEY, NETWORK);
     closeGate();
     const unknown = manyUnknownKeys();
     now = NOW + 4_999;

@@ -8,6 +8,7 @@ import type { Project } from '../../../domain/access/project.ts';
 import { type HttpError, RequestRejected } from './http-error.ts';
 import { isListed } from './ip-allow-list.ts';
 import { ADDRESS_NOT_ALLOWED, NOT_FOUND, UNAUTHORIZED, unauthorized } from './known-errors.ts';
+import type { Place } from './place.ts';
 
 /** A security scheme of OpenAPI, with its name in the document. */
 export interface SecurityScheme {
@@ -24,7 +25,7 @@ export interface Admission<Caller> {
   /** Whether the body is read first, and handed to `admit`. */
   readonly readsBody: boolean;
   /** Resolves with the caller; throws for one who may not. `body` is empty unless `readsBody` is set. */
-  admit(request: IncomingMessage, body: Buffer): Promise<Caller>;
+  admit(request: IncomingMessage, place: Place, body: Buffer): Promise<Caller>;
 }
 
 const PROJECT_KEY: SecurityScheme = {
@@ -56,9 +57,9 @@ export function projectKey(
     scheme: PROJECT_KEY,
     errors: [UNAUTHORIZED, ADDRESS_NOT_ALLOWED],
     readsBody: false,
-    async admit(request) {
-      const project = await authenticate.execute(apiKeyFromHeader(request.headers.authorization));
-      if (!isAddressAllowed(project.settings, endpoint, request.socket.remoteAddress, isListed)) {
+    async admit({ headers }, { address, network }) {
+      const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), network);
+      if (!isAddressAllowed(project.settings, endpoint, address, isListed)) {
         throw new Rejected({ kind: 'ip-not-allowed' });
       }
       return project;
@@ -103,7 +104,7 @@ export function providerSignature(header: string, verify: SignatureVerifier): Ad
     },
     errors: [SIGNATURE_INVALID],
     readsBody: true,
-    async admit({ headers }, body) {
+    async admit({ headers }, _place, body) {
       if (!verify(body, headers)) throw new RequestRejected(SIGNATURE_INVALID);
       return null;
     },

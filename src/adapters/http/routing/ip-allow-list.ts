@@ -36,7 +36,7 @@ function addRule(rules: BlockList, entry: string): void {
 }
 
 /** An IPv4 address that travels as IPv6 is the same address; the zone of a link-local one says nothing. */
-function unmapped(withZone: string): string {
+export function unmapped(withZone: string): string {
   const [address = ''] = withZone.split('%');
   const embedded = address.toLowerCase().startsWith(MAPPED_PREFIX)
     ? address.slice(MAPPED_PREFIX.length)

@@ -187,7 +187,7 @@ export function route<
     rawBody: rawBody ?? null,
     async serve(request, response, params, place) {
       const signed = admission.readsBody ? await receive(request, response, place) : NO_BYTES;
-      const caller = await admission.admit(request, signed);
+      const caller = await admission.admit(request, place, signed);
       const isUnread = mediaType !== undefined && !admission.readsBody;
       const bytes = isUnread ? await receive(request, response, place) : signed;
       const json = body === undefined ? undefined : parseJson(bytes);

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { clientAddressOf } from '../routing/client-address.ts';
 import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http-error.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
 import { httpErrorOf, INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
@@ -40,7 +41,7 @@ export class Endpoint {
 
   /** Rejects on a fault or a lost connection only. */
   async #replyTo(request: Request, response: Response): Promise<HttpReply> {
-    const place = this.#shedder.begin();
+    const place = this.#shedder.begin(clientAddressOf(request));
     try {
       return await this.#route.serve(request, response, request.params as PathParams, place);
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import { networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
@@ -16,8 +17,8 @@ export class LoadShedder {
   }
 
   /** The place of a new request, which is counted from now on. The caller has asked `isFull` first. */
-  begin(): RequestPlace {
-    return new RequestPlace(this);
+  begin(address: string | undefined): RequestPlace {
+    return new RequestPlace(this, address);
   }
 
   add(requests: 1 | -1): void {
@@ -27,10 +28,14 @@ export class LoadShedder {
 
 /** The place of one request. */
 class RequestPlace implements Place {
+  readonly address: string | undefined;
+  readonly network: string;
   readonly #shedder: LoadShedder;
   #isCounted = true;
 
-  constructor(shedder: LoadShedder) {
+  constructor(shedder: LoadShedder, address: string | undefined) {
+    this.address = address;
+    this.network = networkOf(address);
     this.#shedder = shedder;
     shedder.add(1);
   }
