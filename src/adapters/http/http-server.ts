@@ -127,7 +127,7 @@ function registerPath(
   const methods = methodsOf(samePath);
   const allow = methods.join(', ');
   const allowed = ok({ methods }, ['Allow', allow]);
-  const rejected = errorReply(methodNotAllowed(allow), usualEnvelope);
+  const rejected = errorReply(methodNotAllowed(allow), samePath[0]?.envelope ?? usualEnvelope);
   registration.all((request: Request, response: Response) => {
     writer.write(writer.begin(request, response, path), request.method === 'OPTIONS' ? allowed : rejected);
   });

@@ -83,6 +83,8 @@ interface SharedError {
   readonly error: HttpError;
 }
 
+const METHOD_NOT_ALLOWED = methodNotAllowed('GET, HEAD, OPTIONS');
+
 /** The errors that many routes, or no route at all, can reply with. */
 const SHARED_ERRORS: Readonly<Record<string, SharedError>> = {
   Unauthorized: { description: 'The key is missing or wrong', error: UNAUTHORIZED },
@@ -94,7 +96,7 @@ const SHARED_ERRORS: Readonly<Record<string, SharedError>> = {
   NotFound: { description: 'No such path', error: NOT_FOUND },
   MethodNotAllowed: {
     description: 'The path does not have this method',
-    error: methodNotAllowed('GET, HEAD, OPTIONS'),
+    error: METHOD_NOT_ALLOWED,
   },
   MalformedRequest: { description: 'Not a valid HTTP request', error: MALFORMED_REQUEST },
   RequestTimeout: { description: 'The request did not arrive in time', error: REQUEST_TIMEOUT },
@@ -105,11 +107,14 @@ const SHARED_ERRORS: Readonly<Record<string, SharedError>> = {
   HeadersTooLarge: { description: 'The headers are too large', error: HEADERS_TOO_LARGE },
 };
 
-/** The components/responses part of the document: the shared errors in the usual envelope. */
-export function sharedResponses(): Record<string, unknown> {
+/**
+ * The components/responses part of the document: the shared errors in the usual envelope. No route documents the 405 of
+ * a path, so its response has the envelopes of all families.
+ */
+export function sharedResponses(envelopes: readonly ErrorEnvelope[]): Record<string, unknown> {
   const errors = Object.entries(SHARED_ERRORS).map(([name, { description, error }]) => [
     name,
-    responseOf(description, error, usualEnvelope),
+    responseOf(description, error, usualEnvelope, error === METHOD_NOT_ALLOWED ? envelopes : []),
   ]);
   return {
     ...Object.fromEntries(errors),
@@ -183,14 +188,25 @@ function membersOf(schema: z.ZodObject | null, jsonSchemaOf: (schema: z.ZodType)
   }));
 }
 
-function responseOf(description: string, error: HttpError, envelope: ErrorEnvelope) {
+function responseOf(
+  description: string,
+  error: HttpError,
+  envelope: ErrorEnvelope,
+  others: readonly ErrorEnvelope[] = [],
+) {
   const { headers = [] } = error;
   const names = headers.filter((_, index) => index % 2 === 0);
-  const body = envelope(error);
+  const example = envelope(error);
+  const bodies = new Map(
+    [envelope, ...others].map((each) => each(error)).map((body) => [JSON.stringify(body), body]),
+  );
+  const [schema, ...more] = [...bodies.values()].map(schemaOf);
   return {
     description,
     headers: headerReferences(['X-Error-Code', ...names]),
-    content: { 'application/json': { schema: schemaOf(body), example: body } },
+    content: {
+      'application/json': { schema: more.length === 0 ? schema : { anyOf: [schema, ...more] }, example },
+    },
   };
 }
 

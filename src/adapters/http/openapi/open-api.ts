@@ -68,7 +68,11 @@ export function openApiDocument(families: readonly RouteFamily[]): OpenApi {
     info: { title: 'Barid', version: INTERFACE_VERSION, description: DESCRIPTION },
     servers: [{ url: '/' }, { url: '/api' }],
     paths,
-    components: { securitySchemes, headers: headerComponents(), responses: sharedResponses() },
+    components: {
+      securitySchemes,
+      headers: headerComponents(),
+      responses: sharedResponses(families.map(({ envelope }) => envelope)),
+    },
   };
 }
 

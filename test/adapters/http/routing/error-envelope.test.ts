@@ -112,9 +112,25 @@ it('puts the 503 of an overloaded process into the envelope of the family', asyn
   expect((await first).status).toBe(200);
 });
 
-it('leaves unknown paths and methods to the usual envelope', async () => {
+it('leaves unknown paths to the usual envelope', async () => {
   expect((await world.call('GET', '/nothing')).body).toEqual({ message: 'Not found' });
-  expect((await world.call('GET', '/campaigns')).body).toEqual({ message: 'Method not allowed' });
+});
+
+it('puts the 405 of a path into the envelope of its family', async () => {
+  const campaigns = await world.call('GET', '/campaigns');
+  expect([campaigns.status, campaigns.body]).toEqual([405, failure('Method not allowed')]);
+  const openApi = await world.call('POST', '/openapi.json');
+  expect([openApi.status, openApi.body]).toEqual([405, { message: 'Method not allowed' }]);
+});
+
+it('documents the 405 in the envelopes of all families', () => {
+  const bodies = [
+    { properties: { message: { type: 'string' } }, required: ['message'] },
+    { properties: { success: { const: false }, error: { type: 'string' } }, required: ['success', 'error'] },
+  ];
+  expect(world.http.openApi.components.responses?.MethodNotAllowed).toMatchObject({
+    content: { 'application/json': { schema: { anyOf: bodies } } },
+  });
 });
 
 it('documents the errors of a route in the envelope of its family', () => {
