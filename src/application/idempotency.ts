@@ -6,6 +6,7 @@ import {
   newIdempotencyRecord,
 } from '../domain/idempotency/idempotency.ts';
 import type { IdempotencyStore } from './ports/idempotency-store.ts';
+import type { RequestHasher } from './ports/request-hasher.ts';
 
 /** A request of a project; null for a request without an Idempotency-Key. */
 interface ProjectRequest {
@@ -18,6 +19,14 @@ type Decision<Result> =
   | { readonly kind: 'replay'; readonly result: Result }
   | IdempotencyConflict;
 
+interface IdempotencyPorts {
+  readonly store: IdempotencyStore;
+  readonly requestHasher: RequestHasher;
+}
+
+/** Names the form of a digest. A record of an earlier version has the bare hash of its request instead. */
+const KEYED = 'v1:';
+
 /** Expired records removed for each one that is stored, so that the table does not grow for ever. */
 const SWEPT_PER_RECORD = 2;
 
@@ -27,6 +36,7 @@ const SWEPT_PER_RECORD = 2;
  */
 export class IdempotencyRecords<Result> {
   readonly #records: Map<string, IdempotencyRecord>;
+  readonly #requestHasher: RequestHasher;
   readonly #now: number;
   readonly #added: IdempotencyRecord[] = [];
 
@@ -35,25 +45,31 @@ export class IdempotencyRecords<Result> {
    * a request that comes while an equal one is still running then waits, and is given its result.
    */
   static async find<Result>(
-    store: IdempotencyStore,
+    { store, requestHasher }: IdempotencyPorts,
     requests: readonly ProjectRequest[],
     now: number,
   ): Promise<IdempotencyRecords<Result>> {
     const keys = requests.flatMap(({ projectId, request }) =>
       request === null ? [] : [{ projectId, route: request.route, key: request.key }],
     );
-    return new IdempotencyRecords<Result>(keys.length === 0 ? [] : await store.find(keys, now), now);
+    const records = keys.length === 0 ? [] : await store.find(keys, now);
+    return new IdempotencyRecords<Result>(records, requestHasher, now);
   }
 
-  private constructor(records: readonly IdempotencyRecord[], now: number) {
-    this.#records = new Map(records.map((record) => [nameOf(record.projectId, record), record]));
+  private constructor(records: readonly IdempotencyRecord[], requestHasher: RequestHasher, now: number) {
+    this.#requestHasher = requestHasher;
+    this.#records = new Map(
+      records.map((record) => [nameOf(record.projectId, record), this.#withDigest(record)]),
+    );
     this.#now = now;
   }
 
   /** What to do with a request: `first` for one without a key too. */
   decide({ projectId, request }: ProjectRequest): Decision<Result> {
     if (request === null) return { kind: 'first' };
-    const decision = decideIdempotency(this.#records.get(nameOf(projectId, request)), request, this.#now);
+    const record = this.#records.get(nameOf(projectId, request));
+    if (record === undefined) return { kind: 'first' };
+    const decision = decideIdempotency(record, this.#digestOf(projectId, request), this.#now);
     return decision.kind === 'replay'
       ? { kind: 'replay', result: JSON.parse(decision.result) as Result }
       : decision;
@@ -62,7 +78,13 @@ export class IdempotencyRecords<Result> {
   /** Notes the result of a first request; does nothing for one without a key. */
   add({ projectId, request }: ProjectRequest, result: Result): void {
     if (request === null) return;
-    const record = newIdempotencyRecord(projectId, request, JSON.stringify(result), this.#now);
+    const { route, key } = request;
+    const requestDigest = this.#digestOf(projectId, request);
+    const record = newIdempotencyRecord(
+      { projectId, route, key, requestDigest },
+      JSON.stringify(result),
+      this.#now,
+    );
     this.#records.set(nameOf(projectId, request), record);
     this.#added.push(record);
   }
@@ -74,6 +96,22 @@ export class IdempotencyRecords<Result> {
       store.sweep(this.#now, this.#added.length * SWEPT_PER_RECORD),
       store.save(this.#added),
     ]);
+  }
+
+  /** Of one project, route and key: equal requests under different keys look different. */
+  #digestOf(projectId: string, request: KeyedRequest): string {
+    const text = `${nameOf(projectId, request)} ${request.requestHash}`;
+    return KEYED + this.#requestHasher.digest(text);
+  }
+
+  /** The record as this version would have stored it. */
+  #withDigest(record: IdempotencyRecord): IdempotencyRecord {
+    const { projectId, route, key, requestDigest } = record;
+    if (requestDigest.startsWith(KEYED)) return record;
+    return {
+      ...record,
+      requestDigest: this.#digestOf(projectId, { route, key, requestHash: requestDigest }),
+    };
   }
 }
 

@@ -10,6 +10,7 @@ import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
 import type { ProviderEventSource } from '../application/ports/provider-events.ts';
+import type { RequestHasher } from '../application/ports/request-hasher.ts';
 import type { SecretBox } from '../application/ports/secret-box.ts';
 import type { Timeout } from '../application/ports/timeout.ts';
 import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
@@ -25,6 +26,7 @@ export const ports = {
   idSource: port<IdSource>('IdSource'),
   logger: port<Logger>('Logger'),
   keyHasher: port<KeyHasher>('KeyHasher'),
+  requestHasher: port<RequestHasher>('RequestHasher'),
   unitOfWork: port<UnitOfWork>('UnitOfWork'),
   jobQueue: port<JobQueue>('JobQueue'),
   channelProviders: port<ChannelProviders>('ChannelProviders'),

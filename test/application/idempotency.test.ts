@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { IdempotencyRecords } from '../../src/application/idempotency.ts';
 import type { IdempotencyStore } from '../../src/application/ports/idempotency-store.ts';
+import type { RequestHasher } from '../../src/application/ports/request-hasher.ts';
 import type { IdempotencyRecord } from '../../src/domain/idempotency/idempotency.ts';
-import { NOW, PROJECT_ID } from '../support/builders.ts';
+import { HOUR_MS, NOW, PROJECT_ID } from '../support/builders.ts';
 
 interface Result {
   readonly total: number;
@@ -12,6 +13,8 @@ const request = (route = 'POST /reports', key = 'k', requestHash = 'h', projectI
   projectId,
   request: { route, key, requestHash },
 });
+/** Tells what it was asked to digest. */
+const requestHasher: RequestHasher = { digest: (text) => `digest(${text})` };
 const WITHOUT_KEY = { projectId: PROJECT_ID, request: null };
 
 /** A table of records, and how often it was asked. */
@@ -47,7 +50,7 @@ describe('the idempotency records of a unit of work', () => {
   });
 
   const find = (...requests: Parameters<IdempotencyRecords<Result>['decide']>[0][]) =>
-    IdempotencyRecords.find<Result>(store, requests, NOW);
+    IdempotencyRecords.find<Result>({ store, requestHasher }, requests, NOW);
 
   it('idempotency records replay in a later unit what an earlier unit has stored', async () => {
     const records = await find(request());
@@ -71,6 +74,39 @@ describe('the idempotency records of a unit of work', () => {
     expect(records.decide(request('POST /sms'))).toEqual({ kind: 'first' });
     expect(records.decide(request('POST /reports', 'k', 'h', 'other'))).toEqual({ kind: 'first' });
     expect(records.decide(request('POST /reports', 'other'))).toEqual({ kind: 'first' });
+  });
+
+  it('idempotency records store a keyed digest of the request with its project, route and key', async () => {
+    const records = await find(request());
+    records.add(request(), { total: 3 });
+    await records.store(store);
+    expect(store.rows).toEqual([
+      {
+        projectId: PROJECT_ID,
+        route: 'POST /reports',
+        key: 'k',
+        requestDigest: `v1:digest(${PROJECT_ID} POST /reports k h)`,
+        result: '{"total":3}',
+        expiresAt: NOW + 24 * HOUR_MS,
+      },
+    ]);
+  });
+
+  it('idempotency records know an equal request by a record of an earlier version', async () => {
+    const { projectId } = request();
+    await store.save([
+      {
+        projectId,
+        route: 'POST /reports',
+        key: 'k',
+        requestDigest: 'h',
+        result: '{"total":3}',
+        expiresAt: NOW + 1,
+      },
+    ]);
+    const records = await find(request());
+    expect(records.decide(request())).toEqual({ kind: 'replay', result: { total: 3 } });
+    expect(records.decide(request('POST /reports', 'k', 'other'))).toEqual({ kind: 'idempotency-conflict' });
   });
 
   it('idempotency records remove two expired records for each one they store', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { HmacRequestHasher } from '../../src/adapters/node/hmac-request-hasher.ts';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { StoredPriceList } from '../../src/application/catalog/current-prices.ts';
 import type { SendCommand } from '../../src/application/messages/send-command.ts';
@@ -72,6 +73,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
       },
       currentPrices: new StoredPriceList({ unitOfWork: storage.unitOfWork }),
       channelProviders: { channelsFor: () => CHANNELS },
+      requestHasher: new HmacRequestHasher({ secretKey: Buffer.alloc(32, 1) }),
       clock,
       ids: new RandomIdSource(),
       wakeSignal: { wake() {} },

@@ -340,7 +340,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       projectId: PROJECT_ID,
       route: 'POST /sms',
       key: 'key-1',
-      requestHash: 'hash',
+      requestDigest: 'hash',
       result: '{"text":"جواب"}',
       expiresAt: NOW + 100,
       ...given,
@@ -352,8 +352,8 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ idempotency }) =>
         idempotency.save([
           record(),
-          record({ projectId: OTHER_PROJECT_ID, requestHash: 'other project' }),
-          record({ route: 'POST /reports/generate', requestHash: 'other route' }),
+          record({ projectId: OTHER_PROJECT_ID, requestDigest: 'other project' }),
+          record({ route: 'POST /reports/generate', requestDigest: 'other route' }),
         ]),
       );
       expect(await find('key-1', NOW + 99)).toEqual([record()]);
@@ -362,7 +362,7 @@ export function storesContract(open: () => Promise<Storage>): void {
     });
 
     it('the idempotency store replaces an expired record', async () => {
-      const renewed = record({ requestHash: 'new', result: '{}', expiresAt: NOW + 300 });
+      const renewed = record({ requestDigest: 'new', result: '{}', expiresAt: NOW + 300 });
       await run(({ idempotency }) => idempotency.save([record()]));
       await run(({ idempotency }) => idempotency.save([renewed]));
       expect(await find('key-1', NOW + 200)).toEqual([renewed]);

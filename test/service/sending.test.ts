@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../support/running-service.ts';
 import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
@@ -6,6 +7,11 @@ const SMS_ID = /^sms-[a-f0-9]{24}$/;
 const HOME_NUMBER = '9647701234567';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+
+/** `verification(HOME_NUMBER, { provider: 'sms' })` with its members in the order of their names. */
+const CANONICAL_BODY =
+  '{"phoneNumber":"9647701234567","provider":"sms","smsType":"verification","verificationCode":"123456"}';
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 interface Sent {
   readonly smsId: string;
@@ -309,6 +315,29 @@ describe('Idempotency-Key', () => {
     expect((await service.request('/sms', other)).status).toBe(409);
     await service.advance(24 * HOUR);
     expect((await service.request('/sms', other)).status).toBe(200);
+  });
+
+  it('a code cannot be found by trying from the idempotency record of its request', async () => {
+    const service = await startService();
+    await service.request('/sms', keyed('order-4'));
+    const stored: string[] = await service.service.roots.database
+      .knex('idempotency_records')
+      .pluck('request_hash');
+    expect(stored).toEqual([expect.stringMatching(/^v1:[0-9a-f]{64}$/)]);
+    expect(stored[0]).not.toContain(sha256(CANONICAL_BODY));
+  });
+
+  it('the record of an earlier version, with a bare hash, replays an equal request and rejects another', async () => {
+    const service = await startService();
+    const first = await service.request('/sms', keyed('order-5'));
+    await service.service.roots.database
+      .knex('idempotency_records')
+      .update({ request_hash: sha256(CANONICAL_BODY) });
+    const again = await service.request('/sms', keyed('order-5'));
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(again.body).toEqual(first.body);
+    const other = { ...keyed('order-5'), body: { ...body, verificationCode: '999999' } };
+    expect((await service.request('/sms', other)).status).toBe(409);
   });
 
   it('a rejection leaves no idempotency record', async () => {

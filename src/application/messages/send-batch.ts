@@ -7,6 +7,7 @@ import { decideSandboxSend, type TestNumberRejected } from '../../domain/sandbox
 import { IdempotencyRecords } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import type { Job } from '../jobs/job.ts';
+import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import { type PendingSend, type SendResult, sendResult } from './send-command.ts';
 import { type SendCatalog, SendStates } from './send-states.ts';
@@ -30,7 +31,7 @@ export class SendBatch {
   readonly #jobs: Job[] = [];
 
   static async open(
-    stores: Stores,
+    { stores, requestHasher }: { readonly stores: Stores; readonly requestHasher: RequestHasher },
     sends: readonly PendingSend[],
     catalog: SendCatalog,
     now: number,
@@ -38,7 +39,11 @@ export class SendBatch {
     const [states, records] = await Promise.all([
       // First: the accounts it locks are what equal requests wait for.
       SendStates.read(stores, sends, catalog, now),
-      IdempotencyRecords.find<SendResult>(stores.idempotency, sends.map(keyed), now),
+      IdempotencyRecords.find<SendResult>(
+        { store: stores.idempotency, requestHasher },
+        sends.map(keyed),
+        now,
+      ),
     ]);
     return new SendBatch(stores, now, states, records);
   }

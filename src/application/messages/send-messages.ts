@@ -3,6 +3,7 @@ import type { CurrentPrices } from '../catalog/current-prices.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { Rejected } from '../rejected.ts';
@@ -15,6 +16,7 @@ interface SendPorts {
   readonly unitOfWork: UnitOfWork;
   readonly currentPrices: CurrentPrices;
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
+  readonly requestHasher: RequestHasher;
   readonly sealDeliveryReport: Pick<SealDeliveryReport, 'execute'>;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -50,14 +52,14 @@ export class SendMessages {
     sends: readonly PendingSend[],
     { repeated, letNextBegin }: BatchRun,
   ): Promise<readonly SendOutcome[]> {
-    const { unitOfWork, clock, currentPrices, channelProviders } = this.#ports;
+    const { unitOfWork, requestHasher, clock, currentPrices, channelProviders } = this.#ports;
     const prices = await currentPrices.read();
     const catalog: SendCatalog = {
       prices,
       channelsFor: (environment) => channelProviders.channelsFor(environment),
     };
     return unitOfWork.run(async (stores) => {
-      const batch = await SendBatch.open(stores, sends, catalog, clock.now());
+      const batch = await SendBatch.open({ stores, requestHasher }, sends, catalog, clock.now());
       const stored = repeated ? await stores.messages.lock(sends.map(({ smsId }) => smsId)) : [];
       const outcomes = sends.map((send) => {
         const message = stored.find(({ smsId }) => smsId === send.smsId);

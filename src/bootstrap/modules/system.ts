@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { AesSecretBox } from '../../adapters/node/aes-secret-box.ts';
 import { HmacKeyHasher } from '../../adapters/node/hmac-key-hasher.ts';
+import { HmacRequestHasher } from '../../adapters/node/hmac-request-hasher.ts';
 import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
@@ -23,6 +24,7 @@ export const system = ({ clock, logger, secretKey }: SystemParts) =>
     bind(ports.logger).toConstantValue(logger);
     bind(ports.idSource).toConstantValue(new RandomIdSource());
     bind(ports.keyHasher).toConstantValue(new HmacKeyHasher({ secretKey }));
+    bind(ports.requestHasher).toConstantValue(new HmacRequestHasher({ secretKey }));
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
     bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));

@@ -33,7 +33,8 @@ import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
-const { clock, idSource, logger, keyHasher, unitOfWork, jobQueue, channelProviders, wakeSignal } = ports;
+const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
+const { channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
 const { heartbeatInterval } = ports;
 
@@ -51,6 +52,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     currentPrices: CachedPriceList,
     channelProviders,
     sealDeliveryReport: SealDeliveryReport,
+    requestHasher,
     clock,
     ids: idSource,
     wakeSignal,

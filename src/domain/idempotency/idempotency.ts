@@ -7,13 +7,17 @@ export const IDEMPOTENCY_RECORD_LIFETIME_MS = millisecondsInDay;
 export interface KeyedRequest {
   readonly route: string;
   readonly key: string;
-  /** Equal requests have equal hashes. */
+  /** Equal requests have equal hashes. Never stored: whoever reads it finds a short code by trying them all. */
   readonly requestHash: string;
 }
 
 /** What the first request with a key resulted in. */
-export interface IdempotencyRecord extends KeyedRequest {
+export interface IdempotencyRecord {
   readonly projectId: string;
+  readonly route: string;
+  readonly key: string;
+  /** A keyed digest of the request. */
+  readonly requestDigest: string;
   /** The result of the use case as JSON. */
   readonly result: string;
   /** Milliseconds since 1970, exclusive. */
@@ -25,28 +29,26 @@ export interface IdempotencyConflict {
 }
 
 export type IdempotencyDecision =
-  /** Nothing was done for the key yet. */
+  /** Nothing was done for the key, or too long ago. */
   { readonly kind: 'first' } | { readonly kind: 'replay'; readonly result: string } | IdempotencyConflict;
 
-/** Whether a request is the first with its key, a repetition, or another request under a used key. */
+/** Whether a request repeats the one of its key's record, is another one, or comes when the record has expired. */
 export function decideIdempotency(
-  record: IdempotencyRecord | undefined,
-  { requestHash }: KeyedRequest,
+  record: IdempotencyRecord,
+  requestDigest: string,
   now: number,
 ): IdempotencyDecision {
-  if (record === undefined || record.expiresAt <= now) return { kind: 'first' };
-  return record.requestHash === requestHash
+  if (record.expiresAt <= now) return { kind: 'first' };
+  return record.requestDigest === requestDigest
     ? { kind: 'replay', result: record.result }
     : { kind: 'idempotency-conflict' };
 }
 
 /** The record of a first request that was done at `now`. */
 export function newIdempotencyRecord(
-  projectId: string,
-  { route, key, requestHash }: KeyedRequest,
+  request: Pick<IdempotencyRecord, 'projectId' | 'route' | 'key' | 'requestDigest'>,
   result: string,
   now: number,
 ): IdempotencyRecord {
-  const expiresAt = now + IDEMPOTENCY_RECORD_LIFETIME_MS;
-  return { projectId, route, key, requestHash, result, expiresAt };
+  return { ...request, result, expiresAt: now + IDEMPOTENCY_RECORD_LIFETIME_MS };
 }

@@ -272,7 +272,7 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
       work: deadline,
     });
     expect(await stores.idempotency.find([{ projectId: 'p1', route: 'POST /sms', key: 'k' }], 8)).toEqual([
-      { projectId: 'p1', route: 'POST /sms', key: 'k', requestHash: 'h', result: '{}', expiresAt: 9 },
+      { projectId: 'p1', route: 'POST /sms', key: 'k', requestDigest: 'h', result: '{}', expiresAt: 9 },
     ]);
     expect(await stores.circuitBreakers.read(['p1/a.example/1'])).toEqual(
       new Map([

@@ -82,6 +82,7 @@ function world() {
       unitOfWork: losing,
       currentPrices: container.get(CachedPriceList),
       channelProviders: container.get(ports.channelProviders),
+      requestHasher: container.get(ports.requestHasher),
       clock,
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { decideIdempotency, newIdempotencyRecord } from '../../../src/domain/idempotency/idempotency.ts';
 import { HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
 
-const REQUEST = { route: 'POST /sms', key: 'order-1', requestHash: 'hash' };
-const RECORD = newIdempotencyRecord(PROJECT_ID, REQUEST, '{"smsId":"sms-1"}', NOW);
+const REQUEST = { projectId: PROJECT_ID, route: 'POST /sms', key: 'order-1', requestDigest: 'digest' };
+const RECORD = newIdempotencyRecord(REQUEST, '{"smsId":"sms-1"}', NOW);
 
 describe('the record of a request', () => {
   it('the record of a request holds its result for a day', () => {
@@ -11,7 +11,7 @@ describe('the record of a request', () => {
       projectId: PROJECT_ID,
       route: 'POST /sms',
       key: 'order-1',
-      requestHash: 'hash',
+      requestDigest: 'digest',
       result: '{"smsId":"sms-1"}',
       expiresAt: NOW + 24 * HOUR_MS,
     });
@@ -19,18 +19,13 @@ describe('the record of a request', () => {
 
   it('the record of a request makes an equal request a repetition until the record expires', () => {
     const replay = { kind: 'replay', result: '{"smsId":"sms-1"}' };
-    expect(decideIdempotency(RECORD, REQUEST, NOW)).toEqual(replay);
-    expect(decideIdempotency(RECORD, REQUEST, NOW + 24 * HOUR_MS - 1)).toEqual(replay);
-    expect(decideIdempotency(RECORD, REQUEST, NOW + 24 * HOUR_MS)).toEqual({ kind: 'first' });
+    expect(decideIdempotency(RECORD, 'digest', NOW)).toEqual(replay);
+    expect(decideIdempotency(RECORD, 'digest', NOW + 24 * HOUR_MS - 1)).toEqual(replay);
+    expect(decideIdempotency(RECORD, 'digest', NOW + 24 * HOUR_MS)).toEqual({ kind: 'first' });
   });
 
   it('the record of a request makes another request with its key a conflict until the record expires', () => {
-    const other = { ...REQUEST, requestHash: 'other' };
-    expect(decideIdempotency(RECORD, other, NOW)).toEqual({ kind: 'idempotency-conflict' });
-    expect(decideIdempotency(RECORD, other, NOW + 24 * HOUR_MS)).toEqual({ kind: 'first' });
+    expect(decideIdempotency(RECORD, 'other', NOW)).toEqual({ kind: 'idempotency-conflict' });
+    expect(decideIdempotency(RECORD, 'other', NOW + 24 * HOUR_MS)).toEqual({ kind: 'first' });
   });
-});
-
-it('a request whose key has no record is the first one', () => {
-  expect(decideIdempotency(undefined, REQUEST, NOW)).toEqual({ kind: 'first' });
 });

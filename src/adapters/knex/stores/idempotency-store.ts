@@ -52,7 +52,7 @@ export class SqlIdempotencyStore implements IdempotencyStore {
         project_id: record.projectId,
         route: record.route,
         key: record.key,
-        request_hash: record.requestHash,
+        request_hash: record.requestDigest,
         result: record.result,
         expires_at: record.expiresAt,
       })),
@@ -74,7 +74,7 @@ function fromRow(row: Row): IdempotencyRecord {
     projectId: row.project_id as string,
     route: row.route as string,
     key: row.key as string,
-    requestHash: row.request_hash as string,
+    requestDigest: row.request_hash as string,
     result: row.result as string,
     expiresAt: row.expires_at as number,
   };
