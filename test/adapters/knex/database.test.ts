@@ -61,6 +61,7 @@ describe('a SQLite file', () => {
           cacheSize: await pragma('cache_size'),
           tempStore: await pragma('temp_store'),
           autoCheckpoint: await pragma('wal_autocheckpoint'),
+          secureDelete: await pragma('secure_delete'),
         };
       });
       await database.close();
@@ -73,6 +74,7 @@ describe('a SQLite file', () => {
         cacheSize: -16384,
         tempStore: 1,
         autoCheckpoint: 0,
+        secureDelete: 1,
       });
     }
   });

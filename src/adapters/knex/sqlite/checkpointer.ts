@@ -3,15 +3,24 @@ import { Worker } from 'node:worker_threads';
 const RUN = 0;
 const STOP = 1;
 
-/** The thread that moves committed pages from a SQLite log into its file, so that no request waits for it. */
+interface CheckpointerConfig {
+  readonly filename: string;
+  /** A page that is in the log leaves it after so long, unless a reader needs it. */
+  readonly truncateIntervalMs: number;
+}
+
+/**
+ * The thread that moves committed pages from a SQLite log into its file, so that no request waits for it, and empties
+ * the log from time to time.
+ */
 export class Checkpointer {
   readonly #thread: Worker;
   readonly #signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(RUN);
   readonly #ended: Promise<void>;
 
-  constructor(filename: string) {
+  constructor({ filename, truncateIntervalMs }: CheckpointerConfig) {
     this.#thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { filename, stop: this.#signal },
+      workerData: { filename, truncateIntervalMs, stop: this.#signal },
     });
     this.#ended = new Promise((resolve) => {
       this.#thread.once('exit', () => resolve());

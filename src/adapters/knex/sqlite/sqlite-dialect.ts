@@ -11,12 +11,16 @@ export interface SqliteConfig {
   readonly kind: 'sqlite';
   /** `:memory:` or a path; missing folders are made. */
   readonly filename: string;
+  /** How long the log of a file may keep what was masked since; for tests, which do not wait 20 s. */
+  readonly truncateIntervalMs?: number;
 }
 
 const IN_MEMORY = ':memory:';
 
 /** How long a unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;
+/** Masked codes have to leave the log within 60 s: a truncation that a reader prevents is tried again meanwhile. */
+const TRUNCATE_INTERVAL_MS = 20_000;
 
 /** One connection, durable at commit. Files are in WAL mode; a thread writes their log back. */
 export class SqliteDialect implements Dialect {
@@ -27,11 +31,13 @@ export class SqliteDialect implements Dialect {
     needsTableLocks: false,
   };
   readonly #filename: string;
+  readonly #truncateIntervalMs: number;
   readonly #connections = new WeakMap<object, Connection>();
   #checkpointer: Checkpointer | null = null;
 
-  constructor({ filename }: SqliteConfig) {
+  constructor({ filename, truncateIntervalMs = TRUNCATE_INTERVAL_MS }: SqliteConfig) {
     this.#filename = filename;
+    this.#truncateIntervalMs = truncateIntervalMs;
   }
 
   knexConfig(): Knex.Config {
@@ -47,7 +53,7 @@ export class SqliteDialect implements Dialect {
         afterCreate: (raw: Sqlite.Database, done: (error: unknown, raw: Sqlite.Database) => void) => {
           try {
             applyPragmas(raw, this.#isFile());
-            if (this.#isFile()) this.#checkpointer ??= new Checkpointer(this.#filename);
+            if (this.#isFile()) this.#startCheckpointer();
             done(null, raw);
           } catch (error) {
             raw.close();
@@ -86,6 +92,13 @@ export class SqliteDialect implements Dialect {
     const checkpointer = this.#checkpointer;
     this.#checkpointer = null;
     await checkpointer?.stop();
+  }
+
+  #startCheckpointer(): void {
+    this.#checkpointer ??= new Checkpointer({
+      filename: this.#filename,
+      truncateIntervalMs: this.#truncateIntervalMs,
+    });
   }
 
   #isFile(): boolean {

@@ -21,7 +21,8 @@ const ALWAYS: Pragmas = {
   temp_store: TEMP_STORE_FILE,
 };
 
-const ON_FILES: Pragmas = { ...ALWAYS, journal_mode: 'wal', wal_autocheckpoint: 0 };
+/** With `secure_delete` a code that is masked, and a page that becomes free, are overwritten with zeros. */
+const ON_FILES: Pragmas = { ...ALWAYS, journal_mode: 'wal', wal_autocheckpoint: 0, secure_delete: 1 };
 
 /**
  * Makes a new connection durable and strict, and reads back that it is: a file that is in WAL mode already
