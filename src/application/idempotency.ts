@@ -98,7 +98,7 @@ export class IdempotencyRecords<Result> {
     ]);
   }
 
-  /** Of one project, route and key: equal requests under different keys look different. */
+  /** Includes project, route and key: equal requests under different keys have different digests. */
   #digestOf(projectId: string, request: KeyedRequest): string {
     const text = `${nameOf(projectId, request)} ${request.requestHash}`;
     return KEYED + this.#requestHasher.digest(text);

@@ -7,7 +7,7 @@ export const IDEMPOTENCY_RECORD_LIFETIME_MS = millisecondsInDay;
 export interface KeyedRequest {
   readonly route: string;
   readonly key: string;
-  /** Equal requests have equal hashes. Never stored: whoever reads it finds a short code by trying them all. */
+  /** Equal requests have equal hashes. Never stored: a short code can be found from it by trying all codes. */
   readonly requestHash: string;
 }
 
