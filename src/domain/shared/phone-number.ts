@@ -30,6 +30,8 @@ const OTHER_SPELLING = /^(?:00964|9640|0)(7[0-9]{9})$/;
 
 /** One number for every spelling of a handset's number, so that it has one price and one rate limit. */
 export function canonicalPhoneNumber(phoneNumber: PhoneNumber): PhoneNumber {
+  // Most numbers are written one way only, and this tells sooner than the pattern.
+  if (!phoneNumber.startsWith('0') && !phoneNumber.startsWith('9640')) return phoneNumber;
   return phoneNumber.replace(OTHER_SPELLING, `${HOME_COUNTRY_CODE}$1`) as PhoneNumber;
 }
 

@@ -1,4 +1,5 @@
 import type { Project } from '../../../domain/access/project.ts';
+import type { RequestOutcome } from '../../../domain/sandbox/sandbox-outcomes.ts';
 import { requestOutcomeOf } from '../../../domain/sandbox/sandbox-send.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import { ClientDisconnected } from '../routing/http-error.ts';
@@ -20,16 +21,20 @@ export function withSandboxFaults<Query, Reply extends HttpReply>(
   send: SendHandler<Query, Reply>,
   wait: Wait,
 ): SendHandler<Query, Reply> {
-  return async (input) => {
+  return (input) => {
     const outcome = requestOutcomeOf(input.caller, input.body.phoneNumber as PhoneNumber);
-    if (outcome?.kind === 'internal-error') throw new Error('This test number stands for a 500');
+    return outcome === null ? send(input) : disturb(input, outcome);
+  };
+
+  async function disturb(input: Input<Project, Query, SendBody>, outcome: RequestOutcome): Promise<Reply> {
+    if (outcome.kind === 'internal-error') throw new Error('This test number stands for a 500');
     const reply = await send(input);
-    if (outcome === null || isReplay(reply)) return reply;
+    if (isReplay(reply)) return reply;
     if (outcome.kind === 'slow-reply') await wait(outcome.delayMs);
     if (outcome.kind === 'cut-connection') {
       input.request.socket.destroy();
       throw new ClientDisconnected('the test number asked for it');
     }
     return reply;
-  };
+  }
 }

@@ -115,6 +115,8 @@ function isIdentity(contentEncoding: string | undefined): boolean {
 
 /** Counts brackets outside of strings, so that nothing recursive ever meets a deep value. */
 function nestsTooDeep(text: string): boolean {
+  // Most bodies are one flat object, and this tells without a walk.
+  if (!text.includes('[') && !text.includes('{', text.indexOf('{') + 1)) return false;
   let depth = 0;
   let inString = false;
   for (let index = 0; index < text.length; index += 1) {

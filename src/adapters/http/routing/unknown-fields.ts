@@ -47,8 +47,8 @@ function collect(json: unknown, checked: unknown, place: string, names: string[]
   if (!isObject(json) || !isObject(checked)) return;
   for (const name in json) {
     if (names.length === NAMES_MAX) return;
-    if (Object.hasOwn(checked, name)) collect(json[name], checked[name], `${place}${name}.`, names);
-    else names.push(safe(`${place}${name}`));
+    if (!Object.hasOwn(checked, name)) names.push(safe(`${place}${name}`));
+    else if (isObject(json[name])) collect(json[name], checked[name], `${place}${name}.`, names);
   }
 }
 

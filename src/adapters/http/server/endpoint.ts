@@ -32,24 +32,26 @@ export class Endpoint {
       this.#writer.write(context, this.#overloaded);
       return;
     }
+    const place = this.#shedder.begin(clientAddressOf(request));
     try {
-      this.#writer.write(context, await this.#replyTo(request, response));
+      let reply: HttpReply;
+      try {
+        reply = await this.#route.serve(request, response, request.params as PathParams, place);
+      } catch (thrown) {
+        reply = this.#errorReplyTo(thrown);
+      } finally {
+        place.leave();
+      }
+      this.#writer.write(context, reply);
     } catch (error) {
       this.#writer.fail(context, error, this.#fault);
     }
   }
 
-  /** Rejects on a fault or a lost connection only. */
-  async #replyTo(request: Request, response: Response): Promise<HttpReply> {
-    const place = this.#shedder.begin(clientAddressOf(request));
-    try {
-      return await this.#route.serve(request, response, request.params as PathParams, place);
-    } catch (thrown) {
-      const error = httpErrorOf(thrown);
-      if (error === null) throw thrown;
-      return errorReply(error, this.#envelope);
-    } finally {
-      place.leave();
-    }
+  /** Throws a fault or a lost connection again. */
+  #errorReplyTo(thrown: unknown): ErrorReply {
+    const error = httpErrorOf(thrown);
+    if (error === null) throw thrown;
+    return errorReply(error, this.#envelope);
   }
 }
