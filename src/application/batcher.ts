@@ -71,6 +71,20 @@ export class Batcher<Item, Result> {
     });
   }
 
+  /** Resolves once all items are done, in one batch or several; rejects with the first error. */
+  submitAll(items: readonly Item[]): Promise<void> {
+    if (items.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      let open = items.length;
+      const done = (): void => {
+        open -= 1;
+        if (open === 0) resolve();
+      };
+      for (const item of items) this.#waiting.push({ item, resolve: done, reject });
+      this.#begin();
+    });
+  }
+
   #begin(): void {
     if (this.#isWorking || this.#inFlight === BATCHES_MAX || this.#waiting.length === 0) return;
     if (this.#openWindow !== null && this.#waiting.length < BATCH_ITEMS_MAX) return;

@@ -237,6 +237,42 @@ describe('the batcher', () => {
     expect(outcomes).toEqual(Array.from({ length: count }, (_, item) => `result ${item}`));
   });
 
+  it('a batcher resolves a list when its last item is done, in whatever batch', async () => {
+    const held = new HeldWork();
+    const batcher = batcherOf(held.work);
+    const items = Array.from({ length: BATCH_ITEMS_MAX + 1 }, (_, item) => item);
+    let isDone = false;
+    const all = batcher.submitAll(items).then(() => {
+      isDone = true;
+    });
+    const alone = batcher.submit(999);
+    const first = await held.next();
+    first.finish(named(first.items));
+    const second = await held.next();
+    expect([first.items.length, second.items]).toEqual([256, [256, 999]]);
+    expect(isDone).toBe(false);
+    second.finish(named(second.items));
+    await all;
+    expect(await alone).toBe('result 999');
+  });
+
+  it('a batcher rejects a list with the first error of its items, and does the others', async () => {
+    const done: number[] = [];
+    const batcher = batcherOf(async (items: readonly number[]) => {
+      if (items.includes(2)) throw new Error(`poison among ${items.length}`);
+      done.push(...items);
+      return named(items);
+    });
+    await expect(batcher.submitAll([1, 2, 3])).rejects.toThrow('poison among 1');
+    await batcher.submit(4);
+    expect(done).toEqual([1, 3, 4]);
+  });
+
+  it('a batcher resolves an empty list at once', async () => {
+    const batcher = batcherOf(() => Promise.reject(new Error('There is nothing to do')));
+    await expect(batcher.submitAll([])).resolves.toBeUndefined();
+  });
+
   it('a batcher repeats a failed batch item by item, marked as repeated, and lets the poisoned item fail alone', async () => {
     const runs: { items: readonly number[]; repeated: boolean }[] = [];
     const poisoned = 2;

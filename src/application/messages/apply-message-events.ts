@@ -32,17 +32,13 @@ export class ApplyMessageEvents {
   }
 
   /** Resolves when the submit results are committed, together with the receipts that came before them. */
-  async submitted(attempts: readonly SubmittedAttempt[]): Promise<void> {
-    await this.#submit(attempts.map((attempt) => ({ kind: 'submitted', attempt })));
+  submitted(attempts: readonly SubmittedAttempt[]): Promise<void> {
+    return this.#batcher.submitAll(attempts.map((attempt) => ({ kind: 'submitted', attempt })));
   }
 
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */
-  async received(receipts: readonly SubmissionReceipt[]): Promise<void> {
-    await this.#submit(receipts.map((receipt) => ({ kind: 'received', receipt })));
-  }
-
-  async #submit(items: readonly Item[]): Promise<void> {
-    await Promise.all(items.map((item) => this.#batcher.submit(item)));
+  received(receipts: readonly SubmissionReceipt[]): Promise<void> {
+    return this.#batcher.submitAll(receipts.map((receipt) => ({ kind: 'received', receipt })));
   }
 
   async #record(items: readonly Item[]): Promise<readonly null[]> {
