@@ -46,8 +46,11 @@ export class ApplyMessageEvents {
     const attempts = items.flatMap((item) => (item.kind === 'submitted' ? [item.attempt] : []));
     const receipts = items.flatMap((item) => (item.kind === 'received' ? [item.receipt] : []));
     const early = await unitOfWork.run(async (stores) => {
-      const awaited = await correlateReceipts.recordIds(stores, attempts);
-      const found = await correlateReceipts.find(stores, receipts);
+      const [awaited, found] = await Promise.all([
+        // First: a receipt may come in one batch with its submit result.
+        correlateReceipts.recordIds(stores, attempts),
+        correlateReceipts.find(stores, receipts),
+      ]);
       await advanceMessages.execute(stores, [...attempts.map(submittedEvent), ...awaited, ...found.events]);
       return found.early;
     });

@@ -27,12 +27,18 @@ export const PARKED_IDS_MAX = 10_000;
 /** Expired ids removed for each one that is written, so that the table cannot grow for ever. */
 const SWEPT_PER_ID = 2;
 
+/** Ids that are recorded are swept for together, at most once in this time: recording one must not cost a statement. */
+export const SWEEP_INTERVAL_MS = 1_000;
+
 /**
  * Brings delivery receipts and submissions together by the provider's message ids, whichever comes first. Runs inside the
  * caller's transaction, before messages are locked: every caller locks ids first.
  */
 export class CorrelateReceipts {
   readonly #clock: Clock;
+  #sweptAt = Number.NEGATIVE_INFINITY;
+  /** Ids recorded since. */
+  #unswept = 0;
 
   constructor({ clock }: { readonly clock: Clock }) {
     this.#clock = clock;
@@ -56,7 +62,13 @@ export class CorrelateReceipts {
     if (ids.length === 0) return [];
     const now = this.#clock.now();
     const parked = await submissions.record(ids, now + SUBMISSION_LIFETIME_MS);
-    await submissions.sweep(now, ids.length * SWEPT_PER_ID);
+    this.#unswept += ids.length;
+    if (Math.abs(now - this.#sweptAt) >= SWEEP_INTERVAL_MS) {
+      const limit = this.#unswept * SWEPT_PER_ID;
+      this.#sweptAt = now;
+      this.#unswept = 0;
+      await submissions.sweep(now, limit);
+    }
     return parked.map((each) => receiptEvent(each, each));
   }
 

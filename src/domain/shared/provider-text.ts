@@ -1,11 +1,15 @@
 /** The longest text of a provider that is stored, in UTF-16 units. */
 export const PROVIDER_TEXT_CHARACTERS_MAX = 500;
 
+/** Most texts are ASCII, and this tells sooner than the Unicode classes below. */
+const PLAIN = new RegExp(`^[ -~]{0,${PROVIDER_TEXT_CHARACTERS_MAX}}$`);
+
 /**
  * A provider's text as every database can store it: control characters and lone surrogates become spaces, and a text
  * that is too long is cut between characters. Idempotent.
  */
 export function providerText(text: string): string {
+  if (PLAIN.test(text)) return text;
   const clean = text.replace(/[\p{Cc}\p{Cs}]/gu, ' ');
   return clean.slice(0, PROVIDER_TEXT_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, '');
 }
