@@ -58,8 +58,11 @@ export class AdvanceMessages {
     if (smsIds.length === 0) return [];
     const now = this.#ports.clock.now();
     // Messages before jobs: every caller locks in this order, so that no two wait for each other.
-    const locked = await stores.messages.lock([...new Set(smsIds)]);
-    const held = new Set<LeasedJob>(jobs.length === 0 ? [] : await stores.jobs.complete(jobs));
+    const [locked, completed] = await Promise.all([
+      stores.messages.lock([...new Set(smsIds)]),
+      jobs.length === 0 ? [] : stores.jobs.complete(jobs),
+    ]);
+    const held = new Set<LeasedJob>(completed);
     const due = jobs.filter((job) => held.has(job)).map(eventOf);
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const after = new Map(before);
@@ -77,10 +80,10 @@ export class AdvanceMessages {
       after.set(each.smsId, outcome.message);
       for (const effect of outcome.effects) writes.add(outcome.message, effect);
     }
-    await stores.messages.save(
-      [...after.values()].filter((message) => before.get(message.smsId) !== message),
-    );
-    await writes.write(stores);
+    await Promise.all([
+      stores.messages.save([...after.values()].filter((message) => before.get(message.smsId) !== message)),
+      writes.write(stores),
+    ]);
     await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
     return writes.started.flatMap(({ smsId, attemptNumber }) => {
       const message = after.get(smsId);
@@ -170,9 +173,11 @@ class BatchWrites {
   }
 
   async write({ jobs, ledger }: Stores): Promise<void> {
-    if (this.#removedJobIds.size > 0) await jobs.remove([...this.#removedJobIds]);
-    if (this.#jobs.size > 0) await jobs.add([...this.#jobs.values()]);
-    if (this.#entries.length > 0) await ledger.post(this.#entries);
+    await Promise.all([
+      this.#removedJobIds.size > 0 ? jobs.remove([...this.#removedJobIds]) : null,
+      this.#jobs.size > 0 ? jobs.add([...this.#jobs.values()]) : null,
+      this.#entries.length > 0 ? ledger.post(this.#entries) : null,
+    ]);
   }
 
   #schedule(job: Job): void {

@@ -131,8 +131,10 @@ export class SqlJobStore implements JobStore {
 
   async remove(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.#session.query('SELECT id FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE', [ids]);
-    await this.#session.execute('DELETE FROM jobs WHERE id = ANY(?)', [ids]);
+    await this.#session.execute(
+      'DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE)',
+      [ids],
+    );
   }
 
   async fail(
