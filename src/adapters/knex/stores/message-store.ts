@@ -142,6 +142,19 @@ function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS>
   };
 }
 
+/** Parses a column that most messages have alike, once for rows that follow each other with the same text. */
+function columnReader<Value>(): (text: string) => Value {
+  let last: { readonly text: string; readonly value: Value } | null = null;
+  return (text) => {
+    if (last?.text !== text) last = { text, value: JSON.parse(text) as Value };
+    return last.value;
+  };
+}
+
+const readWhatsappSender = columnReader<WhatsappSender>();
+const readChannels = columnReader<readonly Channel[]>();
+const readPrices = columnReader<ChannelPrices>();
+
 function fromRow(row: Row): Message {
   const deliveryReport = row.delivery_report as string | null;
   return {
@@ -150,14 +163,14 @@ function fromRow(row: Row): Message {
     phoneNumber: row.phone_number as PhoneNumber,
     phoneNumberAsSent: (row.phone_number_as_sent ?? row.phone_number) as string,
     senderId: row.sender_id as string | null,
-    whatsappSender: JSON.parse(row.whatsapp_sender as string) as WhatsappSender,
+    whatsappSender: readWhatsappSender(row.whatsapp_sender as string),
     content: JSON.parse(row.content as string) as Content,
-    channels: JSON.parse(row.channels as string) as readonly Channel[],
+    channels: readChannels(row.channels as string),
     attempts: JSON.parse(row.attempts as string) as readonly ChannelAttempt[],
     status: row.status as MessageStatus,
     isFinal: row.is_final === 1,
     cost: money(row.cost as number),
-    prices: JSON.parse(row.prices as string) as ChannelPrices,
+    prices: readPrices(row.prices as string),
     settlement: row.settlement as SettlementRule,
     attemptTimeoutMs: row.attempt_timeout_ms as number,
     deliveryReport: deliveryReport === null ? null : (JSON.parse(deliveryReport) as DeliveryReport),
