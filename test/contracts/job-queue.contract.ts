@@ -218,6 +218,27 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     gate.open();
   });
 
+  it('a job queue does not acknowledge a job that is being done together with a later one of another kind', async () => {
+    const gate = new Gate();
+    const lost = new JobCollector(([job]) => (job?.work.kind === 'start-attempt' ? gate.opened : undefined));
+    const first = await start(lost);
+    const second = await world.process();
+    await second.ready();
+    const { id, work } = deliverWebhooksJob({ projectId: 'p', endpoint: 'e' }, 0);
+    const delivery = { id, fencingToken: 1, work };
+    await second.queue.publish([leasedJob(1), delivery]);
+    await lost.received([leasedJob(1), delivery]);
+    // A round trip to the queue: the acknowledgement has arrived by its end.
+    await second.queue.publish([leasedJob(2)]);
+    first.sever();
+    const survivor = new JobCollector();
+    await second.queue.consume(survivor.handler);
+    await survivor.received(leasedJobs(1, 2));
+    await second.queue.idle();
+    expect([...survivor.ids()].sort()).toEqual([leasedJob(1).id, leasedJob(2).id]);
+    gate.open();
+  });
+
   it('a job queue does not deliver an acknowledged batch again', async () => {
     const collector = new JobCollector();
     const first = await start(collector);

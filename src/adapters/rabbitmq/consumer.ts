@@ -37,6 +37,8 @@ export class RabbitConsumer {
   readonly #options: RabbitConsumerOptions;
   readonly #connection: ReconnectingChannel;
   readonly #drain: BatchDrain<Delivery>;
+  /** Delivery tags that are neither acknowledged nor rejected, in the order of arrival. */
+  readonly #unsettled = new Set<number>();
   #channel: ConfirmChannel | null = null;
   #consumerTag: string | null = null;
   #isStopping = false;
@@ -126,6 +128,7 @@ export class RabbitConsumer {
       channel.nack(message, false, false);
       return;
     }
+    this.#unsettled.add(message.fields.deliveryTag);
     this.#drain.push({ message, job });
   }
 
@@ -133,6 +136,7 @@ export class RabbitConsumer {
   #lost(): void {
     this.#channel = null;
     this.#consumerTag = null;
+    this.#unsettled.clear();
     this.#drain.clear();
   }
 
@@ -152,14 +156,23 @@ export class RabbitConsumer {
     }
   }
 
-  /** Acknowledges the messages of a batch, or gives them back to the broker, which counts them as redelivered. */
+  /**
+   * Acknowledges the messages of a batch, or gives them back to the broker, which counts them as redelivered. One frame
+   * settles all of them that nothing unsettled came before.
+   */
   #settle(batch: readonly Delivery[], isDone: boolean): void {
     const channel = this.#channel;
     if (channel === null) return;
+    for (const { message } of batch) this.#unsettled.delete(message.fields.deliveryTag);
+    const [oldest = Number.POSITIVE_INFINITY] = this.#unsettled;
+    const isBehind = ({ message }: Delivery): boolean => message.fields.deliveryTag > oldest;
+    const lastOfRun = batch.findLastIndex((delivery) => !isBehind(delivery));
     try {
-      for (const { message } of batch) {
-        if (isDone) channel.ack(message);
-        else channel.nack(message, false, true);
+      for (const [index, { message }] of batch.entries()) {
+        if (index < lastOfRun) continue;
+        const upTo = index === lastOfRun;
+        if (isDone) channel.ack(message, upTo);
+        else channel.nack(message, upTo, true);
       }
     } catch {
       // The channel ended a moment ago: the broker hands the jobs out again.

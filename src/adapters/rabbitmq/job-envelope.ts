@@ -30,7 +30,7 @@ export function decodeJob(content: Buffer): LeasedJob | null {
 function parseObject(content: Buffer): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(content.toString());
-    return typeof value === 'object' && value !== null ? { ...value } : null;
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
     return null;
   }
