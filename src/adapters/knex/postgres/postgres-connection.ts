@@ -177,14 +177,14 @@ export class PostgresConnection implements Connection {
   ): Promise<readonly (readonly Row[])[]> {
     const sql = this.#bulk(batch, () => {
       const select = batch.select.replace(/:(\w+)/g, 'keys.$1');
-      const given = recordset({ ...batch.columns, [ORDINAL]: 'bigint' }, 'keys');
+      const names = Object.keys(batch.columns).join(', ');
+      const given = `ROWS FROM (${recordset(batch.columns, '')}) WITH ORDINALITY AS keys (${names}, ${ORDINAL})`;
       // OFFSET forces one search per key: the planner knows no statistics of the keys and would join tables instead.
       return `SELECT keys.${ORDINAL}, found.* FROM ${given} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
     });
-    const numbered = keys.map((key, index) => ({ ...key, [ORDINAL]: index }));
-    const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(numbered)]));
+    const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(keys)]));
     const found = keys.map((): Row[] => []);
-    for (const row of rows) found[row[ORDINAL] as number]?.push(row);
+    for (const row of rows) found[(row[ORDINAL] as number) - 1]?.push(row);
     return found;
   }
 

@@ -54,28 +54,29 @@ export class SqlSubmissionStore implements SubmissionStore {
     expiresAt: number,
   ): Promise<readonly (IdentifiedReceipt & AttemptRef)[]> {
     if (submissions.length === 0) return [];
-    const latest = new Map(submissions.map((submission) => [nameOf(submission), submission]));
-    await this.#session.insert(
-      RECORD,
-      [...latest.values()].map((submission) => ({
-        ...keyOf(submission),
+    const rows = new Map<string, RowOf<keyof typeof RECORD.columns>>();
+    for (const submission of submissions) {
+      rows.set(nameOf(submission), {
+        channel: submission.channel,
+        provider_message_id: submission.providerMessageId,
         sms_id: submission.smsId,
         attempt_number: submission.attemptNumber,
         expires_at: expiresAt,
-      })),
-    );
+      });
+    }
+    await this.#session.insert(RECORD, [...rows.values()]);
     const smsIds = [...new Set(submissions.map(({ smsId }) => smsId))];
-    const rows = await this.#session.query(
+    const parked = await this.#session.query(
       `SELECT channel, provider_message_id, sms_id, attempt_number, parked_receipts FROM submissions
        WHERE sms_id = ANY(?) AND parked_receipts IS NOT NULL ORDER BY channel, provider_message_id`,
       [smsIds],
     );
-    if (rows.length === 0) return [];
+    if (parked.length === 0) return [];
     await this.#session.execute(
       'UPDATE submissions SET parked_receipts = NULL WHERE sms_id = ANY(?) AND parked_receipts IS NOT NULL',
       [smsIds],
     );
-    return rows.flatMap((row) =>
+    return parked.flatMap((row) =>
       parkedIn(row).map((receipt) => ({
         channel: row.channel as Channel,
         providerMessageId: row.provider_message_id as string,
