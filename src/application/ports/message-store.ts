@@ -6,7 +6,10 @@ export interface MessageStore {
   insert(messages: readonly Message[]): Promise<void>;
   /** The messages that exist, in the order of their ids, locked until the transaction ends. */
   lock(smsIds: readonly string[]): Promise<readonly Message[]>;
-  /** Writes what a message event can change: content, attempts, status, finality, times, reason. */
+  /**
+   * Writes what a message event can change: attempts, status, time of sending, reason; of a final message also its content,
+   * which is masked then, and its finality.
+   */
   save(messages: readonly Message[]): Promise<void>;
   /** A project's message, or null when it is unknown or another's. */
   find(projectId: string, smsId: string): Promise<Message | null>;

@@ -10,14 +10,19 @@ import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
-const CHANGING_COLUMNS = {
-  content: 'text',
+/** What changes while a message is on its way. */
+const OPEN_COLUMNS = {
   attempts: 'text',
   status: 'text',
-  is_final: 'bigint',
   sent_at: 'bigint',
-  final_at: 'bigint',
   error_reason: 'text',
+} as const;
+
+const CHANGING_COLUMNS = {
+  ...OPEN_COLUMNS,
+  content: 'text',
+  is_final: 'bigint',
+  final_at: 'bigint',
 } as const;
 
 const INSERT = {
@@ -41,12 +46,14 @@ const INSERT = {
   orderBy: 'sms_id',
 } as const satisfies Insert<string>;
 
-const SAVE = {
+const SAVE_OPEN = {
   table: 'messages',
   key: { sms_id: 'text' },
-  columns: CHANGING_COLUMNS,
+  columns: OPEN_COLUMNS,
   mode: 'set',
 } as const satisfies Update<string, string>;
+
+const SAVE_FINAL = { ...SAVE_OPEN, columns: CHANGING_COLUMNS } as const satisfies Update<string, string>;
 
 const ACCEPTED_AT = {
   columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
@@ -81,10 +88,18 @@ export class SqlMessageStore implements MessageStore {
   }
 
   async save(messages: readonly Message[]): Promise<void> {
-    await this.#session.update(
-      SAVE,
-      messages.map((message) => ({ sms_id: message.smsId, ...changingColumns(message) })),
-    );
+    const open = messages.filter(({ isFinal }) => !isFinal);
+    const final = messages.filter(({ isFinal }) => isFinal);
+    await Promise.all([
+      this.#session.update(
+        SAVE_OPEN,
+        open.map((message) => ({ sms_id: message.smsId, ...openColumns(message) })),
+      ),
+      this.#session.update(
+        SAVE_FINAL,
+        final.map((message) => ({ sms_id: message.smsId, ...changingColumns(message) })),
+      ),
+    ]);
   }
 
   async find(projectId: string, smsId: string): Promise<Message | null> {
@@ -130,15 +145,24 @@ function unchangingColumns(
   };
 }
 
-function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS> {
+function openColumns(message: Message): RowOf<keyof typeof OPEN_COLUMNS> {
   return {
-    content: JSON.stringify(message.content),
     attempts: JSON.stringify(message.attempts),
     status: message.status,
-    is_final: message.isFinal ? 1 : 0,
     sent_at: message.sentAt,
-    final_at: message.finalAt,
     error_reason: message.errorReason,
+  };
+}
+
+function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS> {
+  return {
+    attempts: JSON.stringify(message.attempts),
+    status: message.status,
+    sent_at: message.sentAt,
+    error_reason: message.errorReason,
+    content: JSON.stringify(message.content),
+    is_final: message.isFinal ? 1 : 0,
+    final_at: message.finalAt,
   };
 }
 
