@@ -122,7 +122,10 @@ function registerPath(
   const registration = app.route([path, `/api${path}`]);
   for (const { route, envelope } of samePath) {
     const endpoint = new Endpoint(route, envelope, writer, shedder);
-    registration[route.method]((request: Request, response: Response) => endpoint.serve(request, response));
+    registration[route.method]((request: Request, response: Response) => {
+      // Not returned: the router would watch the promise, which never rejects.
+      void endpoint.serve(request, response);
+    });
   }
   const methods = methodsOf(samePath);
   const allow = methods.join(', ');

@@ -31,14 +31,13 @@ function checkedText(
   min: number,
   max: number,
   forbidden: RegExp,
-  normalise: (text: string) => string = (text) => text,
+  normalise?: (text: string) => string,
 ) {
   const bounds = min === 0 ? `at most ${max}` : `${min} to ${max}`;
-  return z
-    .string({
-      error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be a string`),
-    })
-    .overwrite(normalise)
+  const text = z.string({
+    error: ({ input }) => (input === undefined ? `${name} is required` : `${name} must be a string`),
+  });
+  return (normalise === undefined ? text : text.overwrite(normalise))
     .refine((text) => text.length >= min && text.length <= max, {
       error: `${name} must be ${bounds} characters long`,
     })
