@@ -20,6 +20,7 @@ describe('a live project', () => {
     }
     const auto = await service.request('/sms', { body: verification(NUMBER) });
     expect([auto.status, auto.headers.get('x-error-code')]).toEqual([400, 'unsupported-destination']);
+    expect(auto.body).toEqual({ error: 'No channel that carries this message is available to this project' });
     expect((await service.request('/info')).body).toMatchObject({ credit: 15_000 });
     expect(service.inbox.all()).toEqual([]);
     await service.assertQuiet();

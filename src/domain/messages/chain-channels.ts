@@ -15,8 +15,8 @@ export type ChainRejection =
   | { readonly kind: 'unsupported-content'; readonly channels: readonly Channel[] }
   /** The request names a channel that has no provider. */
   | { readonly kind: 'channel-not-available'; readonly channel: Channel }
-  /** A channel has no price for the destination. */
-  | { readonly kind: 'unsupported-destination' };
+  /** `auto` has no channel that is available, or a channel has no price for the destination. */
+  | { readonly kind: 'unsupported-destination'; readonly missing: 'channel' | 'price' };
 
 /**
  * The channels a request goes through. `auto` takes those that are available and have a price; a named chain is rejected
@@ -28,18 +28,18 @@ export function decideChain(
   prices: ChannelPrices,
 ): Chain | ChainRejection {
   const asked = channelsOf(request);
-  const channels =
-    request.provider === 'auto'
-      ? asked.filter((channel) => available.includes(channel) && prices[channel] !== undefined)
-      : asked;
-  if (channels.length === 0) return { kind: 'unsupported-destination' };
+  const isAuto = request.provider === 'auto';
+  const usable = isAuto ? asked.filter((channel) => available.includes(channel)) : asked;
+  if (usable.length === 0) return { kind: 'unsupported-destination', missing: 'channel' };
+  const channels = isAuto ? usable.filter((channel) => prices[channel] !== undefined) : usable;
+  if (channels.length === 0) return { kind: 'unsupported-destination', missing: 'price' };
   const capable = channels.filter((channel) => canCarry(channel, request.content));
   if (capable.length === 0) return { kind: 'unsupported-content', channels };
   const missing = channels.find((channel) => !available.includes(channel));
   if (missing !== undefined) return { kind: 'channel-not-available', channel: missing };
   return capable.every((channel) => prices[channel] !== undefined)
     ? { kind: 'chain', channels, capable }
-    : { kind: 'unsupported-destination' };
+    : { kind: 'unsupported-destination', missing: 'price' };
 }
 
 /**

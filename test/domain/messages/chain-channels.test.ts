@@ -8,6 +8,7 @@ import { aCode, aSendRequest, aTemplateContent, aText } from '../../support/buil
 
 const PRICES = { whatsapp: iqd(60), telegram: iqd(40), sms: iqd(80) };
 const ABROAD = { whatsapp: iqd(60), telegram: iqd(40) };
+const NO_PRICE = { kind: 'unsupported-destination', missing: 'price' };
 
 const decide = (
   provider: Provider,
@@ -50,8 +51,11 @@ describe('the chain of auto', () => {
   });
 
   it('auto is rejected as an unsupported destination when no channel is left', () => {
-    expect(decide('auto', aCode(), [])).toEqual({ kind: 'unsupported-destination' });
-    expect(decide('auto', aText(), ['sms'], ABROAD)).toEqual({ kind: 'unsupported-destination' });
+    const noChannel = { kind: 'unsupported-destination', missing: 'channel' };
+    expect(decide('auto', aCode(), [])).toEqual(noChannel);
+    expect(decide('auto', aText(), ['telegram'])).toEqual(noChannel);
+    expect(decide('auto', aText(), ['sms'], ABROAD)).toEqual(NO_PRICE);
+    expect(decide('auto', aCode(), CHANNELS, {})).toEqual(NO_PRICE);
   });
 
   it('auto is rejected for its content when the channels that are left cannot carry it', () => {
@@ -75,7 +79,7 @@ describe('a named chain', () => {
   });
 
   it('a named chain is rejected when a channel that can carry the message has no price', () => {
-    expect(decide('whatsapp-sms', aCode(), CHANNELS, ABROAD)).toEqual({ kind: 'unsupported-destination' });
+    expect(decide('whatsapp-sms', aCode(), CHANNELS, ABROAD)).toEqual(NO_PRICE);
     expect(decide('whatsapp', aCode(), CHANNELS, ABROAD)).toMatchObject({ channels: ['whatsapp'] });
   });
 

@@ -83,7 +83,10 @@ describe('an accepted send', () => {
 
   it('a destination without a price is an unsupported destination', () => {
     const request = aSendRequest({ provider: 'sms', phoneNumber: aPhoneNumber('4915112345678') });
-    expect(decideSend(aSendState(), request, NOW)).toEqual({ kind: 'unsupported-destination' });
+    expect(decideSend(aSendState(), request, NOW)).toEqual({
+      kind: 'unsupported-destination',
+      missing: 'price',
+    });
   });
 
   it('a template whose category has no price is rejected', () => {
@@ -91,6 +94,7 @@ describe('an accepted send', () => {
     const whatsappBusinesses = [aWhatsappBusiness({ whatsappAccounts: [aWhatsappAccount({ templates })] })];
     expect(decideSend(aSendState({ whatsappBusinesses }), aTemplateRequest(), NOW)).toEqual({
       kind: 'unsupported-destination',
+      missing: 'price',
     });
   });
 

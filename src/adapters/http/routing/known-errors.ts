@@ -132,7 +132,12 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'channel-not-available':
       return badRequest(rejection.kind, `The channel ${rejection.channel} is not available to this project`);
     case 'unsupported-destination':
-      return badRequest(rejection.kind, 'Messages to this country are not supported');
+      return badRequest(
+        rejection.kind,
+        rejection.missing === 'price'
+          ? 'Messages to this country are not supported'
+          : 'No channel that carries this message is available to this project',
+      );
     case 'test-number':
       return badRequest(rejection.kind, 'Test numbers work with sk_dev keys only');
     case 'whatsapp-account-not-found':

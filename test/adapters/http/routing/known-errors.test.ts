@@ -71,7 +71,11 @@ const REJECTIONS: readonly Row[] = [
     { kind: 'channel-not-available', channel: 'telegram' },
     'The channel telegram is not available to this project',
   ),
-  text({ kind: 'unsupported-destination' }, 'Messages to this country are not supported'),
+  text({ kind: 'unsupported-destination', missing: 'price' }, 'Messages to this country are not supported'),
+  text(
+    { kind: 'unsupported-destination', missing: 'channel' },
+    'No channel that carries this message is available to this project',
+  ),
   text({ kind: 'test-number' }, 'Test numbers work with sk_dev keys only'),
   text({ kind: 'whatsapp-account-not-found' }, 'whatsappAccountId is not one of the project'),
   text({ kind: 'whatsapp-phone-not-found', within: 'project' }, 'whatsappPhoneId is not one of the project'),
