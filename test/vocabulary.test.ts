@@ -24,37 +24,11 @@ const EXCEPTIONS: readonly Exception[] = [
       reason: 'A migration that has run keeps the old names of tables, columns and JSON keys.',
     }),
   ),
-  { path: 'src/adapters/http/families/health.ts', word: 'answers', reason: 'A text of the interface.' },
-  { path: 'src/adapters/http/routing/known-errors.ts', word: 'answered', reason: 'A text of the interface.' },
-  { path: 'src/application/check-health.ts', word: 'answer', reason: 'A text of the interface.' },
-  { path: 'src/application/check-health.ts', word: 'answers', reason: 'A text of the interface.' },
-  {
-    path: 'test/application/check-health.test.ts',
-    word: 'answer',
-    reason: 'It repeats a text of the interface.',
-  },
-  {
-    path: 'test/application/check-health.test.ts',
-    word: 'answers',
-    reason: 'It repeats a text of the interface.',
-  },
-  {
-    path: 'test/processes/database-away.test.ts',
-    word: 'answer',
-    reason: 'It repeats a text of the interface.',
-  },
   ...['lane', 'lanes', 'step', 'steps', 'fence', 'buried', 'refused', 'answers'].map((word) => ({
     path: 'test/adapters/knex/migrations.test.ts',
     word,
     reason: 'It inserts rows as an earlier version stored them.',
   })),
-  ...['http/routing/error-envelope', 'http/routing/known-errors', 'http/server/floods'].map((name) => ({
-    path: `test/adapters/${name}.test.ts`,
-    word: 'answered',
-    reason: 'It repeats a text of the interface.',
-  })),
-  { path: 'docs/api.md', word: 'answers', reason: 'It repeats a text of the interface.' },
-  { path: 'docs/api.md', word: 'answered', reason: 'It repeats a text of the interface.' },
 ];
 
 /** The rules themselves name the words. */

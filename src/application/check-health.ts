@@ -89,14 +89,14 @@ export class CheckHealth {
       work = await unitOfWork.read((stores) => this.#work(stores));
     } catch {
       return {
-        database: { name: 'database', ok: false, critical: true, detail: 'does not answer' },
+        database: { name: 'database', ok: false, critical: true, detail: 'does not respond' },
         work: [
           { name: 'jobs', ...UNKNOWN },
           { name: 'workers', ...UNKNOWN },
         ],
       };
     }
-    const health = { database: { name: 'database', ok: true, critical: true, detail: 'answers' }, work };
+    const health = { database: { name: 'database', ok: true, critical: true, detail: 'responds' }, work };
     this.#lastGoodCheck = { health, at: clock.now() };
     return health;
   }

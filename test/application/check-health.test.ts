@@ -3,8 +3,8 @@ import { CheckHealth, HEALTH_FRESH_MS, JOBS_WAIT_MAX_MS } from '../../src/applic
 import { type ApplicationWorld, openApplication } from '../support/application-world.ts';
 import { anSmsId, NOW } from '../support/builders.ts';
 
-const WELL = { name: 'database', ok: true, critical: true, detail: 'answers' };
-const DOWN = { name: 'database', ok: false, critical: true, detail: 'does not answer' };
+const WELL = { name: 'database', ok: true, critical: true, detail: 'responds' };
+const DOWN = { name: 'database', ok: false, critical: true, detail: 'does not respond' };
 const QUEUE = { name: 'queue', ok: true, critical: false, detail: 'carries jobs' };
 
 const JOBS = { name: 'jobs', ok: true, critical: false, detail: 'none due' };

@@ -55,7 +55,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
         body: {
           status: 'not-ready',
           dependencies: [
-            { name: 'database', ok: false, critical: true, detail: 'does not answer' },
+            { name: 'database', ok: false, critical: true, detail: 'does not respond' },
             { name: 'queue', ok: true, critical: false, detail: 'carries jobs' },
             { name: 'jobs', ok: false, critical: false, detail: 'unknown while the database is away' },
             { name: 'workers', ok: false, critical: false, detail: 'unknown while the database is away' },

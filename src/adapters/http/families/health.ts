@@ -24,7 +24,7 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     method: 'get',
     path: '/healthz',
     operationId: 'liveness',
-    summary: 'Whether the process answers',
+    summary: 'Whether the process replies',
     admission: anyone,
     ok: { description: 'It does', schema: alive },
     // An orchestrator would restart a process that is merely busy.

@@ -53,7 +53,7 @@ export const MALFORMED_REQUEST: HttpError = {
 export const OVERLOADED: HttpError = {
   status: 503,
   code: 'overloaded',
-  text: 'Too many requests are being answered, try again shortly',
+  text: 'Too many requests are being served, try again shortly',
   headers: ['Retry-After', '1'],
 };
 export const INTERNAL_ERROR: HttpError = {

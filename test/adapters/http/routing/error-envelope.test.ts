@@ -107,7 +107,7 @@ it('puts the 503 of an overloaded process into the envelope of the family', asyn
   const first = world.post('/campaigns', { name: 'Eid' });
   let second = await world.post('/campaigns', {});
   while (second.status !== 503) second = await world.post('/campaigns', {});
-  expect(second.body).toEqual(failure('Too many requests are being answered, try again shortly'));
+  expect(second.body).toEqual(failure('Too many requests are being served, try again shortly'));
   release();
   expect((await first).status).toBe(200);
 });

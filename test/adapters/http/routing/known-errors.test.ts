@@ -11,7 +11,7 @@ const text = (rejection: Rejection, error: string): Row => [rejection, 400, { er
 const REJECTIONS: readonly Row[] = [
   [{ kind: 'unauthorized' }, 401, { message: 'Unauthorized, please use your project api key' }],
   [{ kind: 'ip-not-allowed' }, 403, { message: 'This IP address is not allowed' }],
-  [{ kind: 'overloaded' }, 503, { message: 'Too many requests are being answered, try again shortly' }],
+  [{ kind: 'overloaded' }, 503, { message: 'Too many requests are being served, try again shortly' }],
   [{ kind: 'message-not-found' }, 404, { message: 'SMS not found' }],
   [
     { kind: 'idempotency-conflict' },

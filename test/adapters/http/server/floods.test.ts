@@ -7,7 +7,7 @@ import { RawConnection } from '../raw-connection.ts';
 
 const BODY = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
 const KEY = `Authorization: Bearer ${DEV_KEY}`;
-const OVERLOADED = { message: 'Too many requests are being answered, try again shortly' };
+const OVERLOADED = { message: 'Too many requests are being served, try again shortly' };
 const MEGABYTE = 1024 * 1024;
 const FLOOD = 20_000;
 const SERVED_AT_A_TIME = 16;
