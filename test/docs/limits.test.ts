@@ -76,7 +76,12 @@ describe('the limits of one process in docs/performance.md', () => {
     const [rows = []] = tables(new Page('docs/performance.md').section('## Limits of one process'));
     const limits = DELIVERY_LIMITS;
     expect(rows.map(([limit, value]) => [limit, value])).toEqual([
-      ['requests served at a time', `${number(SERVER_LIMITS.requestsMax)}; more get 503 \`overloaded\``],
+      [
+        'requests served at a time',
+        `${number(SERVER_LIMITS.requestsPerProjectMax)} of one project, ` +
+          `${number(SERVER_LIMITS.requestsPerAddressMax)} of one address, ` +
+          `${number(SERVER_LIMITS.requestsMax)} in all; more get 503 \`overloaded\``,
+      ],
       [
         'requests of one connection served at a time',
         `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait unread`,

@@ -67,7 +67,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.maxConnections = limits.connectionsMax;
   const connections = connectionsOf(server);
 
-  const shedder = new LoadShedder(limits.requestsMax);
+  const shedder = new LoadShedder(limits);
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply });
   const openApi = openApiDocument(options.families);

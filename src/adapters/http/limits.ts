@@ -37,6 +37,10 @@ export interface ServerLimits {
   readonly connectionRequestsMax: number;
   /** Requests of the whole process that are served at a time; more get 503. */
   readonly requestsMax: number;
+  /** Those of one project, whose bodies may still be on their way; more get 503. */
+  readonly requestsPerProjectMax: number;
+  /** Those of one address, likewise. A proxy that is not trusted is one address for everybody behind it. */
+  readonly requestsPerAddressMax: number;
   /** How often an event stream gets a comment, so that proxies see that it lives. */
   readonly eventHeartbeatMs: number;
 }
@@ -51,5 +55,7 @@ export const SERVER_LIMITS: ServerLimits = {
   connectionsMax: 10_000,
   connectionRequestsMax: 16,
   requestsMax: 4_000,
+  requestsPerProjectMax: 1_000,
+  requestsPerAddressMax: 2_000,
   eventHeartbeatMs: 15_000,
 };

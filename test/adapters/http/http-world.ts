@@ -26,6 +26,8 @@ export interface Call {
   readonly body?: string | Buffer;
   /** Without the project's key. */
   readonly keyless?: boolean;
+  /** The address that the request comes from. */
+  readonly from?: string;
 }
 
 export interface WorldOptions extends Partial<HttpServerOptions> {
@@ -74,12 +76,13 @@ export class HttpWorld {
   async call(
     method: string,
     path: string,
-    { headers = {}, body, keyless = false }: Call = {},
+    { headers = {}, body, keyless = false, from = '127.0.0.1' }: Call = {},
   ): Promise<Reply> {
     const key = keyless ? {} : { authorization: `Bearer ${DEV_KEY}` };
     const request = httpRequest({
       port: this.port,
       host: '127.0.0.1',
+      localAddress: from,
       method,
       path,
       headers: { ...key, ...headers },

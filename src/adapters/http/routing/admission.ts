@@ -57,11 +57,12 @@ export function projectKey(
     scheme: PROJECT_KEY,
     errors: [UNAUTHORIZED, ADDRESS_NOT_ALLOWED],
     readsBody: false,
-    async admit({ headers }, { address, network }) {
-      const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), network);
-      if (!isAddressAllowed(project.settings, endpoint, address, isListed)) {
+    async admit({ headers }, place) {
+      const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), place.network);
+      if (!isAddressAllowed(project.settings, endpoint, place.address, isListed)) {
         throw new Rejected({ kind: 'ip-not-allowed' });
       }
+      place.claimFor(project.id);
       return project;
     },
   };

@@ -1,10 +1,12 @@
-/** The place of a request among those that the process serves at a time. */
+/** The place of a request among those that the process serves at a time, in all, of its address and of its project. */
 export interface Place {
   /** The address of the client. */
   readonly address: string | undefined;
   /** What that address counts as in limits by address. */
   readonly network: string;
-  /** The request waits for its caller, and is not counted meanwhile. */
+  /** Counts the request as one of the project. Throws `RequestRejected` with 503 when that has as many as it may. */
+  claimFor(projectId: string): void;
+  /** The request waits for its caller. Meanwhile it counts for its address and its project only. */
   leave(): void;
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */
   comeBack(): void;

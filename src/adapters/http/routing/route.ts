@@ -166,18 +166,12 @@ export function route<
   const { admission } = documentation;
   const mediaType = body === undefined ? rawBody?.mediaType : JSON_TYPE;
 
-  const receive = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    place: Place,
-  ): Promise<Buffer> => {
+  const receive = (request: IncomingMessage, response: ServerResponse, place: Place): Promise<Buffer> => {
     checkAnnouncedSize(request, bodyBytesMax);
     if (mediaType !== undefined) checkMediaType(request, mediaType);
     // A caller who sends slowly holds a connection, not a place.
     place.leave();
-    const bytes = await readBytes(request, response, bodyBytesMax);
-    place.comeBack();
-    return bytes;
+    return readBytes(request, response, bodyBytesMax);
   };
 
   return {
@@ -186,10 +180,16 @@ export function route<
     body: body ?? null,
     rawBody: rawBody ?? null,
     async serve(request, response, params, place) {
-      const signed = admission.readsBody ? await receive(request, response, place) : NO_BYTES;
-      const caller = await admission.admit(request, place, signed);
-      const isUnread = mediaType !== undefined && !admission.readsBody;
-      const bytes = isUnread ? await receive(request, response, place) : signed;
+      let bytes: Buffer = NO_BYTES;
+      if (admission.readsBody) {
+        bytes = await receive(request, response, place);
+        place.comeBack();
+      }
+      const caller = await admission.admit(request, place, bytes);
+      if (mediaType !== undefined && !admission.readsBody) {
+        bytes = await receive(request, response, place);
+        place.comeBack();
+      }
       const json = body === undefined ? undefined : parseJson(bytes);
       const fields = (body === undefined ? undefined : checked(body, json)) as z.output<Body>;
       const unknown = unknownFields(json, fields);

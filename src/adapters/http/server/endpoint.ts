@@ -4,7 +4,7 @@ import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http
 import type { HttpReply } from '../routing/http-reply.ts';
 import { httpErrorOf, INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
 import type { PathParams, Route } from '../routing/route.ts';
-import type { LoadShedder } from './load-shedder.ts';
+import { FreePlace, type LoadShedder } from './load-shedder.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 
 /** A route on its server: sheds load, and puts errors into the envelope of the family. */
@@ -28,11 +28,13 @@ export class Endpoint {
   /** Never rejects. */
   async serve(request: Request, response: Response): Promise<void> {
     const context = this.#writer.begin(request, response, this.#route.path);
-    if (this.#shedder.isFull && this.#route.bypassesLoadShedding !== true) {
+    const address = clientAddressOf(request);
+    const isFree = this.#route.bypassesLoadShedding === true;
+    const place = isFree ? new FreePlace(address) : this.#shedder.begin(address);
+    if (place === null) {
       this.#writer.write(context, this.#overloaded);
       return;
     }
-    const place = this.#shedder.begin(clientAddressOf(request));
     try {
       let reply: HttpReply;
       try {
@@ -40,7 +42,7 @@ export class Endpoint {
       } catch (thrown) {
         reply = this.#errorReplyTo(thrown);
       } finally {
-        place.leave();
+        place.end();
       }
       this.#writer.write(context, reply);
     } catch (error) {

@@ -1,54 +1,105 @@
+import { InFlight } from '../../../application/in-flight.ts';
+import type { ServerLimits } from '../limits.ts';
 import { networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
 
-/** Counts the requests that are being served, whatever connection they came over. */
+type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
+
+/** Counts the requests that are being served: in all, by project and by address. */
 export class LoadShedder {
   readonly #max: number;
+  readonly #byAddress: InFlight;
+  readonly #byProject: InFlight;
   #count = 0;
 
-  constructor(max: number) {
-    this.#max = max;
+  constructor({ requestsMax, requestsPerAddressMax, requestsPerProjectMax }: Limits) {
+    this.#max = requestsMax;
+    this.#byAddress = new InFlight(requestsPerAddressMax);
+    this.#byProject = new InFlight(requestsPerProjectMax);
   }
 
-  get isFull(): boolean {
-    return this.#count >= this.#max;
+  /** The place of a new request; null when the process or the address has as many as it may. */
+  begin(address: string | undefined): CountedPlace | null {
+    if (this.#count >= this.#max) return null;
+    const network = networkOf(address);
+    if (!this.#byAddress.tryBegin(network)) return null;
+    this.#count += 1;
+    return new CountedPlace(this, address, network);
   }
 
-  /** The place of a new request, which is counted from now on. The caller has asked `isFull` first. */
-  begin(address: string | undefined): RequestPlace {
-    return new RequestPlace(this, address);
+  /** Whether there was a place in all, which is taken then. */
+  tryTake(): boolean {
+    if (this.#count >= this.#max) return false;
+    this.#count += 1;
+    return true;
   }
 
-  add(requests: 1 | -1): void {
-    this.#count += requests;
+  release(): void {
+    this.#count -= 1;
+  }
+
+  /** Whether the project may have one more, which is counted then. */
+  tryClaim(projectId: string): boolean {
+    return this.#byProject.tryBegin(projectId);
+  }
+
+  end(network: string, projectId: string | null): void {
+    this.#byAddress.end(network);
+    if (projectId !== null) this.#byProject.end(projectId);
   }
 }
 
 /** The place of one request. */
-class RequestPlace implements Place {
+export class CountedPlace implements Place {
   readonly address: string | undefined;
   readonly network: string;
   readonly #shedder: LoadShedder;
-  #isCounted = true;
+  #projectId: string | null = null;
+  #isTaken = true;
 
-  constructor(shedder: LoadShedder, address: string | undefined) {
+  constructor(shedder: LoadShedder, address: string | undefined, network: string) {
     this.address = address;
-    this.network = networkOf(address);
+    this.network = network;
     this.#shedder = shedder;
-    shedder.add(1);
+  }
+
+  claimFor(projectId: string): void {
+    if (!this.#shedder.tryClaim(projectId)) throw new RequestRejected(OVERLOADED);
+    this.#projectId = projectId;
   }
 
   leave(): void {
-    if (!this.#isCounted) return;
-    this.#isCounted = false;
-    this.#shedder.add(-1);
+    if (!this.#isTaken) return;
+    this.#isTaken = false;
+    this.#shedder.release();
   }
 
   comeBack(): void {
-    if (this.#shedder.isFull) throw new RequestRejected(OVERLOADED);
-    this.#isCounted = true;
-    this.#shedder.add(1);
+    if (!this.#shedder.tryTake()) throw new RequestRejected(OVERLOADED);
+    this.#isTaken = true;
   }
+
+  /** Call it once, when the work on the request is over; its reply may still be on its way to a slow client. */
+  end(): void {
+    this.leave();
+    this.#shedder.end(this.network, this.#projectId);
+  }
+}
+
+/** The place of a request that is served however many there are. */
+export class FreePlace implements Place {
+  readonly address: string | undefined;
+  readonly network: string;
+
+  constructor(address: string | undefined) {
+    this.address = address;
+    this.network = networkOf(address);
+  }
+
+  claimFor(): void {}
+  leave(): void {}
+  comeBack(): void {}
+  end(): void {}
 }

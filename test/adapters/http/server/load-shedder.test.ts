@@ -1,5 +1,5 @@
-import { afterEach, expect, it } from 'vitest';
-import { DEV_KEY } from '../../../support/builders.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { aProject, DEV_KEY } from '../../../support/builders.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
 
@@ -63,4 +63,64 @@ it('a request is rejected with 503 when the process is full by the time its body
   expect((await Promise.all(served)).map(({ status }) => status)).toEqual([200, 200]);
   expect((await world.post('/sms', SOUND)).status).toBe(200);
   connection.destroy();
+});
+
+describe('the requests of one project or one address', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  let openGate: () => void;
+
+  async function start(limits: { requestsPerProjectMax?: number; requestsPerAddressMax?: number }) {
+    world = await new HttpWorld({ limits }).open();
+    world.api.gate = new Promise((resolve) => {
+      openGate = resolve;
+    });
+  }
+  const send = () => world.post('/sms', SOUND);
+
+  it('a project with as many requests as it may have gets 503, and other projects are served', async () => {
+    await start({ requestsPerProjectMax: 2 });
+    const served = [send(), send()];
+    while (world.api.sent.length < 2) await world.call('GET', '/healthz');
+    const rejected = await send();
+    expect([rejected.status, rejected.headers['x-error-code'], rejected.headers['retry-after']]).toEqual([
+      503,
+      'overloaded',
+      '1',
+    ]);
+    world.api.project = aProject({ id: '664abc0000000000000000ff', environment: 'dev' });
+    expect((await world.call('GET', '/info')).status).toBe(200);
+    openGate();
+    expect((await Promise.all(served)).map(({ status }) => status)).toEqual([200, 200]);
+    world.api.project = aProject({ environment: 'dev' });
+    expect((await send()).status).toBe(200);
+  });
+
+  it('an address with as many requests as it may have gets 503 before its key is checked, and others are served', async () => {
+    await start({ requestsPerAddressMax: 2 });
+    const served = [send(), send()];
+    while (world.api.sent.length < 2) await world.call('GET', '/healthz', { from: '127.0.0.2' });
+    const rejected = await world.call('GET', '/info', { keyless: true });
+    expect([rejected.status, rejected.headers['x-error-code'], rejected.headers['retry-after']]).toEqual([
+      503,
+      'overloaded',
+      '1',
+    ]);
+    expect((await world.call('GET', '/healthz')).status).toBe(200);
+    expect((await world.call('GET', '/info', { from: '127.0.0.2' })).status).toBe(200);
+    openGate();
+    expect((await Promise.all(served)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await world.call('GET', '/info')).status).toBe(200);
+  });
+
+  it('a project holds its places while its bodies are on their way, and gives them back when the caller leaves', async () => {
+    await start({ requestsPerProjectMax: 2 });
+    openGate();
+    const slow = [await slowSend(), await slowSend()];
+    const send503 = await world.call('POST', '/sms', { headers: JSON_TYPE, body: BODY });
+    expect(send503.status).toBe(503);
+    for (const connection of slow) connection.destroy();
+    let reply = await send();
+    while (reply.status === 503) reply = await send();
+    expect(reply.status).toBe(200);
+  });
 });
