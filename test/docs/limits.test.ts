@@ -86,7 +86,11 @@ describe('the limits of one process in docs/performance.md', () => {
         'requests of one connection served at a time',
         `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait unread`,
       ],
-      ['connections', number(SERVER_LIMITS.connectionsMax)],
+      [
+        'connections',
+        `${number(SERVER_LIMITS.connectionsMax)}; one more closes the one that has been idle longest, ` +
+          'or is closed when none is idle',
+      ],
       [
         'unknown keys without a checksum looked up at a time',
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,

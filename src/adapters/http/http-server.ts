@@ -12,7 +12,8 @@ import {
   NOT_FOUND,
 } from './routing/known-errors.ts';
 import type { Route, RouteFamily } from './routing/route.ts';
-import { type ClosingTimes, closeGracefully, connectionsOf } from './server/close-gracefully.ts';
+import { type ClosingTimes, closeGracefully } from './server/close-gracefully.ts';
+import { ConnectionTable } from './server/connection-table.ts';
 import { Endpoint } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { fastExpress } from './server/fast-express.ts';
@@ -64,8 +65,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Node's own reply to a missing Host has no body; ours has one.
     requireHostHeader: false,
   });
-  server.maxConnections = limits.connectionsMax;
-  const connections = connectionsOf(server);
+  const connections = new ConnectionTable(server, limits.connectionsMax);
 
   const shedder = new LoadShedder(limits);
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
@@ -77,6 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { serve, openResponses } = pipeliningLimit(
     server,
     limits.connectionRequestsMax,
+    connections,
     requestListener(app, writer),
   );
   server.on('request', serve);
@@ -92,7 +93,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     openApi,
     closeGracefully(times) {
       writer.startClosing();
-      return closeGracefully(server, connections, times);
+      return closeGracefully(server, connections.open, times);
     },
   };
 }

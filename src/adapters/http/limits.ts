@@ -32,6 +32,7 @@ export interface ServerLimits {
   readonly connectionsCheckingIntervalMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly headerBytesMax: number;
+  /** When there are as many, the one that has been idle longest is closed for a new one. */
   readonly connectionsMax: number;
   /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
   readonly connectionRequestsMax: number;

@@ -5,16 +5,6 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 /** A connection that falls idle after the server closed is noticed within this time. */
 const IDLE_CHECK_MS = 25;
 
-/** The open connections of a server, kept up to date. */
-export function connectionsOf(server: Server): ReadonlySet<Socket> {
-  const connections = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
-  return connections;
-}
-
 export interface ClosingTimes {
   /** What has not ended after this time is cut. */
   readonly timeoutMs: number;

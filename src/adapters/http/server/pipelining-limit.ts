@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
+import type { ConnectionTable } from './connection-table.ts';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -28,10 +29,15 @@ interface Connection {
  * request of a chunk at once, and a client that does not wait for responses gets thousands into one. The others
  * wait, so that other connections are served in between, and nothing more is read from the connection meanwhile.
  */
-export function pipeliningLimit(server: Server, requestsMax: number, serve: Serve): PipeliningLimit {
+export function pipeliningLimit(
+  server: Server,
+  requestsMax: number,
+  table: ConnectionTable,
+  serve: Serve,
+): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
   const track = (socket: Socket): Connection => {
-    const connection = trackConnection(socket, requestsMax, serve);
+    const connection = trackConnection(socket, requestsMax, table, serve);
     connections.set(socket, connection);
     return connection;
   };
@@ -41,6 +47,7 @@ export function pipeliningLimit(server: Server, requestsMax: number, serve: Serv
     serve(request, response) {
       const { socket } = request;
       const connection = connections.get(socket) ?? track(socket);
+      if (connection.open.size === 0) table.markBusy(socket);
       connection.open.add(response);
       if (connection.open.size > requestsMax) pause(socket, connection);
       response.on('close', connection.onClose);
@@ -55,7 +62,12 @@ export function pipeliningLimit(server: Server, requestsMax: number, serve: Serv
   };
 }
 
-function trackConnection(socket: Socket, requestsMax: number, serve: Serve): Connection {
+function trackConnection(
+  socket: Socket,
+  requestsMax: number,
+  table: ConnectionTable,
+  serve: Serve,
+): Connection {
   const connection: Connection = {
     open: new Set(),
     served: 0,
@@ -64,6 +76,7 @@ function trackConnection(socket: Socket, requestsMax: number, serve: Serve): Con
     isServingScheduled: false,
     onClose() {
       connection.open.delete(this);
+      if (connection.open.size === 0) table.markIdle(socket);
       connection.served -= 1;
       if (connection.waiting.length > 0) scheduleServing(connection, requestsMax, serve);
       if (connection.isPaused && connection.open.size <= requestsMax) resume(socket, connection);

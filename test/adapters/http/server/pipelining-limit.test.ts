@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { RawConnection } from '../raw-connection.ts';
 
@@ -20,11 +21,16 @@ beforeEach(async () => {
   served = [];
   onServed = () => undefined;
   server = createServer();
-  const { serve } = pipeliningLimit(server, AT_A_TIME, (request, response) => {
-    const path = request.url ?? '';
-    served.push({ path, reply: () => response.end(path) });
-    onServed();
-  });
+  const { serve } = pipeliningLimit(
+    server,
+    AT_A_TIME,
+    new ConnectionTable(server, 10),
+    (request, response) => {
+      const path = request.url ?? '';
+      served.push({ path, reply: () => response.end(path) });
+      onServed();
+    },
+  );
   server.on('request', serve);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
