@@ -4,7 +4,7 @@
 
 import { millisecondsInSecond } from 'date-fns/constants';
 import { nodeHmac } from '../adapters/node/node-hmac.ts';
-import { STANDARD_SECRET_PREFIX, verifyInbound, verifyStandard } from '../domain/webhooks/signer.ts';
+import { hasStandardKey, verifyInbound, verifyStandard } from '../domain/webhooks/signer.ts';
 
 /** Headers as node:http, express or fetch hand them over; names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -47,7 +47,8 @@ function verify(
   secret: string,
   options: VerifyOptions,
 ): boolean {
-  if (typeof secret !== 'string' || secret === '' || secret === STANDARD_SECRET_PREFIX) return false;
+  // Anybody can sign with an empty key.
+  if (typeof secret !== 'string' || !hasStandardKey(secret)) return false;
   const isFresh = (timestampMs: number): boolean =>
     Math.abs((options.now ?? Date.now()) - timestampMs) <= (options.toleranceMs ?? VERIFY_TOLERANCE_MS);
 
