@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
 import type { Channel } from '../domain/shared/channel.ts';
@@ -45,6 +46,8 @@ export interface Config {
   readonly seedFile: string | null;
   readonly providers: ProvidersConfig;
   readonly egress: EgressConfig;
+  /** Addresses or ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly logLevel: string;
 }
 
@@ -89,6 +92,12 @@ const cidrRange = z.string().superRefine((range, context) => {
     context.addIssue(error instanceof Error ? error.message : String(error));
   }
 });
+
+/** A trusted proxy may say that a request comes from any address. */
+const proxies = z
+  .string()
+  .refine(isNetwork, 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24')
+  .refine((entry) => !/\/0+$/.test(entry), 'must not be a range of all addresses');
 
 const database = z.string().transform((url, context): string => {
   if (/^sqlite:./.test(url) || (/^postgres(ql)?:\/\/./.test(url) && URL.canParse(url))) return url;
@@ -180,6 +189,11 @@ const ENTRIES = {
     fallback: '443',
     description: 'ports webhooks may go to',
     schema: list.pipe(z.array(wholeNumber(1, 65_535))),
+  },
+  TRUSTED_PROXIES: {
+    fallback: '',
+    description: 'addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed',
+    schema: list.pipe(z.array(proxies)),
   },
   LOG_LEVEL: {
     fallback: 'info',
@@ -277,6 +291,7 @@ function assemble(parsed: Parsed): Config {
       telegram: parsed.TELEGRAM_PROVIDER,
     },
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
+    trustedProxies: parsed.TRUSTED_PROXIES,
     logLevel: parsed.LOG_LEVEL,
   };
 }

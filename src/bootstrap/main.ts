@@ -70,6 +70,7 @@ async function run(config: Config): Promise<void> {
     providers: config.providers,
     secretKey: secretKeyFor(config),
     egress: config.egress,
+    trustedProxies: config.trustedProxies,
     clock: new SystemClock(),
     logger,
     watchesClock: true,

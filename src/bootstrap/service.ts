@@ -13,6 +13,8 @@ export interface ServiceParts extends ContainerParts {
   /** Whether the clock moves by itself, so that the work loop has to poll. */
   readonly watchesClock: boolean;
   readonly seed: Seed | null;
+  /** None by default. */
+  readonly trustedProxies?: readonly string[];
   readonly observeReply?: (seen: ObservedReply) => void;
 }
 
@@ -47,6 +49,7 @@ export class Service {
       families: routeFamilies(roots, parts.role),
       logger: parts.logger,
       requestIds: () => roots.idSource.hex24(parts.clock.now()),
+      ...(parts.trustedProxies === undefined ? {} : { trustedProxies: parts.trustedProxies }),
       ...(parts.observeReply === undefined ? {} : { observeReply: parts.observeReply }),
     });
   }

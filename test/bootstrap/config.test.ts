@@ -36,6 +36,7 @@ const WHOLE_PORT = 'must be a whole number from 0 to 65535';
 const DATABASE = 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database';
 
 const QUEUE = 'must be empty or amqp://user:password@host';
+const PROXIES = 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24';
 const NO_SUCH_PROVIDER = 'must be simulator (a staging system, nothing is sent) or empty (no such channel)';
 
 /** A bad value for every rule, and the problem that is reported; several for rules with two limits. */
@@ -66,6 +67,10 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['SECRET_KEY', 'a'.repeat(65), 'must be 64 hex characters'],
   ['EGRESS_ALLOW', '10.0.0.0/8,intranet', 'Not a network in CIDR notation: intranet'],
   ['EGRESS_ALLOW', '0.0.0.0/0', 'Too wide to be an exception to the egress guard: 0.0.0.0/0'],
+  ['TRUSTED_PROXIES', '10.0.0.5,proxy', PROXIES],
+  ['TRUSTED_PROXIES', '10.0.0.0/33', PROXIES],
+  ['TRUSTED_PROXIES', '0.0.0.0/0', 'must not be a range of all addresses'],
+  ['TRUSTED_PROXIES', '::/0', 'must not be a range of all addresses'],
   ['EGRESS_PORTS', '443,0', 'must be a whole number from 1 to 65535'],
   ['EGRESS_PORTS', '443;8443', 'must be a whole number from 1 to 65535'],
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
@@ -118,6 +123,7 @@ describe('what is read', () => {
       secretKey: null,
       seedFile: null,
       egress: { allow: [], ports: [443] },
+      trustedProxies: [],
       logLevel: 'info',
     };
     expect(readConfig({})).toMatchObject(defaults);
@@ -154,6 +160,7 @@ describe('what is read', () => {
         SEED_FILE: './seed.json',
         EGRESS_ALLOW: '10.0.0.0/8, fd00::/8',
         EGRESS_PORTS: '443, 8443',
+        TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
         LOG_LEVEL: 'silent',
       }),
     ).toMatchObject({
@@ -170,6 +177,7 @@ describe('what is read', () => {
       secretKey: 'AB'.repeat(32),
       seedFile: './seed.json',
       egress: { allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443] },
+      trustedProxies: ['10.0.0.5', 'fd00::/8'],
       logLevel: 'silent',
     });
   });

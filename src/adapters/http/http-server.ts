@@ -3,6 +3,7 @@ import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { type OpenApi, openApiDocument, openApiRoutes } from './openapi/open-api.ts';
+import { clientAddressBehind } from './routing/client-address.ts';
 import { type ErrorEnvelope, errorReply, usualEnvelope } from './routing/http-error.ts';
 import { ok } from './routing/http-reply.ts';
 import {
@@ -38,6 +39,8 @@ export interface HttpServerOptions {
   /** Told of every reply; for checks, costs nothing when absent. */
   readonly observeReply?: (seen: ObservedReply) => void;
   readonly limits?: Partial<ServerLimits>;
+  /** Addresses or ranges of proxies whose X-Forwarded-For is believed; none by default. */
+  readonly trustedProxies?: readonly string[];
 }
 
 export interface HttpServer {
@@ -67,7 +70,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   const connections = new ConnectionTable(server, limits.connectionsMax);
 
-  const shedder = new LoadShedder(limits);
+  const shedder = new LoadShedder(limits, clientAddressBehind(options.trustedProxies ?? []));
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply });
   const openApi = openApiDocument(options.families);

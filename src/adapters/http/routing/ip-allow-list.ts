@@ -21,18 +21,26 @@ function rulesOf(entries: readonly string[]): BlockList {
   return rules;
 }
 
-function addRule(rules: BlockList, entry: string): void {
+/** Whether an entry is an address or a range that can be read. */
+export function isNetwork(entry: string): boolean {
+  return addRule(new BlockList(), entry);
+}
+
+/** False, and no rule is added, for an entry that cannot be read. */
+function addRule(rules: BlockList, entry: string): boolean {
   const [written = '', bits, ...rest] = entry.split('/');
   const address = unmapped(written);
   const family = familyOf(address);
-  if (family === null || rest.length > 0) return;
+  if (family === null || rest.length > 0) return false;
   if (bits === undefined) {
     rules.addAddress(address, family);
-    return;
+    return true;
   }
   const writtenBits = /^[0-9]{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
   const prefix = address === written ? writtenBits : writtenBits - MAPPED_PREFIX_BITS;
-  if (prefix >= 0 && prefix <= (family === 'ipv4' ? 32 : 128)) rules.addSubnet(address, prefix, family);
+  const fits = prefix >= 0 && prefix <= (family === 'ipv4' ? 32 : 128);
+  if (fits) rules.addSubnet(address, prefix, family);
+  return fits;
 }
 
 /** An IPv4 address that travels as IPv6 is the same address; the zone of a link-local one says nothing. */

@@ -1,10 +1,9 @@
 import type { Request, Response } from 'express';
-import { clientAddressOf } from '../routing/client-address.ts';
 import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http-error.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
 import { httpErrorOf, INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
 import type { PathParams, Route } from '../routing/route.ts';
-import { FreePlace, type LoadShedder } from './load-shedder.ts';
+import type { LoadShedder } from './load-shedder.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 
 /** A route on its server: sheds load, and puts errors into the envelope of the family. */
@@ -28,9 +27,8 @@ export class Endpoint {
   /** Never rejects. */
   async serve(request: Request, response: Response): Promise<void> {
     const context = this.#writer.begin(request, response, this.#route.path);
-    const address = clientAddressOf(request);
     const isFree = this.#route.bypassesLoadShedding === true;
-    const place = isFree ? new FreePlace(address) : this.#shedder.begin(address);
+    const place = isFree ? this.#shedder.beginFree(request) : this.#shedder.begin(request);
     if (place === null) {
       this.#writer.write(context, this.#overloaded);
       return;

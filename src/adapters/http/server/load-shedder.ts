@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/in-flight.ts';
 import type { ServerLimits } from '../limits.ts';
-import { networkOf } from '../routing/client-address.ts';
+import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
@@ -9,24 +10,35 @@ type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requ
 
 /** Counts the requests that are being served: in all, by project and by address. */
 export class LoadShedder {
+  readonly #clientAddress: ClientAddress;
   readonly #max: number;
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
   #count = 0;
 
-  constructor({ requestsMax, requestsPerAddressMax, requestsPerProjectMax }: Limits) {
+  constructor(
+    { requestsMax, requestsPerAddressMax, requestsPerProjectMax }: Limits,
+    clientAddress: ClientAddress,
+  ) {
+    this.#clientAddress = clientAddress;
     this.#max = requestsMax;
     this.#byAddress = new InFlight(requestsPerAddressMax);
     this.#byProject = new InFlight(requestsPerProjectMax);
   }
 
   /** The place of a new request; null when the process or the address has as many as it may. */
-  begin(address: string | undefined): CountedPlace | null {
+  begin(request: IncomingMessage): CountedPlace | null {
     if (this.#count >= this.#max) return null;
+    const address = this.#clientAddress(request);
     const network = networkOf(address);
     if (!this.#byAddress.tryBegin(network)) return null;
     this.#count += 1;
     return new CountedPlace(this, address, network);
+  }
+
+  /** The place of a request that is served however many there are. */
+  beginFree(request: IncomingMessage): FreePlace {
+    return new FreePlace(this.#clientAddress(request));
   }
 
   /** Whether there was a place in all, which is taken then. */
@@ -52,7 +64,7 @@ export class LoadShedder {
 }
 
 /** The place of one request. */
-export class CountedPlace implements Place {
+class CountedPlace implements Place {
   readonly address: string | undefined;
   readonly network: string;
   readonly #shedder: LoadShedder;
@@ -89,7 +101,7 @@ export class CountedPlace implements Place {
 }
 
 /** The place of a request that is served however many there are. */
-export class FreePlace implements Place {
+class FreePlace implements Place {
   readonly address: string | undefined;
   readonly network: string;
 
