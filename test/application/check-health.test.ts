@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CheckHealth, HEALTH_FRESH_MS, JOBS_WAIT_MAX_MS } from '../../src/application/check-health.ts';
+import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import { type ApplicationWorld, openApplication } from '../support/application-world.ts';
-import { anSmsId, NOW } from '../support/builders.ts';
+import { aMessage, NOW } from '../support/builders.ts';
 
 const WELL = { name: 'database', ok: true, critical: true, detail: 'responds' };
 const DOWN = { name: 'database', ok: false, critical: true, detail: 'does not respond' };
@@ -165,8 +166,7 @@ describe('CheckHealth', () => {
 
   it('CheckHealth says how long the oldest due job has waited, and that a minute is too long', async () => {
     expect(JOBS_WAIT_MAX_MS).toBe(60_000);
-    const work = { kind: 'start-attempt', smsId: anSmsId(1), attemptNumber: 0 } as const;
-    await world.unitOfWork.run(({ jobs }) => jobs.add([{ id: 'job', dueAt: NOW + 1_000, work }]));
+    await world.unitOfWork.run(({ jobs }) => jobs.add([startAttemptJob(aMessage(), 0, NOW + 1_000)]));
     await seeWorker('first', NOW + 61_000);
     expect(await workAt(NOW)).toMatchObject([JOBS, {}]);
     expect(await workAt(NOW + 13_999)).toMatchObject([

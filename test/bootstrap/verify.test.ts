@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../src/bootstrap/exit-codes.ts';
-import { aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { aMessage, aNewAccount, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { runProgram } from '../support/program.ts';
 
 /** Each test starts several programs, one after the other. */
@@ -41,7 +41,7 @@ it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until
   const all = 'verify: 0 projects, 0 differences, 0 dead-letter jobs\n';
   expect(await verify(filename)).toEqual({ code: 0, stdout: all, stderr: '' });
 
-  const job = startAttemptJob(anSmsId(1), 0, NOW);
+  const job = startAttemptJob(aMessage(), 0, NOW);
   await unitOfWork.run(async (stores) => {
     await stores.jobs.add([job]);
     const leased = await stores.jobs.lease({ now: NOW, until: NOW + 1, limit: 1 });

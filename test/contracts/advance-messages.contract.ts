@@ -66,7 +66,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
         holdEntry({ projectId: PROJECT_ID, reference: smsId, at: NOW }, COST),
       ]);
       await stores.messages.insert([message]);
-      await stores.jobs.add([attemptDeadlineJob(smsId, 0, NOW)]);
+      await stores.jobs.add([attemptDeadlineJob(aMessage({ smsId }), 0, NOW)]);
     });
     const [job] = await storage.run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1 }));
     if (job?.id !== attemptDeadlineJobId(smsId, 0)) throw new Error('The job of the message is due');

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { Job, LeasedJob } from '../../src/application/jobs/job.ts';
+import type { LastServed } from '../../src/application/ports/job-store.ts';
 import type { IdempotencyRecord } from '../../src/domain/idempotency/idempotency.ts';
+import type { JobPriority } from '../../src/domain/jobs/job-priority.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import {
   aDeliveryReport,
@@ -123,11 +125,7 @@ export function storesContract(open: () => Promise<Storage>): void {
   });
 
   describe('jobs', () => {
-    const job = (id: string, dueAt = NOW): Job => ({
-      id,
-      dueAt,
-      work: startAttemptJob(anSmsId(), 0, dueAt).work,
-    });
+    const job = (id: string, dueAt = NOW): Job => ({ ...startAttemptJob(aMessage(), 0, dueAt), id });
     const leased = (id: string, fencingToken: number): LeasedJob => ({
       id,
       fencingToken,
@@ -145,6 +143,126 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await lease(NOW, 2)).toEqual([]);
     });
 
+    const jobsOf = (projectId: string, priority: JobPriority, ids: readonly string[], dueAt = NOW) =>
+      ids.map((id): Job => ({ ...job(id, dueAt), projectId, priority }));
+    const idsOf = (jobs: readonly LeasedJob[]) => jobs.map(({ id }) => id);
+
+    it('the job store leases one job of each project after the other, and of a project the longest due first', async () => {
+      await run(({ jobs }) =>
+        jobs.add([
+          ...jobsOf('p1', 'text', ['a1', 'a2', 'a3', 'a4', 'a5'], NOW - 9_000),
+          ...jobsOf('p2', 'text', ['b2'], NOW),
+          ...jobsOf('p2', 'text', ['b1'], NOW - 1),
+          ...jobsOf('p3', 'text', ['c1'], NOW),
+          ...jobsOf('p4', 'text', ['later'], NOW + 1),
+        ]),
+      );
+      expect(idsOf(await lease(NOW, 6))).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+      expect(idsOf(await lease(NOW, 6))).toEqual(['a4', 'a5']);
+    });
+
+    it('the job store leases by priority, and keeps a tenth of a lease for each lower one', async () => {
+      const ids = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`);
+      await run(({ jobs }) =>
+        jobs.add([
+          ...jobsOf('p1', 'housekeeping', ids('h', 30), NOW - 3_000),
+          ...jobsOf('p1', 'webhook', ids('w', 30), NOW - 2_000),
+          ...jobsOf('p1', 'campaign', ids('m', 1), NOW - 2_000),
+          ...jobsOf('p1', 'text', ids('t', 30), NOW - 1_000),
+          ...jobsOf('p2', 'code', ids('c', 30), NOW),
+        ]),
+      );
+      const kinds = (leasedJobs: readonly LeasedJob[]) => idsOf(leasedJobs).map((id) => id.charAt(0));
+      const many = (name: string, count: number) => Array.from({ length: count }, () => name);
+      // What the only campaign job leaves of its part goes to the most urgent.
+      expect(kinds(await lease(NOW, 20))).toEqual([
+        ...many('c', 13),
+        ...many('t', 2),
+        'm',
+        ...many('w', 2),
+        ...many('h', 2),
+      ]);
+    });
+
+    it('the job store leases jobs that are due when they are added beside those that came due before, however many', async () => {
+      const ids = Array.from({ length: 600 }, (_, n) => `late/${String(n).padStart(3, '0')}`);
+      const [replaced] = jobsOf('p2', 'text', ['b2'], NOW + 50);
+      await run(({ jobs }) =>
+        jobs.add([...jobsOf('p1', 'text', ids, NOW - 1), ...(replaced ? [replaced] : [])]),
+      );
+      await run(async ({ jobs }) => {
+        await jobs.add(jobsOf('p2', 'text', ['b1']), NOW);
+        await jobs.scheduleNoLaterThan(jobsOf('p2', 'text', ['b2', 'b3']), NOW);
+      });
+      await run(({ jobs }) => jobs.add(jobsOf('p3', 'code', ['c1'])));
+      expect(idsOf(await lease(NOW, 7))).toEqual([
+        'c1',
+        'late/000',
+        'b1',
+        'late/001',
+        'b2',
+        'late/002',
+        'b3',
+      ]);
+      expect(await read(({ jobs }) => jobs.nextDue())).toEqual({ id: 'late/003', dueAt: NOW - 1 });
+      const rest = [...(await lease(NOW, 900)), ...(await lease(NOW, 900))];
+      expect(idsOf(rest)).toEqual(ids.slice(3));
+    });
+
+    it('the job store leases nothing of a clock that is ahead of its own', async () => {
+      await run(({ jobs }) => jobs.add([job('a', NOW + 5)], NOW + 5));
+      expect(await lease(NOW + 4)).toEqual([]);
+      expect(await read(({ jobs }) => jobs.nextDue())).toEqual({ id: 'a', dueAt: NOW + 5 });
+      expect(idsOf(await lease(NOW + 5))).toEqual(['a']);
+    });
+
+    it('the job store leases everything to a project that is alone', async () => {
+      const ids = Array.from({ length: 40 }, (_, n) => `job-${String(n).padStart(2, '0')}`);
+      await run(({ jobs }) => jobs.add(jobsOf('p1', 'text', ids)));
+      expect(idsOf(await lease(NOW, 40))).toEqual(ids);
+    });
+
+    it('the job store serves every project when there are more projects than a lease has jobs', async () => {
+      const projects = ['p1', 'p2', 'p3', 'p4', 'p5'];
+      await run(({ jobs }) =>
+        jobs.add(
+          projects.flatMap((projectId) =>
+            [1, 2, 3].flatMap((n) => jobsOf(projectId, 'text', [`${projectId}/${n}`])),
+          ),
+        ),
+      );
+      const lastServed: LastServed = new Map();
+      const next = async (limit: number) =>
+        idsOf(await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit, lastServed })));
+      expect(await next(2)).toEqual(['p1/1', 'p2/1']);
+      expect(await next(2)).toEqual(['p3/1', 'p4/1']);
+      expect(await next(2)).toEqual(['p5/1', 'p1/2']);
+      expect(await next(6)).toEqual(['p2/2', 'p3/2', 'p4/2', 'p5/2', 'p1/3', 'p2/3']);
+      expect(await next(1)).toEqual(['p3/3']);
+      expect(await next(9)).toEqual(['p4/3', 'p5/3']);
+    });
+
+    it('the job store leases a job by the project and priority that it was added with last', async () => {
+      await run(({ jobs }) => jobs.add(jobsOf('p1', 'housekeeping', ['a'], NOW - 5)));
+      await run(({ jobs }) =>
+        jobs.add([...jobsOf('p1', 'code', ['a']), ...jobsOf('p1', 'text', ['b'], NOW - 5)]),
+      );
+      expect(idsOf(await lease(NOW))).toEqual(['a', 'b']);
+    });
+
+    it('the job store redrives a dead-letter job under its own project and priority', async () => {
+      await run(({ jobs }) => jobs.add(jobsOf('p2', 'code', ['z'])));
+      const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 1 };
+      await run(async ({ jobs }) =>
+        jobs.fail(await jobs.lease({ now: NOW, until: NOW + 1, limit: 1 }), failure),
+      );
+      await run(({ jobs }) =>
+        jobs.add([...jobsOf('p1', 'code', ['a', 'b']), ...jobsOf('p2', 'text', ['y'])]),
+      );
+      expect(await run(({ jobs }) => jobs.redrive(NOW))).toBe(1);
+      expect(idsOf(await lease(NOW))).toEqual(['a', 'z', 'b', 'y']);
+    });
+
     it('the job store leases a job again under a higher fencing token once its lease has ended', async () => {
       await run(({ jobs }) => jobs.add([job('a')]));
       expect(await lease(NOW)).toEqual([leased('a', 1)]);
@@ -154,7 +272,12 @@ export function storesContract(open: () => Promise<Storage>): void {
 
     it('the job store does not lease one job to two callers at once', async () => {
       const ids = Array.from({ length: 60 }, (_, n) => `job-${String(n).padStart(2, '0')}`);
-      await run(({ jobs }) => jobs.add(ids.map((id) => job(id))));
+      await run(({ jobs }) =>
+        jobs.add(
+          ids.map((id) => job(id)),
+          NOW,
+        ),
+      );
       const callers = Math.min(3, storage.concurrency);
       const [start, end] = [new MeetingPoint(callers), new MeetingPoint(callers)];
       const batches = await Promise.all(

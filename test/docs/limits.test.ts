@@ -10,6 +10,8 @@ import {
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
 } from '../../src/adapters/http/limits.ts';
+import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
+import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -75,6 +77,7 @@ describe('the limits of one process in docs/performance.md', () => {
   it('the table has the limits of the code', () => {
     const [rows = []] = tables(new Page('docs/performance.md').section('## Limits of one process'));
     const limits = DELIVERY_LIMITS;
+    expect(READY_JOBS_MAX).toBe(MEMORY_QUEUE_JOBS_MAX);
     expect(rows.map(([limit, value]) => [limit, value])).toEqual([
       [
         'requests served at a time',
@@ -99,6 +102,7 @@ describe('the limits of one process in docs/performance.md', () => {
         'submissions in flight to one channel provider',
         `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more`,
       ],
+      ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [
         'delivery attempts in flight',
         `${limits.attemptsPerEndpoint} to one host and path, ${limits.attemptsPerHost} to one host, ` +

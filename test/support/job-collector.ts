@@ -1,9 +1,10 @@
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../src/application/jobs/job.ts';
+import { aMessage } from './builders.ts';
 
 /** A leased job that can be told apart by its number. */
 export function leasedJob(number: number, fencingToken = 1): LeasedJob {
-  const { id, work } = startAttemptJob(`sms-${number}`, 0, 0);
+  const { id, work } = startAttemptJob(aMessage({ smsId: `sms-${number}` }), 0, 0);
   return { id, fencingToken, work };
 }
 

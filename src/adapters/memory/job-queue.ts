@@ -3,8 +3,8 @@ import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 
-/** Jobs that may wait; enough to keep a consumer busy, few enough that their leases do not run out. */
-export const MEMORY_QUEUE_JOBS_MAX = 10_000;
+/** Jobs that may wait: two batches keep a consumer busy. More would wait in the order of their leases, not by turns. */
+export const MEMORY_QUEUE_JOBS_MAX = 1_000;
 
 /** Jobs in one batch: one transaction's worth. */
 export const MEMORY_BATCH_JOBS_MAX = 500;

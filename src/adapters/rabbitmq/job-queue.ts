@@ -5,8 +5,8 @@ import { RabbitConsumer } from './consumer.ts';
 import { RabbitPublisher } from './publisher.ts';
 import { type Topology, topologyOf } from './topology.ts';
 
-/** Jobs that may wait at the broker; few enough to be reached well within their lease. */
-export const READY_JOBS_MAX = 10_000;
+/** Jobs that may wait at the broker: more would wait in the order of their leases, not by turns. */
+export const READY_JOBS_MAX = 1_000;
 
 /** Jobs in one batch: one transaction's worth. */
 export const RABBIT_BATCH_JOBS_MAX = 500;

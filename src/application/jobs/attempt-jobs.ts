@@ -1,3 +1,5 @@
+import { messagePriority } from '../../domain/jobs/job-priority.ts';
+import type { Message } from '../../domain/messages/message.ts';
 import type { Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
@@ -16,21 +18,36 @@ export interface AttemptDeadlineWork {
   readonly attemptNumber: number;
 }
 
+/** What the jobs of a message take from it. */
+type MessageOfJob = Pick<Message, 'smsId' | 'projectId' | 'content'>;
+
 export const ATTEMPT_FIELDS: FieldsOf<MessageWork> = { smsId: 'text', attemptNumber: 'whole number' };
 
 /** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
-export function startAttemptJob(smsId: string, attemptNumber: number, dueAt: number): Job<MessageWork> {
+export function startAttemptJob(
+  { smsId, projectId, content }: MessageOfJob,
+  attemptNumber: number,
+  dueAt: number,
+): Job<MessageWork> {
   return {
     id: startAttemptJobId(smsId, attemptNumber),
+    projectId,
+    priority: messagePriority(content),
     dueAt,
     work: { kind: 'start-attempt', smsId, attemptNumber },
   };
 }
 
 /** The job that ends the time of the channel at `attemptNumber`, due at that instant; one per message and attempt. */
-export function attemptDeadlineJob(smsId: string, attemptNumber: number, dueAt: number): Job<MessageWork> {
+export function attemptDeadlineJob(
+  { smsId, projectId, content }: MessageOfJob,
+  attemptNumber: number,
+  dueAt: number,
+): Job<MessageWork> {
   return {
     id: attemptDeadlineJobId(smsId, attemptNumber),
+    projectId,
+    priority: messagePriority(content),
     dueAt,
     work: { kind: 'attempt-deadline', smsId, attemptNumber },
   };

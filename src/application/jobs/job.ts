@@ -1,3 +1,5 @@
+import type { JobPriority } from '../../domain/jobs/job-priority.ts';
+
 /** What is to be done. It carries ids, never object graphs; `JOB_KINDS` says what belongs to each kind. */
 export interface Work {
   readonly kind: string;
@@ -6,6 +8,9 @@ export interface Work {
 /** A row of work: done once, at `dueAt` or soon after (milliseconds since 1970). */
 export interface Job<Kind extends Work = Work> {
   readonly id: string;
+  /** Whose share of a lease it belongs to. */
+  readonly projectId: string;
+  readonly priority: JobPriority;
   readonly dueAt: number;
   readonly work: Kind;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
+import type { LastServed } from '../ports/job-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -19,6 +20,7 @@ interface RelayPorts {
 /** Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. */
 export class RelayJobs {
   readonly #ports: RelayPorts;
+  readonly #lastServed: LastServed = new Map();
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -34,7 +36,12 @@ export class RelayJobs {
     if (limit <= 0) return 0;
     const now = clock.now();
     const { leased, deadLettered } = await unitOfWork.run(async (stores) => {
-      const jobs = await stores.jobs.lease({ now, until: now + LEASE_MS, limit });
+      const jobs = await stores.jobs.lease({
+        now,
+        until: now + LEASE_MS,
+        limit,
+        lastServed: this.#lastServed,
+      });
       return { leased: jobs, deadLettered: await deadLetterUnknown(stores, jobs, now) };
     }, 'eventual');
     for (const { id, work } of deadLettered) {

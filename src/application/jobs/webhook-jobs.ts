@@ -25,5 +25,5 @@ export function deliverWebhooksJob(
   dueAt: number,
 ): Job<WebhookWork> {
   const work = { kind: 'deliver-webhooks', projectId, endpoint } as const;
-  return { id: `webhooks/${destinationKey(work)}`, dueAt, work };
+  return { id: `webhooks/${destinationKey(work)}`, projectId, priority: 'webhook', dueAt, work };
 }

@@ -73,7 +73,7 @@ export class AdvanceMessages {
       if (message === undefined) continue;
       const retryAt = this.#retryAt(message, each.event, projects, now);
       if (retryAt !== null) {
-        writes.postponeStart(each, retryAt);
+        writes.postponeStart(message, each.event, retryAt);
         continue;
       }
       const outcome = advance(message, each.event, now);
@@ -143,10 +143,10 @@ class BatchWrites {
         this.started.push({ smsId, attemptNumber: effect.attemptNumber });
         return;
       case 'schedule-start':
-        this.#schedule(startAttemptJob(smsId, effect.attemptNumber, this.#now));
+        this.#schedule(startAttemptJob(message, effect.attemptNumber, this.#now));
         return;
       case 'schedule-deadline':
-        this.#schedule(attemptDeadlineJob(smsId, effect.attemptNumber, effect.at));
+        this.#schedule(attemptDeadlineJob(message, effect.attemptNumber, effect.at));
         return;
       case 'unschedule':
         this.#unschedule(startAttemptJobId(smsId, effect.attemptNumber));
@@ -168,14 +168,14 @@ class BatchWrites {
   }
 
   /** The attempt is started by a job of the same id, later. */
-  postponeStart({ smsId, event }: MessageEvent, at: number): void {
-    this.#schedule(startAttemptJob(smsId, event.attemptNumber, at));
+  postponeStart(message: Message, { attemptNumber }: ChainEvent, at: number): void {
+    this.#schedule(startAttemptJob(message, attemptNumber, at));
   }
 
   async write({ jobs, ledger }: Stores): Promise<void> {
     await Promise.all([
       this.#removedJobIds.size > 0 ? jobs.remove([...this.#removedJobIds]) : null,
-      this.#jobs.size > 0 ? jobs.add([...this.#jobs.values()]) : null,
+      this.#jobs.size > 0 ? jobs.add([...this.#jobs.values()], this.#now) : null,
       this.#entries.length > 0 ? ledger.post(this.#entries) : null,
     ]);
   }

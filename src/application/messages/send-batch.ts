@@ -85,7 +85,7 @@ export class SendBatch {
     await Promise.all([
       messages.insert(this.#messages),
       ledger.post(this.#entries),
-      jobs.add(this.#jobs),
+      jobs.add(this.#jobs, this.#now),
       this.#records.store(idempotency),
     ]);
   }
@@ -97,9 +97,10 @@ export class SendBatch {
     const result = sendResult(smsId, decision.account, decision.cost);
     this.#states.accept(send, decision.account, this.#now);
     this.#records.add(keyed(send), result);
-    this.#messages.push(newMessage(smsId, project, request, decision, this.#now));
+    const message = newMessage(smsId, project, request, decision, this.#now);
+    this.#messages.push(message);
     this.#entries.push(holdEntry({ projectId: project.id, reference: smsId, at: this.#now }, decision.cost));
-    this.#jobs.push(startAttemptJob(smsId, 0, this.#now));
+    this.#jobs.push(startAttemptJob(message, 0, this.#now));
     return { kind: 'accepted', result };
   }
 }

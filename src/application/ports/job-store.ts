@@ -1,22 +1,35 @@
+import type { JobPriority } from '../../domain/jobs/job-priority.ts';
 import type { Job, LeasedJob } from '../jobs/job.ts';
+
+/** The project that was served last, by priority: the next lease begins behind it. */
+export type LastServed = Map<JobPriority, string>;
 
 /**
  * The jobs of all processes. A job is leased under a fencing token; only the holder of the newest token can complete,
  * renew or fail it. Instants are milliseconds since 1970.
  */
 export interface JobStore {
-  /** Adds jobs. One whose id exists gets the new due time, and a lease on it is void. */
-  add(jobs: readonly Job[]): Promise<void>;
-  /** Adds jobs. One whose id exists is due at the earlier of both instants; while it is leased it stays as it is. */
-  scheduleNoLaterThan(jobs: readonly Job[]): Promise<void>;
   /**
-   * Leases up to `limit` jobs that are due at `now`, the longest due first: nobody else gets them before `until`, when
-   * they are due again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only.
+   * Adds jobs. One whose id exists gets the new due time, and a lease on it is void. With `now`, jobs that are due
+   * already are available to the next lease; the others become available when they come due, the oldest first.
+   */
+  add(jobs: readonly Job[], now?: number): Promise<void>;
+  /**
+   * Adds jobs. One whose id exists is due at the earlier of both instants; while it is leased it stays as it is. `now` is
+   * for the same as in `add`.
+   */
+  scheduleNoLaterThan(jobs: readonly Job[], now?: number): Promise<void>;
+  /**
+   * Leases up to `limit` jobs that are due at `now`: by priority, within a priority round-robin over projects, and of a
+   * project the longest due first; `firstRound` has the rule. Nobody else gets them before `until`, when they are due
+   * again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only. `lastServed` is
+   * moved on: a caller that keeps it serves every project however many there are.
    */
   lease(request: {
     readonly now: number;
     readonly until: number;
     readonly limit: number;
+    readonly lastServed?: LastServed;
   }): Promise<readonly LeasedJob[]>;
   /** Removes the jobs whose token is still the newest, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;

@@ -56,6 +56,6 @@ export class EnqueueWebhooks {
       .filter(({ nextAttemptAt }) => nextAttemptAt !== null)
       .map((event) => deliverWebhooksJob(event, now));
     // A leased job stays as it is: the process that has it fetches the events.
-    await stores.jobs.scheduleNoLaterThan(jobs);
+    await stores.jobs.scheduleNoLaterThan(jobs, now);
   }
 }

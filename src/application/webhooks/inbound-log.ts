@@ -41,7 +41,7 @@ export class InboundLog {
       const again = event === undefined ? null : retryManually(event, now);
       if (again === null || again === event) return again;
       await stores.webhookEvents.save([again]);
-      await stores.jobs.scheduleNoLaterThan([deliverWebhooksJob(again, now)]);
+      await stores.jobs.scheduleNoLaterThan([deliverWebhooksJob(again, now)], now);
       return again;
     });
     wakeSignal.wake();

@@ -1,6 +1,6 @@
 import { Batcher } from '../batcher.ts';
 import type { Job, LeasedJob } from '../jobs/job.ts';
-import type { WebhookWork } from '../jobs/webhook-jobs.ts';
+import { deliverWebhooksJob, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -49,10 +49,10 @@ export class ReleaseJobs {
     const next = await stores.webhookEvents.nextDueAt(leased.map(({ work }) => work));
     const due = leased.flatMap(({ id, work }, index): Job<WebhookWork>[] => {
       const dueAt = next[index] ?? null;
-      return dueAt === null ? [] : [{ id, work, dueAt: Math.max(dueAt, notBefore.get(id) ?? 0) }];
+      return dueAt === null ? [] : [deliverWebhooksJob(work, Math.max(dueAt, notBefore.get(id) ?? 0))];
     });
     await stores.jobs.complete(leased.filter((_, index) => (next[index] ?? null) === null));
-    await stores.jobs.add(due);
+    await stores.jobs.add(due, this.#ports.clock.now());
     return due;
   }
 }

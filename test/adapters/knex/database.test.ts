@@ -372,7 +372,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       network.pause();
       let isWritten = false;
       const unit = unitOfWork.run(async ({ jobs }) => {
-        await jobs.add([startAttemptJob(anSmsId(), 0, NOW)]);
+        await jobs.add([startAttemptJob(aMessage(), 0, NOW)]);
         isWritten = true;
         throw new Error('undone');
       });

@@ -9,6 +9,7 @@ import type { DatabaseConfig } from '../../../src/adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { migrationsFor } from '../../../src/adapters/knex/migrations/migrations.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { anSmsId, PROJECT_ID } from '../../support/builders.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const PROCESSES = 3;
@@ -26,6 +27,8 @@ const NAMES = [
   '009-field-vocabulary',
   '010-submissions',
   '011-phone-number-as-sent',
+  '012-key-checksums',
+  '013-fair-jobs',
 ];
 
 describe('migrations on SQLite', () => {
@@ -40,6 +43,9 @@ describe('migrations on SQLite', () => {
 
   it('migrations convert rows that were stored under earlier names', () =>
     convertStoredWords({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('migrations give every job its project and priority', () =>
+    giveJobsTheirProjects({ kind: 'sqlite', filename: ':memory:' }));
 
   it('one process migrates at a time when three processes start at once', {
     timeout: PROCESS_TIMEOUT_MS,
@@ -61,6 +67,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
       inOwnSchema(keepEvents));
 
     it('migrations convert rows that were stored under earlier names', () => inOwnSchema(convertStoredWords));
+
+    it('migrations give every job its project and priority', () => inOwnSchema(giveJobsTheirProjects));
 
     it(
       'one process migrates at a time when three processes start at once',
@@ -283,6 +291,60 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
       ]),
     );
   });
+  await database.close();
+}
+
+/** From a database where the jobs of all projects were in one order. */
+async function giveJobsTheirProjects(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await migrateTo(database, '012-key-checksums');
+  const [codeId, textId, goneId] = [1, 2, 3].map((n) => anSmsId(n));
+  const message = (smsId: string | undefined, projectId: string, content: object) => ({
+    sms_id: smsId,
+    project_id: projectId,
+    phone_number: '9647701234567',
+    whatsapp_sender: '{}',
+    content: JSON.stringify(content),
+    channels: '["sms"]',
+    attempts: '[]',
+    status: 'pending',
+    is_final: 0,
+    cost: 1,
+    prices: '{}',
+    settlement: 'quoted',
+    attempt_timeout_ms: 30_000,
+    created_at: 1,
+  });
+  const words = 'say "smsType":"verification"';
+  await knex('messages').insert([
+    message(codeId, 'p1', { smsType: 'verification', verificationCode: '1234' }),
+    message(textId, 'p2', { smsType: 'custom', customMessage: words }),
+  ]);
+  const job = (id: string) => ({ id, work: '{"kind":"?"}', fencing_token: 1 });
+  const ids = [
+    `${codeId}/start/0`,
+    `${textId}/deadline/1`,
+    `${goneId}/start/0`,
+    `webhooks/${PROJECT_ID}/a.example/1`,
+  ];
+  await knex('jobs').insert(ids.map((id) => ({ ...job(id), due_at: 50, failures: 0 })));
+  await knex('dead_letter_jobs').insert(ids.map((id) => ({ ...job(id), reason: '?', dead_lettered_at: 5 })));
+
+  await database.migrate();
+  for (const table of ['jobs', 'dead_letter_jobs']) {
+    const rows = await knex(table).select('id', 'project_id', 'priority').orderBy('id');
+    expect(rows.map((row) => [row.id, row.project_id, Number(row.priority)])).toEqual([
+      [ids[0], 'p1', 10],
+      [ids[1], 'p2', 20],
+      [ids[2], '-', 20],
+      [ids[3], PROJECT_ID, 40],
+    ]);
+  }
+  const leased = await new SqlUnitOfWork(database).run(({ jobs }) =>
+    jobs.lease({ now: 50, until: 60, limit: 10 }),
+  );
+  expect(leased.map(({ id }) => id)).toEqual([ids[0], ids[2], ids[1], ids[3]]);
   await database.close();
 }
 

@@ -5,9 +5,9 @@ import { RedriveJobs } from '../../../src/application/jobs/redrive-jobs.ts';
 import { holdEntry } from '../../../src/domain/billing/ledger.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
-import { anSmsId, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { aMessage, anSmsId, NOW, PROJECT_ID } from '../../support/builders.ts';
 
-const JOB = startAttemptJob(anSmsId(), 0, NOW);
+const JOB = startAttemptJob(aMessage(), 0, NOW);
 
 describe('the audit of the ledger', () => {
   let world: ApplicationWorld;

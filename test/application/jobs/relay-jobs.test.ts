@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
-import { anSmsId, NOW } from '../../support/builders.ts';
+import { aMessage, anSmsId, NOW } from '../../support/builders.ts';
 import { JobCollector } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
@@ -29,9 +29,9 @@ it('RelayJobs dead-letters a job of an unknown kind by its name, keeps its work,
   const incomplete = { kind: 'start-attempt', smsId: anSmsId() };
   await unitOfWork.run((stores) =>
     stores.jobs.add([
-      { id: 'a', dueAt: NOW, work: paint },
-      startAttemptJob(anSmsId(), 0, NOW),
-      { id: 'z', dueAt: NOW, work: incomplete },
+      { ...startAttemptJob(aMessage(), 0, NOW), id: 'a', work: paint },
+      startAttemptJob(aMessage(), 0, NOW),
+      { ...startAttemptJob(aMessage(), 0, NOW), id: 'z', work: incomplete },
     ]),
   );
   const collector = new JobCollector();
@@ -64,13 +64,16 @@ describe('RelayJobs', () => {
     published = [];
     world = await openApplication();
     await world.unitOfWork.run(({ jobs }) =>
-      jobs.add([1, 2, 3].map((number) => startAttemptJob(anSmsId(number), 0, NOW + number))),
+      jobs.add(
+        [1, 2, 3].map((number) => startAttemptJob(aMessage({ smsId: anSmsId(number) }), 0, NOW + number)),
+      ),
     );
   });
 
   afterEach(() => world.close());
 
-  const relay = () =>
+  const relay = () => relaying().execute();
+  const relaying = () =>
     new RelayJobs({
       unitOfWork: world.unitOfWork,
       clock: world.clock,
@@ -79,13 +82,30 @@ describe('RelayJobs', () => {
         availableCapacity: async () => capacity,
         publish: async (jobs: readonly LeasedJob[]) => void published.push(jobs.map(({ id }) => id)),
       } as never,
-    }).execute();
+    });
 
   it('RelayJobs leases no more jobs than the queue has capacity for, the longest due first', async () => {
     world.clock.at = NOW + 3;
     capacity = 2;
     expect(await relay()).toBe(2);
     expect(published).toEqual([[`${anSmsId(1)}/start/0`, `${anSmsId(2)}/start/0`]]);
+  });
+
+  it('RelayJobs goes on with the next project, however few jobs the queue takes', async () => {
+    const jobsOf = (projectId: string, number: number) =>
+      [0, 1].map((attempt) => startAttemptJob(aMessage({ smsId: anSmsId(number), projectId }), attempt, NOW));
+    await world.unitOfWork.run(({ jobs }) =>
+      jobs.add(['p1', 'p2', 'p3'].flatMap((projectId, index) => jobsOf(projectId, index + 10))),
+    );
+    capacity = 1;
+    const relayJobs = relaying();
+    for (let relays = 1; relays <= 4; relays += 1) expect(await relayJobs.execute()).toBe(1);
+    expect(published.flat()).toEqual([
+      `${anSmsId(10)}/start/0`,
+      `${anSmsId(11)}/start/0`,
+      `${anSmsId(12)}/start/0`,
+      `${anSmsId(10)}/start/1`,
+    ]);
   });
 
   it('RelayJobs leases nothing while the queue is full', async () => {

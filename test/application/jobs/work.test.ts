@@ -3,7 +3,7 @@ import { attemptDeadlineJob, startAttemptJob } from '../../../src/application/jo
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { type JobUseCases, parseWork, runJobsOf } from '../../../src/application/jobs/job-kinds.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
-import { NOW } from '../../support/builders.ts';
+import { aMessage, NOW } from '../../support/builders.ts';
 
 const START = { kind: 'start-attempt', smsId: 'sms-1', attemptNumber: 1 };
 const DELIVER = { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'customer.example/status' };
@@ -38,8 +38,12 @@ test.each<[string, unknown]>([
 });
 
 test.each([
-  ['starts an attempt', startAttemptJob('sms-1', 2, NOW), 'sms-1/start/2'],
-  ['ends the time of an attempt', attemptDeadlineJob('sms-1', 2, NOW), 'sms-1/deadline/2'],
+  ['starts an attempt', startAttemptJob(aMessage({ smsId: 'sms-1' }), 2, NOW), 'sms-1/start/2'],
+  [
+    'ends the time of an attempt',
+    attemptDeadlineJob(aMessage({ smsId: 'sms-1' }), 2, NOW),
+    'sms-1/deadline/2',
+  ],
   [
     'delivers webhooks',
     deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW),

@@ -12,6 +12,7 @@ import * as fieldVocabulary from './009-field-vocabulary.ts';
 import * as submissions from './010-submissions.ts';
 import * as phoneNumberAsSent from './011-phone-number-as-sent.ts';
 import * as keyChecksums from './012-key-checksums.ts';
+import * as fairJobs from './013-fair-jobs.ts';
 
 interface Migration {
   readonly name: string;
@@ -32,6 +33,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '010-submissions', up: submissions.up },
   { name: '011-phone-number-as-sent', up: phoneNumberAsSent.up },
   { name: '012-key-checksums', up: keyChecksums.up },
+  { name: '013-fair-jobs', up: fairJobs.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

@@ -1,31 +1,58 @@
 import type { Job, LeasedJob, Work } from '../../../application/jobs/job.ts';
 import { parseWork } from '../../../application/jobs/job-kinds.ts';
-import type { DeadLetterJob, JobStore } from '../../../application/ports/job-store.ts';
+import type { DeadLetterJob, JobStore, LastServed } from '../../../application/ports/job-store.ts';
+import { type Backlog, firstRound, nextRound, type Share } from '../../../domain/jobs/fair-share.ts';
+import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
+
+/** How rows store a priority. The gaps are for priorities to come: a number never changes its meaning. */
+const RANKS: Readonly<Record<JobPriority, number>> = {
+  code: 10,
+  text: 20,
+  campaign: 30,
+  webhook: 40,
+  housekeeping: 50,
+};
+
+/** Sorts before the id of every project. */
+const FIRST_PROJECT = '';
 
 /** What `add` creates a job with; every lease raises it, and adding the job again. */
 const FIRST_FENCING_TOKEN = 0;
 
 const INSERT = {
   table: 'jobs',
-  columns: { id: 'text', work: 'text', due_at: 'bigint', fencing_token: 'bigint', failures: 'bigint' },
+  columns: {
+    id: 'text',
+    project_id: 'text',
+    priority: 'bigint',
+    work: 'text',
+    due_at: 'bigint',
+    is_available: 'bigint',
+    fencing_token: 'bigint',
+    failures: 'bigint',
+  },
   orderBy: 'id',
   onConflict: `ON CONFLICT (id) DO UPDATE
-    SET work = excluded.work, due_at = excluded.due_at, is_leased = 0, failures = 0, fencing_token = jobs.fencing_token + 1`,
+    SET project_id = excluded.project_id, priority = excluded.priority, work = excluded.work, due_at = excluded.due_at,
+      is_available = excluded.is_available, is_leased = 0, failures = 0, fencing_token = jobs.fencing_token + 1`,
 } as const satisfies Insert<string>;
 
 /** Takes the lock also where nothing changes: a transaction that is about to remove the job is waited for. */
 const SCHEDULE_NO_LATER_THAN = {
   ...INSERT,
-  onConflict: `ON CONFLICT (id) DO UPDATE SET due_at =
-    CASE WHEN jobs.is_leased = 0 AND excluded.due_at < jobs.due_at THEN excluded.due_at ELSE jobs.due_at END`,
+  onConflict: `ON CONFLICT (id) DO UPDATE SET
+    due_at = CASE WHEN jobs.is_leased = 0 AND excluded.due_at < jobs.due_at
+      THEN excluded.due_at ELSE jobs.due_at END,
+    is_available = CASE WHEN jobs.is_leased = 0 AND excluded.due_at < jobs.due_at
+      THEN excluded.is_available ELSE jobs.is_available END`,
 } as const satisfies Insert<string>;
 
 const POSTPONE = {
   table: 'jobs',
   key: { id: 'text' },
-  columns: { failures: 'bigint', due_at: 'bigint', is_leased: 'bigint' },
+  columns: { failures: 'bigint', due_at: 'bigint', is_available: 'bigint', is_leased: 'bigint' },
   mode: 'set',
 } as const satisfies Update<string, string>;
 
@@ -41,10 +68,64 @@ const STILL_LEASED = {
 
 const INSERT_DEAD_LETTER = {
   table: 'dead_letter_jobs',
-  columns: { id: 'text', work: 'text', fencing_token: 'bigint', reason: 'text', dead_lettered_at: 'bigint' },
+  columns: {
+    id: 'text',
+    project_id: 'text',
+    priority: 'bigint',
+    work: 'text',
+    fencing_token: 'bigint',
+    reason: 'text',
+    dead_lettered_at: 'bigint',
+  },
   orderBy: 'id',
   onConflict: 'ON CONFLICT (id, dead_lettered_at) DO NOTHING',
 } as const satisfies Insert<string>;
+
+/** Of each priority at most so many jobs become available before a lease: as many as a large lease takes. */
+const MADE_AVAILABLE_MAX = 500;
+
+/** Jobs that came due after they were added: deadlines, retries and leases that ran out. */
+const CAME_DUE = {
+  columns: { priority: 'bigint', now: 'bigint', jobs: 'bigint' },
+  select: `SELECT id FROM jobs WHERE is_available = 0 AND priority = :priority AND due_at <= :now
+    ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
+} as const satisfies BatchQuery<string>;
+
+/**
+ * The projects with available jobs of a priority, in the order of their ids. It goes from project to project by one search
+ * in the index of available jobs each, so that it costs the same however many jobs there are.
+ */
+const AVAILABLE_BACKLOGS = {
+  columns: { priority: 'bigint', last: 'text', backlogs: 'bigint' },
+  select: `WITH RECURSIVE walk (project_id) AS (
+      SELECT MIN(project_id) FROM jobs WHERE is_available = 1 AND priority = :priority AND project_id > :last
+      UNION ALL
+      SELECT (SELECT MIN(jobs.project_id) FROM jobs
+        WHERE jobs.is_available = 1 AND jobs.priority = :priority AND jobs.project_id > walk.project_id)
+      FROM walk WHERE walk.project_id IS NOT NULL
+    )
+    SELECT project_id FROM walk WHERE project_id IS NOT NULL LIMIT :backlogs`,
+} as const satisfies BatchQuery<string>;
+
+/** A job that another transaction is leasing is passed over. */
+const DUE_JOBS = {
+  columns: { priority: 'bigint', project_id: 'text', now: 'bigint', jobs: 'bigint' },
+  select: `SELECT id, work, fencing_token FROM jobs
+    WHERE is_available = 1 AND priority = :priority AND project_id = :project_id AND due_at <= :now
+    ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
+} as const satisfies BatchQuery<string>;
+
+const NEXT_SCHEDULED = {
+  columns: { priority: 'bigint' },
+  select: `SELECT id, due_at FROM jobs WHERE is_available = 0 AND priority = :priority
+    ORDER BY due_at, id LIMIT 1`,
+} as const satisfies BatchQuery<string>;
+
+const NEXT_AVAILABLE = {
+  columns: { priority: 'bigint', project_id: 'text' },
+  select: `SELECT id, due_at FROM jobs WHERE is_available = 1 AND priority = :priority AND project_id = :project_id
+    ORDER BY due_at, id LIMIT 1`,
+} as const satisfies BatchQuery<string>;
 
 /** Leasing a job moves its due time to the end of the lease, so an orphaned job is simply due again. */
 export class SqlJobStore implements JobStore {
@@ -54,18 +135,18 @@ export class SqlJobStore implements JobStore {
     this.#session = session;
   }
 
-  async add(jobs: readonly Job[]): Promise<void> {
+  async add(jobs: readonly Job[], now?: number): Promise<void> {
     await this.#session.insert(
       INSERT,
-      rowsOf(jobs, () => FIRST_FENCING_TOKEN),
+      rowsOf(jobs, now, () => FIRST_FENCING_TOKEN),
     );
   }
 
-  async scheduleNoLaterThan(jobs: readonly Job[]): Promise<void> {
+  async scheduleNoLaterThan(jobs: readonly Job[], now?: number): Promise<void> {
     // The id may have had a job before: a token made of the due time is not one of that job's.
     await this.#session.insert(
       SCHEDULE_NO_LATER_THAN,
-      rowsOf(jobs, ({ dueAt }) => dueAt),
+      rowsOf(jobs, now, ({ dueAt }) => dueAt),
     );
   }
 
@@ -73,26 +154,83 @@ export class SqlJobStore implements JobStore {
     now,
     until,
     limit,
-  }: {
-    readonly now: number;
-    readonly until: number;
-    readonly limit: number;
-  }): Promise<readonly LeasedJob[]> {
-    const due = await this.#session.query(
-      `SELECT id, work, fencing_token FROM jobs WHERE due_at <= ?
-       ORDER BY due_at, id LIMIT ? FOR UPDATE SKIP LOCKED`,
-      [now, limit],
+    lastServed = new Map(),
+  }: Parameters<JobStore['lease']>[0]): Promise<readonly LeasedJob[]> {
+    const backlogs = await this.#makeAvailable(now, limit, lastServed);
+    const jobs = new Map<Backlog, LeasedJob[]>();
+    for (let round = firstRound(limit, backlogs); round.shares.length > 0; ) {
+      const leased = await this.#leaseShares(round.shares, now, until);
+      for (const [index, { backlog }] of round.shares.entries()) {
+        const earlier = jobs.get(backlog);
+        if (earlier === undefined) lastServed.set(backlog.priority, backlog.projectId);
+        jobs.set(backlog, [...(earlier ?? []), ...(leased[index] ?? [])]);
+      }
+      round = nextRound(
+        round,
+        leased.map(({ length }) => length),
+      );
+    }
+    return roundRobin(backlogs.map((backlog) => ({ ...backlog, jobs: jobs.get(backlog) ?? [] })));
+  }
+
+  /** Makes jobs available that came due, and returns the backlogs. */
+  async #makeAvailable(now: number, limit: number, lastServed: LastServed): Promise<readonly Backlog[]> {
+    const [cameDue, backlogs] = await Promise.all([
+      this.#session.batchQuery(
+        CAME_DUE,
+        JOB_PRIORITIES.map((priority) => ({ priority: RANKS[priority], now, jobs: MADE_AVAILABLE_MAX })),
+      ),
+      this.#backlogs(limit, lastServed),
+    ]);
+    const ids = cameDue.flat().map((row) => row.id as string);
+    if (ids.length === 0) return backlogs;
+    await this.#session.execute('UPDATE jobs SET is_available = 1 WHERE id = ANY(?)', [ids]);
+    return this.#backlogs(limit, lastServed);
+  }
+
+  /** The backlogs with available jobs, at most `limit` of a priority, each priority from behind the one served last. */
+  async #backlogs(limit: number, lastServed: LastServed): Promise<readonly Backlog[]> {
+    const walks = JOB_PRIORITIES.flatMap((priority) => {
+      const last = lastServed.get(priority);
+      return [...(last === undefined ? [] : [last]), FIRST_PROJECT].map((after) => ({ priority, after }));
+    });
+    const found = await this.#session.batchQuery(
+      AVAILABLE_BACKLOGS,
+      walks.map(({ priority, after }) => ({ priority: RANKS[priority], last: after, backlogs: limit })),
     );
-    if (due.length === 0) return [];
-    await this.#session.execute(
-      'UPDATE jobs SET due_at = ?, is_leased = 1, fencing_token = fencing_token + 1 WHERE id = ANY(?)',
-      [until, due.map((row) => row.id as string)],
+    return JOB_PRIORITIES.flatMap((priority) => {
+      const rows = found.filter((_, index) => walks[index]?.priority === priority).flat();
+      const projectIds = new Set(rows.map((row) => row.project_id as string));
+      return [...projectIds].slice(0, limit).map((projectId) => ({ priority, projectId }));
+    });
+  }
+
+  /** The jobs that were leased of each share. */
+  async #leaseShares(shares: readonly Share[], now: number, until: number): Promise<readonly LeasedJob[][]> {
+    const found = await this.#session.batchQuery(
+      DUE_JOBS,
+      shares.map(({ backlog: { priority, projectId }, jobs }) => ({
+        priority: RANKS[priority],
+        project_id: projectId,
+        now,
+        jobs,
+      })),
     );
-    return due.map((row) => ({
-      id: row.id as string,
-      fencingToken: (row.fencing_token as number) + 1,
-      work: readWork(row.work as string),
-    }));
+    const ids = found.flat().map((row) => row.id as string);
+    if (ids.length > 0) {
+      await this.#session.execute(
+        `UPDATE jobs SET due_at = ?, is_available = 0, is_leased = 1, fencing_token = fencing_token + 1
+         WHERE id = ANY(?)`,
+        [until, ids],
+      );
+    }
+    return found.map((rows) =>
+      rows.map((row) => ({
+        id: row.id as string,
+        fencingToken: (row.fencing_token as number) + 1,
+        work: readWork(row.work as string),
+      })),
+    );
   }
 
   async complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]> {
@@ -122,7 +260,7 @@ export class SqlJobStore implements JobStore {
 
   async renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]> {
     const held = await this.lockLeased(jobs);
-    await this.#session.execute('UPDATE jobs SET due_at = ? WHERE id = ANY(?)', [
+    await this.#session.execute('UPDATE jobs SET due_at = ?, is_available = 0 WHERE id = ANY(?)', [
       until,
       held.map(({ id }) => id),
     ]);
@@ -142,7 +280,7 @@ export class SqlJobStore implements JobStore {
     { reason, at, retryAt, failuresMax }: Parameters<JobStore['fail']>[1],
   ): Promise<readonly LeasedJob[]> {
     const rows = await this.#session.query(
-      'SELECT id, work, fencing_token, failures FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      'SELECT id, project_id, priority, work, fencing_token, failures FROM jobs WHERE id = ANY(?) ORDER BY id FOR UPDATE',
       [jobs.map(({ id }) => id)],
     );
     const stored = new Map(rows.map((row) => [`${row.id} ${row.fencing_token}`, row]));
@@ -154,13 +292,21 @@ export class SqlJobStore implements JobStore {
       POSTPONE,
       held
         .filter((job) => !isExhausted(job))
-        .map((job) => ({ id: job.id, failures: failuresOf(job), due_at: retryAt, is_leased: 0 })),
+        .map((job) => ({
+          id: job.id,
+          failures: failuresOf(job),
+          due_at: retryAt,
+          is_available: 0,
+          is_leased: 0,
+        })),
     );
     const deadLettered = await this.complete(held.filter(isExhausted));
     await this.#session.insert(
       INSERT_DEAD_LETTER,
       deadLettered.map((job) => ({
         id: job.id,
+        project_id: rowOf(job)?.project_id ?? '',
+        priority: rowOf(job)?.priority ?? RANKS.text,
         fencing_token: job.fencingToken,
         work: rowOf(job)?.work ?? '',
         reason,
@@ -172,15 +318,18 @@ export class SqlJobStore implements JobStore {
 
   async redrive(now: number): Promise<number> {
     const rows = await this.#session.query(
-      'SELECT id, work FROM dead_letter_jobs ORDER BY id, dead_lettered_at FOR UPDATE',
+      'SELECT id, project_id, priority, work FROM dead_letter_jobs ORDER BY id, dead_lettered_at FOR UPDATE',
     );
-    const latest = new Map(rows.map(({ id, work }) => [id, work]));
+    const latest = new Map(rows.map((row) => [row.id, row]));
     await this.#session.insert(
       INSERT,
-      [...latest].map(([id, work]) => ({
+      [...latest.values()].map(({ id, project_id, priority, work }) => ({
         id: id as string,
+        project_id: project_id as string,
+        priority: priority as number,
         work: work as string,
         due_at: now,
+        is_available: 1,
         fencing_token: FIRST_FENCING_TOKEN,
         failures: 0,
       })),
@@ -206,14 +355,38 @@ export class SqlJobStore implements JobStore {
   }
 
   async nextDue(): Promise<Pick<Job, 'id' | 'dueAt'> | null> {
-    const [row] = await this.#session.query('SELECT id, due_at FROM jobs ORDER BY due_at, id LIMIT 1');
-    return row === undefined ? null : { id: row.id as string, dueAt: row.due_at as number };
+    const backlogs = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map());
+    const found = await Promise.all([
+      this.#session.batchQuery(
+        NEXT_SCHEDULED,
+        JOB_PRIORITIES.map((priority) => ({ priority: RANKS[priority] })),
+      ),
+      this.#session.batchQuery(
+        NEXT_AVAILABLE,
+        backlogs.map(({ priority, projectId }) => ({ priority: RANKS[priority], project_id: projectId })),
+      ),
+    ]);
+    const [next] = found
+      .flat(2)
+      .map((row) => ({ id: row.id as string, dueAt: row.due_at as number }))
+      .sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1));
+    return next ?? null;
   }
 
   async countDeadLettered(): Promise<number> {
     const [row] = await this.#session.select((knex) => knex('dead_letter_jobs').count({ total: '*' }));
     return row?.total as number;
   }
+}
+
+/** By priority, and within a priority one job of each project after the other. */
+function roundRobin(
+  leased: readonly (Backlog & { readonly jobs: readonly LeasedJob[] })[],
+): readonly LeasedJob[] {
+  return leased
+    .flatMap(({ priority, jobs }) => jobs.map((job, position) => ({ rank: RANKS[priority], position, job })))
+    .sort((a, b) => a.rank - b.rank || a.position - b.position)
+    .map(({ job }) => job);
 }
 
 /** The work of a row; of work that this version does not understand, its kind. */
@@ -227,12 +400,15 @@ function kindOf(value: unknown): string {
 }
 
 /** Of equal ids the last. */
-function rowsOf(jobs: readonly Job[], firstToken: (job: Job) => number) {
+function rowsOf(jobs: readonly Job[], now = Number.NEGATIVE_INFINITY, firstToken: (job: Job) => number) {
   const latest = new Map(jobs.map((job) => [job.id, job]));
   return [...latest.values()].map((job) => ({
     id: job.id,
+    project_id: job.projectId,
+    priority: RANKS[job.priority],
     work: JSON.stringify(job.work),
     due_at: job.dueAt,
+    is_available: job.dueAt <= now ? 1 : 0,
     fencing_token: firstToken(job),
     failures: 0,
   }));
