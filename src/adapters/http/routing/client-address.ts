@@ -7,6 +7,9 @@ import { isListed, unmapped } from './ip-allow-list.ts';
 const IPV6_NETWORK_BITS = 64;
 const IPV6_NETWORK_BYTES = IPV6_NETWORK_BITS / 8;
 
+/** One more empties the memory. */
+const ADDRESSES_REMEMBERED_MAX = 1_000;
+
 const WITH_BRACKETS_PATTERN = /^\[([^\]]+)\](?::[0-9]{1,5})?$/;
 const IPV4_WITH_PORT_PATTERN = /^([0-9.]+):[0-9]{1,5}$/;
 
@@ -19,7 +22,7 @@ export type ClientAddress = (request: IncomingMessage) => string | undefined;
  */
 export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress;
-  const isTrusted = (address: string): boolean => isListed(trustedProxies, address);
+  const isTrusted = remembering((address) => isListed(trustedProxies, address));
   return ({ socket: { remoteAddress: peer }, headers }) => {
     const forwarded = headers['x-forwarded-for'];
     if (peer === undefined || typeof forwarded !== 'string' || !isTrusted(peer)) return peer;
@@ -53,8 +56,25 @@ function addressIn(entry: string): string | null {
 /** What an address counts as in limits by address: itself, or the first 64 bits when it is IPv6. */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || !address.includes(':')) return address ?? '';
+  return ipv6Network(address);
+}
+
+const ipv6Network = remembering((address) => {
   const plain = unmapped(address);
   if (!plain.includes(':') || !ipaddr.isValid(plain)) return plain;
   const prefix = ipaddr.parse(plain).toByteArray().slice(0, IPV6_NETWORK_BYTES);
   return `${Buffer.from(prefix).toString('hex')}/${IPV6_NETWORK_BITS}`;
+});
+
+/** The same function with a memory: the work on an address costs microseconds, and it is asked for with each request. */
+function remembering<Result>(resultOf: (address: string) => Result): (address: string) => Result {
+  const known = new Map<string, Result>();
+  return (address) => {
+    const remembered = known.get(address);
+    if (remembered !== undefined) return remembered;
+    if (known.size >= ADDRESSES_REMEMBERED_MAX) known.clear();
+    const result = resultOf(address);
+    known.set(address, result);
+    return result;
+  };
 }

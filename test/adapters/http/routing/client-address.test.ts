@@ -27,6 +27,13 @@ test.each<[address: string | undefined, network: string]>([
   expect(networkOf(address)).toBe(network);
 });
 
+it('many addresses one after the other count as what each of them is', () => {
+  const addresses = Array.from({ length: 3_000 }, (_, index) => (index % 2_500).toString(16));
+  expect(addresses.map((digits) => networkOf(`2001:db8:0:${digits}::1`))).toEqual(
+    addresses.map((digits) => `20010db80000${digits.padStart(4, '0')}/64`),
+  );
+});
+
 it('authentication is told where a request comes from', async () => {
   world = await new HttpWorld().open();
   await world.call('GET', '/info');
