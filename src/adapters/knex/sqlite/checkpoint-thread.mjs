@@ -4,6 +4,8 @@ import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
 const INTERVAL_MS = 200;
+/** Another process may be about to open the file, or to close it. */
+const OPEN_TIMEOUT_MS = 5_000;
 /** A truncation that waits for a reader holds up every writer: it gives up soon, and is tried again. */
 const TRUNCATE_TIMEOUT_MS = 20;
 /** A log that grows beyond this is truncated before its time. */
@@ -11,8 +13,9 @@ const LOG_BYTES_MAX = 256 * 1024 * 1024;
 
 /** @type {{ filename: string, truncateIntervalMs: number, stop: Int32Array }} */
 const { filename, truncateIntervalMs, stop } = workerData;
-const database = new Sqlite(filename, { timeout: TRUNCATE_TIMEOUT_MS });
+const database = new Sqlite(filename, { timeout: OPEN_TIMEOUT_MS });
 database.pragma('synchronous = FULL');
+database.pragma(`busy_timeout = ${TRUNCATE_TIMEOUT_MS}`);
 
 let truncateAt = performance.now() + truncateIntervalMs;
 while (Atomics.wait(stop, 0, 0, INTERVAL_MS) === 'timed-out') {
