@@ -78,6 +78,7 @@ export class RecordAttempts {
     const now = this.#ports.clock.now();
     const leased = new Set(await stores.jobs.stillLeased(jobs));
     const valid = finished.filter(({ job }) => leased.has(job));
+    const concerning = valid.filter(({ result }) => concernsReceiver(result));
     // Saving locks the events: what others add behind them is there from here on, or finds them changed.
     const [saved, open, breakers] = await Promise.all([
       stores.webhookEvents.save(
@@ -86,10 +87,10 @@ export class RecordAttempts {
         ),
       ),
       stores.webhookEvents.lockOpen(valid.map(({ event }) => event.orderingKey)),
-      stores.circuitBreakers.lock([...new Set(valid.map(({ job }) => destinationKey(job.work)))], now),
+      stores.circuitBreakers.lock([...new Set(concerning.map(({ job }) => destinationKey(job.work)))], now),
     ]);
     const savedIds = new Set(saved.map(({ id }) => id));
-    const counted = valid.filter(({ event, result }) => savedIds.has(event.id) && concernsReceiver(result));
+    const counted = concerning.filter(({ event }) => savedIds.has(event.id));
     const { openings, after } = recordForCircuits(breakers, counted);
     await Promise.all([
       stores.webhookEvents.save(promoted(saved, open, now)),
