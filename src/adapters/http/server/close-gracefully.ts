@@ -21,7 +21,7 @@ export interface ClosingTimes {
  */
 export function closeGracefully(
   server: Server,
-  connections: ReadonlySet<Socket>,
+  connections: Iterable<Socket>,
   { timeoutMs, lingerMs }: ClosingTimes,
 ): Promise<boolean> {
   return new Promise((resolve) => {

@@ -14,7 +14,8 @@ export interface PipeliningLimit {
 }
 
 interface Connection {
-  readonly open: Set<ServerResponse>;
+  /** The responses that have not gone out, in the order of their requests. */
+  readonly open: ServerResponse[];
   /** How many of the open ones are being served; the others wait. */
   served: number;
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[];
@@ -47,9 +48,9 @@ export function pipeliningLimit(
     serve(request, response) {
       const { socket } = request;
       const connection = connections.get(socket) ?? track(socket);
-      if (connection.open.size === 0) table.markBusy(socket);
-      connection.open.add(response);
-      if (connection.open.size > requestsMax) pause(socket, connection);
+      if (connection.open.length === 0) table.markBusy(socket);
+      connection.open.push(response);
+      if (connection.open.length > requestsMax) pause(socket, connection);
       response.on('close', connection.onClose);
       if (connection.served < requestsMax && connection.waiting.length === 0) {
         connection.served += 1;
@@ -58,7 +59,7 @@ export function pipeliningLimit(
         connection.waiting.push([request, response]);
       }
     },
-    openResponses: (socket) => [...(connections.get(socket)?.open ?? [])],
+    openResponses: (socket) => connections.get(socket)?.open ?? [],
   };
 }
 
@@ -69,17 +70,17 @@ function trackConnection(
   serve: Serve,
 ): Connection {
   const connection: Connection = {
-    open: new Set(),
+    open: [],
     served: 0,
     waiting: [],
     isPaused: false,
     isServingScheduled: false,
     onClose() {
-      connection.open.delete(this);
-      if (connection.open.size === 0) table.markIdle(socket);
+      connection.open.splice(connection.open.indexOf(this), 1);
+      if (connection.open.length === 0) table.markIdle(socket);
       connection.served -= 1;
       if (connection.waiting.length > 0) scheduleServing(connection, requestsMax, serve);
-      if (connection.isPaused && connection.open.size <= requestsMax) resume(socket, connection);
+      if (connection.isPaused && connection.open.length <= requestsMax) resume(socket, connection);
     },
   };
   // Node resumes the connection behind every request, and for every body that is read.
