@@ -60,6 +60,7 @@ export class PostgresDialect implements Dialect {
     clustered: '',
     recentSends: RECENT_SENDS,
     needsTableLocks: true,
+    fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();

@@ -29,6 +29,7 @@ export class SqliteDialect implements Dialect {
     clustered: 'WITHOUT ROWID',
     recentSends: [],
     needsTableLocks: false,
+    fillPages: () => [],
   };
   readonly #filename: string;
   readonly #truncateIntervalMs: number;

@@ -134,7 +134,7 @@ function unchangingColumns(
     phone_number_as_sent:
       message.phoneNumberAsSent === message.phoneNumber ? null : message.phoneNumberAsSent,
     sender_id: message.senderId,
-    whatsapp_sender: JSON.stringify(message.whatsappSender),
+    whatsapp_sender: writeWhatsappSender(message.whatsappSender),
     channels: JSON.stringify(message.channels),
     cost: message.cost,
     prices: JSON.stringify(message.prices),
@@ -166,6 +166,20 @@ function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS>
   };
 }
 
+const NO_WHATSAPP_SENDER: WhatsappSender = { accountId: null, phoneId: null, templateName: null };
+const NO_WHATSAPP_SENDER_TEXT = '{}';
+
+/** Most messages name no sender: their column says so in two characters. */
+function writeWhatsappSender(sender: WhatsappSender): string {
+  const { accountId, phoneId, templateName } = sender;
+  const isEmpty = accountId === null && phoneId === null && templateName === null;
+  return isEmpty ? NO_WHATSAPP_SENDER_TEXT : JSON.stringify(sender);
+}
+
+function readWhatsappSender(text: string): WhatsappSender {
+  return text === NO_WHATSAPP_SENDER_TEXT ? NO_WHATSAPP_SENDER : parseWhatsappSender(text);
+}
+
 /** Parses a column that most messages have alike, once for rows that follow each other with the same text. */
 function columnReader<Value>(): (text: string) => Value {
   let last: { readonly text: string; readonly value: Value } | null = null;
@@ -175,7 +189,7 @@ function columnReader<Value>(): (text: string) => Value {
   };
 }
 
-const readWhatsappSender = columnReader<WhatsappSender>();
+const parseWhatsappSender = columnReader<WhatsappSender>();
 const readChannels = columnReader<readonly Channel[]>();
 const readPrices = columnReader<ChannelPrices>();
 
