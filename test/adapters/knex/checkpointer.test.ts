@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { expect, it } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { expect, it, vi } from 'vitest';
 import { Checkpointer } from '../../../src/adapters/knex/sqlite/checkpointer.ts';
 
 /** Locks the file against every other connection, says so, and releases it when it is told to. */
@@ -33,4 +34,51 @@ it('the checkpointer waits until it can open a file that another connection has 
   await expect(checkpointer.stop()).resolves.toBeUndefined();
   await closed;
   rmSync(folder, { recursive: true });
+});
+
+/** A file with a log, as the connection that writes has it open. */
+function openFile() {
+  const folder = mkdtempSync(join(tmpdir(), 'barid-checkpointer-'));
+  const filename = join(folder, 'barid.db');
+  const database = new Sqlite(filename);
+  database.pragma('journal_mode = wal');
+  database.pragma('wal_autocheckpoint = 0');
+  database.exec('CREATE TABLE places (name text)');
+  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1 });
+  return {
+    database,
+    checkpointer,
+    write: () => database.exec("INSERT INTO places VALUES ('Basra')"),
+    logBytes: () => statSync(`${filename}-wal`).size,
+    version: () => database.pragma('data_version', { simple: true }),
+    async close() {
+      database.close();
+      await checkpointer.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+it('a connection that writes empties its log itself, and finds its file unchanged', async () => {
+  const file = openFile();
+  file.write();
+  const version = file.version();
+  await vi.waitUntil(() => {
+    file.checkpointer.truncateIfDue(file.database);
+    return file.logBytes() === 0;
+  });
+  file.write();
+  expect(file.logBytes()).toBeGreaterThan(0);
+  expect(file.version()).toBe(version);
+  await file.close();
+});
+
+it('the checkpointer empties the log of a connection that has nothing to do', async () => {
+  const file = openFile();
+  file.write();
+  const version = file.version();
+  await vi.waitUntil(() => file.logBytes() === 0, { timeout: 10_000 });
+  file.write();
+  expect(file.version()).not.toBe(version);
+  await file.close();
 });

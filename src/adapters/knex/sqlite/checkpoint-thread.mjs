@@ -6,28 +6,67 @@ import Sqlite from 'better-sqlite3';
 const INTERVAL_MS = 200;
 /** Another process may be about to open the file, or to close it. */
 const OPEN_TIMEOUT_MS = 5_000;
-/** A truncation that waits for a reader holds up every writer: it gives up soon, and is tried again. */
-const TRUNCATE_TIMEOUT_MS = 20;
+/** What is left after a checkpoint of this length is moved in as short a time. */
+const LAST_CHECKPOINT_MS_MAX = 30;
+const CATCH_UP_ATTEMPTS_MAX = 20;
 /** A log that grows beyond this is truncated before its time. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024;
+/** A connection that has begun no transaction for so long does not mind when this thread truncates its log. */
+const IDLE_MS = 1_000;
+/** A truncation that waits for a reader gives up soon, and is tried again. */
+const TRUNCATE_TIMEOUT_MS = 20;
 
-/** @type {{ filename: string, truncateIntervalMs: number, stop: Int32Array }} */
-const { filename, truncateIntervalMs, stop } = workerData;
+/** As in the class that started this thread. */
+const STOPPING = 0;
+const TRUNCATION = 1;
+const NONE = 0;
+const DUE = 1;
+const DONE = 2;
+
+/** @type {{ filename: string, truncateIntervalMs: number, shared: Int32Array }} */
+const { filename, truncateIntervalMs, shared } = workerData;
 const database = new Sqlite(filename, { timeout: OPEN_TIMEOUT_MS });
 database.pragma('synchronous = FULL');
 database.pragma(`busy_timeout = ${TRUNCATE_TIMEOUT_MS}`);
 
 let truncateAt = performance.now() + truncateIntervalMs;
-while (Atomics.wait(stop, 0, 0, INTERVAL_MS) === 'timed-out') {
+let dueSince = 0;
+while (Atomics.wait(shared, STOPPING, 0, INTERVAL_MS) === 'timed-out') {
+  const truncation = Atomics.load(shared, TRUNCATION);
+  if (truncation === DUE) {
+    if (performance.now() - dueSince < IDLE_MS) continue;
+    // From here on the connection leaves it to this thread.
+    if (Atomics.compareExchange(shared, TRUNCATION, DUE, NONE) !== DUE) continue;
+    if (checkpoint('TRUNCATE')) truncateAt = performance.now() + truncateIntervalMs;
+    continue;
+  }
+  if (truncation === DONE) truncateAt = performance.now() + truncateIntervalMs;
+  Atomics.store(shared, TRUNCATION, NONE);
   // What a reader still needs stays in the log, and no truncation could end before that reader.
   if (!checkpoint('PASSIVE')) continue;
   const bytes = logBytes();
   const isDue = performance.now() >= truncateAt || bytes > LOG_BYTES_MAX;
-  if (bytes > 0 && isDue && checkpoint('TRUNCATE')) truncateAt = performance.now() + truncateIntervalMs;
+  if (bytes === 0 || !isDue || !catchUp()) continue;
+  dueSince = performance.now();
+  Atomics.store(shared, TRUNCATION, DUE);
 }
 // The last connection that closes removes the log. While another process has the file open, the log stays, and is empty.
 checkpoint('TRUNCATE');
 database.close();
+
+/**
+ * A truncation moves what was committed since the checkpoint before, and nobody can write meanwhile. Under load that takes
+ * seconds, unless quicker and quicker checkpoints come first.
+ * @returns {boolean} whether so little is left that a truncation takes no longer than `LAST_CHECKPOINT_MS_MAX`
+ */
+function catchUp() {
+  for (let attempt = 1; attempt <= CATCH_UP_ATTEMPTS_MAX; attempt += 1) {
+    const startedAt = performance.now();
+    if (!checkpoint('PASSIVE')) return false;
+    if (performance.now() - startedAt <= LAST_CHECKPOINT_MS_MAX) return true;
+  }
+  return false;
+}
 
 /**
  * Moves committed pages from the log into the file. The log keeps a copy of them, with codes and texts that are masked

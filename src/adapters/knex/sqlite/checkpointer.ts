@@ -1,7 +1,17 @@
 import { Worker } from 'node:worker_threads';
+import type Sqlite from 'better-sqlite3';
+import { BUSY_TIMEOUT_MS } from './sqlite-pragmas.ts';
 
-const RUN = 0;
-const STOP = 1;
+/** The two numbers that both threads see: whether the thread stops, and how far a truncation is. */
+const STOPPING = 0;
+const TRUNCATION = 1;
+const NUMBERS = 2;
+/** The states of a truncation. */
+const NONE = 0;
+const DUE = 1;
+const DONE = 2;
+/** A truncation that waits for a reader holds up everything else: it gives up soon, and is tried again. */
+const TRUNCATE_TIMEOUT_MS = 20;
 
 interface CheckpointerConfig {
   readonly filename: string;
@@ -10,17 +20,18 @@ interface CheckpointerConfig {
 }
 
 /**
- * The thread that moves committed pages from a SQLite log into its file, so that no request waits for it, and empties
- * the log from time to time.
+ * The thread that moves committed pages from a SQLite log into its file, so that no request waits for it. From time to time
+ * the log is emptied: by the connection that writes, because a connection that finds the log emptied by another one forgets
+ * its pages and its copies. The thread empties the log of a connection that has nothing to do.
  */
 export class Checkpointer {
   readonly #thread: Worker;
-  readonly #signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(RUN);
+  readonly #shared = new Int32Array(new SharedArrayBuffer(NUMBERS * Int32Array.BYTES_PER_ELEMENT));
   readonly #ended: Promise<void>;
 
   constructor({ filename, truncateIntervalMs }: CheckpointerConfig) {
     this.#thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { filename, truncateIntervalMs, stop: this.#signal },
+      workerData: { filename, truncateIntervalMs, shared: this.#shared },
     });
     this.#ended = new Promise((resolve) => {
       this.#thread.once('exit', () => resolve());
@@ -28,11 +39,32 @@ export class Checkpointer {
     this.#thread.unref();
   }
 
+  /** Empties the log when that is due. Outside of transactions only; takes some milliseconds. */
+  truncateIfDue(database: Sqlite.Database): void {
+    if (Atomics.load(this.#shared, TRUNCATION) !== DUE) return;
+    const isDone = truncate(database);
+    Atomics.store(this.#shared, TRUNCATION, isDone ? DONE : NONE);
+  }
+
   /** Resolves when the thread has closed the file. */
   async stop(): Promise<void> {
     this.#thread.ref();
-    Atomics.store(this.#signal, 0, STOP);
-    Atomics.notify(this.#signal, 0);
+    Atomics.store(this.#shared, STOPPING, 1);
+    Atomics.notify(this.#shared, STOPPING);
     await this.#ended;
+  }
+}
+
+/** Whether the log was emptied. */
+function truncate(database: Sqlite.Database): boolean {
+  database.pragma(`busy_timeout = ${TRUNCATE_TIMEOUT_MS}`);
+  try {
+    const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
+    return result?.busy === 0;
+  } catch {
+    // A busy or full disk: the log still holds everything.
+    return false;
+  } finally {
+    database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
 }

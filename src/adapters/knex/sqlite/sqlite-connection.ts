@@ -12,6 +12,7 @@ import type {
   Value,
   VersionedUpdate,
 } from '../driver/connection.ts';
+import type { Checkpointer } from './checkpointer.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
 /** Gives rows as lists; `columns` names their values. */
@@ -29,18 +30,22 @@ interface Bulk {
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
 export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
+  /** Null in memory, where there is no log. */
+  readonly #checkpointer: Checkpointer | null;
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #recentSends: SqliteRecentSends;
   #durability: Durability = 'full';
 
-  constructor(database: Sqlite.Database) {
+  constructor(database: Sqlite.Database, checkpointer: Checkpointer | null) {
     this.#database = database;
+    this.#checkpointer = checkpointer;
     this.#recentSends = new SqliteRecentSends(database);
   }
 
   /** Takes the write lock at once: what a transaction reads is not outdated when it writes. */
   async begin(durability: Durability): Promise<void> {
+    this.#checkpointer?.truncateIfDue(this.#database);
     this.#setDurability(durability);
     for (;;) {
       this.#recentSends.refresh();

@@ -73,7 +73,7 @@ export class SqliteDialect implements Dialect {
     const database = raw as Sqlite.Database;
     let connection = this.#connections.get(database);
     if (connection === undefined) {
-      connection = new SqliteConnection(database);
+      connection = new SqliteConnection(database, this.#checkpointer);
       this.#connections.set(database, connection);
     }
     return connection;

@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3';
 
-const BUSY_TIMEOUT_MS = 5_000;
+/** How long a statement waits for a lock of another connection. */
+export const BUSY_TIMEOUT_MS = 5_000;
 /** Rows are written in the order of their ids, so little of the file is in use at a time. */
 const CACHE_KIB = 16 * 1024;
 /** SQLite's own numbers. */
