@@ -29,7 +29,7 @@ const NAMES = [
   '011-phone-number-as-sent',
   '012-key-checksums',
   '013-fair-jobs',
-  '014-lean-indexes',
+  '014-pages-of-messages',
 ];
 
 describe('migrations on SQLite', () => {

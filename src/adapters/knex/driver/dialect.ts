@@ -11,7 +11,7 @@ export interface DdlVariants {
   readonly recentSends: readonly string[];
   /** Whether others may write while a migration runs, so that it has to lock the tables it rewrites. */
   readonly needsTableLocks: boolean;
-  /** Leaves room for changed rows in the pages of a table; empty where a row is changed in its place. */
+  /** Leaves part of the pages of a table to changed rows; nothing where a row is changed in its place. */
   readonly fillPages: (table: string, percent: number) => readonly string[];
 }
 

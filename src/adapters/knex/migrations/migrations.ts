@@ -13,7 +13,7 @@ import * as submissions from './010-submissions.ts';
 import * as phoneNumberAsSent from './011-phone-number-as-sent.ts';
 import * as keyChecksums from './012-key-checksums.ts';
 import * as fairJobs from './013-fair-jobs.ts';
-import * as leanIndexes from './014-lean-indexes.ts';
+import * as pagesOfMessages from './014-pages-of-messages.ts';
 
 interface Migration {
   readonly name: string;
@@ -35,7 +35,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '011-phone-number-as-sent', up: phoneNumberAsSent.up },
   { name: '012-key-checksums', up: keyChecksums.up },
   { name: '013-fair-jobs', up: fairJobs.up },
-  { name: '014-lean-indexes', up: leanIndexes.up },
+  { name: '014-pages-of-messages', up: pagesOfMessages.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

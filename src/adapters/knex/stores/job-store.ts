@@ -88,7 +88,7 @@ const MADE_AVAILABLE_MAX = 500;
 const CAME_DUE = {
   columns: { priority: 'bigint', now: 'bigint', jobs: 'bigint' },
   select: `SELECT id FROM jobs WHERE is_available = 0 AND priority = :priority AND due_at <= :now
-    ORDER BY due_at FOR UPDATE SKIP LOCKED LIMIT :jobs`,
+    ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
 } as const satisfies BatchQuery<string>;
 
 /**
@@ -112,19 +112,19 @@ const DUE_JOBS = {
   columns: { priority: 'bigint', project_id: 'text', now: 'bigint', jobs: 'bigint' },
   select: `SELECT id, work, fencing_token FROM jobs
     WHERE is_available = 1 AND priority = :priority AND project_id = :project_id AND due_at <= :now
-    ORDER BY due_at FOR UPDATE SKIP LOCKED LIMIT :jobs`,
+    ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
 } as const satisfies BatchQuery<string>;
 
 const NEXT_SCHEDULED = {
   columns: { priority: 'bigint' },
   select: `SELECT id, due_at FROM jobs WHERE is_available = 0 AND priority = :priority
-    ORDER BY due_at LIMIT 1`,
+    ORDER BY due_at, id LIMIT 1`,
 } as const satisfies BatchQuery<string>;
 
 const NEXT_AVAILABLE = {
   columns: { priority: 'bigint', project_id: 'text' },
   select: `SELECT id, due_at FROM jobs WHERE is_available = 1 AND priority = :priority AND project_id = :project_id
-    ORDER BY due_at LIMIT 1`,
+    ORDER BY due_at, id LIMIT 1`,
 } as const satisfies BatchQuery<string>;
 
 /** Leasing a job moves its due time to the end of the lease, so an orphaned job is simply due again. */
