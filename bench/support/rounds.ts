@@ -12,6 +12,8 @@ const WARM_UP_SECONDS = 3;
 const DELIVERED_MESSAGES = 20_000;
 const DELIVERED_SECONDS_MAX = 120;
 const POLL_MS = 20;
+/** Longer than any message waits between two of its changes. */
+const STANDSTILL_MS = 1_500;
 
 const makeRequest: RequestMaker = smsRequest({ apiKey: LOAD_API_KEY });
 
@@ -25,11 +27,17 @@ export interface Measured {
 
 /**
  * Measures POST /sms for each row in turn, several rounds each. A row is the servers its connections are shared
- * out to.
+ * out to. The next row begins when these services have delivered what they accepted.
  */
-export async function requestsInTurn(rows: readonly (readonly Child[])[]): Promise<readonly Measured[]> {
+export async function requestsInTurn(
+  rows: readonly (readonly Child[])[],
+  delivering: readonly Child<ServiceHandlers>[] = [],
+): Promise<readonly Measured[]> {
   for (const row of rows) await requestsPerSecond(row, WARM_UP_SECONDS);
-  const rounds = await inTurn(rows, (row) => requestsPerSecond(row, SECONDS));
+  const rounds = await inTurn(rows, async (row) => {
+    await Promise.all(delivering.map(untilDelivered));
+    return requestsPerSecond(row, SECONDS);
+  });
   return rounds.map((results) => ({
     perSecond: median(results.map(({ perSecond }) => perSecond)),
     p50: median(results.map(({ p50 }) => p50)),
@@ -70,6 +78,16 @@ async function requestsPerSecond(servers: readonly Child[], seconds: number) {
     p50: Math.max(...results.map(({ p50 }) => p50)),
     p99: Math.max(...results.map(({ p99 }) => p99)),
   };
+}
+
+/** Resolves when the number of final messages stands still. */
+async function untilDelivered(server: Child<ServiceHandlers>): Promise<void> {
+  for (let before = -1; ; ) {
+    const now = await server.ask('finalMessages');
+    if (now === before) return;
+    before = now;
+    await sleep(STANDSTILL_MS);
+  }
 }
 
 /** Messages per second from the first request until the last message is final and settled. */

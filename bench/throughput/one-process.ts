@@ -11,6 +11,7 @@ export async function oneProcess(bench: Bench): Promise<void> {
   const services = await Promise.all(checkouts.map((checkout) => bench.openOnSqlite(checkout, 'accepted')));
   const [first, ...others] = await requestsInTurn(
     [express, ...stacks, ...services].map((server) => [server]),
+    services,
   );
   const memoryMb = (await services[0]?.ask('memoryMb')) ?? 0;
   await bench.close([express, ...stacks, ...services]);

@@ -15,7 +15,10 @@ export async function storedMessages(bench: Bench): Promise<void> {
       filled.push(service);
     }
   }
-  const measured = await requestsInTurn(filled.map((service) => [service]));
+  const measured = await requestsInTurn(
+    filled.map((service) => [service]),
+    filled,
+  );
   await bench.close(filled);
   const rowOf = (count: number, measured: Row['measured']): Row => ({
     label: `acceptance beside ${count.toLocaleString('en')} stored`,

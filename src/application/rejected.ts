@@ -11,6 +11,7 @@ export type Rejection =
   | { readonly kind: 'message-not-found' }
   | IdempotencyConflict
   | { readonly kind: 'webhook-url-refused' }
+  | { readonly kind: 'too-many-untried' }
   | { readonly kind: 'overloaded' };
 
 /**

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as eventLoopRound } from 'node:timers/promises';
+import { setImmediate as eventLoopRound, setTimeout as sleep } from 'node:timers/promises';
+import { millisecondsInMinute } from 'date-fns/constants';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
@@ -70,7 +71,7 @@ describe('a SQLite file', () => {
         journalMode: 'wal',
         synchronous: 2,
         foreignKeys: 1,
-        busyTimeoutMs: 5000,
+        busyTimeoutMs: 1,
         cacheSize: -16384,
         tempStore: 1,
         autoCheckpoint: 0,
@@ -155,6 +156,68 @@ describe('a SQLite file', () => {
     expect(await heard(second)).toEqual([3, 2, 1]);
     await second.database.close();
     await first.database.close();
+  });
+
+  it('waits for the lock of another process without holding up the event loop', async () => {
+    const [database, other] = [filename, filename].map((name) =>
+      openDatabase({ kind: 'sqlite', filename: name }),
+    );
+    if (database === undefined || other === undefined) throw new Error('There are two');
+    await database.migrate();
+    await other.knex.raw('BEGIN IMMEDIATE');
+    let isOver = false;
+    const unit = new SqlUnitOfWork(database)
+      .run(({ projects }) => projects.insert([aProject()]))
+      .finally(() => {
+        isOver = true;
+      });
+    const waits: number[] = [];
+    while (waits.length < 50) {
+      const askedAt = performance.now();
+      await sleep(1);
+      waits.push(performance.now() - askedAt);
+    }
+    expect(isOver).toBe(false);
+    // Half of the timers are on time, however busy the machine is.
+    expect(waits.sort((a, b) => a - b)[25]).toBeLessThan(20);
+    await other.knex.raw('ROLLBACK');
+    await unit;
+    await other.close();
+    await database.close();
+  });
+
+  it('rejects a unit of work that another process keeps waiting too long, and goes on afterwards', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename, lockWaitMs: 100 });
+    const other = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const unitOfWork = new SqlUnitOfWork(database);
+    await other.knex.raw('BEGIN IMMEDIATE');
+    await expect(unitOfWork.run(({ projects }) => projects.isEmpty())).rejects.toThrow(StorageUnavailable);
+    await other.knex.raw('ROLLBACK');
+    expect(await unitOfWork.run(({ projects }) => projects.isEmpty())).toBe(true);
+    await other.close();
+    await database.close();
+  });
+
+  it('finds recent sends behind a message from a clock that ran ahead', async () => {
+    const sentAt = Date.now() - millisecondsInMinute;
+    const sends = [sentAt, sentAt + 24 * 60 * millisecondsInMinute].map((createdAt) =>
+      aMessage({ smsId: `sms-${createdAt.toString(16).padStart(12, '0').padEnd(24, '0')}`, createdAt }),
+    );
+    const first = openDatabase({ kind: 'sqlite', filename });
+    await first.migrate();
+    await new SqlUnitOfWork(first).run(async ({ projects, messages }) => {
+      await projects.insert([aProject()]);
+      await messages.insert(sends);
+    });
+    await first.close();
+    const second = openDatabase({ kind: 'sqlite', filename });
+    const found = await new SqlUnitOfWork(second).run(({ messages }) => {
+      const { projectId, phoneNumber } = aMessage();
+      return messages.acceptedAt([{ projectId, phoneNumber, since: sentAt - 1, limit: 10 }]);
+    });
+    await second.close();
+    expect(found).toEqual([sends.map(({ createdAt }) => createdAt).toReversed()]);
   });
 
   it('rejects a unit of work while another process has renamed the messages, and goes on afterwards', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
+import { UntriedMessages } from '../../../src/application/messages/untried-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
@@ -87,6 +88,7 @@ function world() {
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
       sealDeliveryReport: container.get(SealDeliveryReport),
+      untriedMessages: container.get(UntriedMessages),
     }),
     project,
     /** Holds the next unit before it writes its jobs, and before it commits. */

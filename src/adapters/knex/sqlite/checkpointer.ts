@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
-import { BUSY_TIMEOUT_MS } from './sqlite-pragmas.ts';
 
 /** The two numbers that both threads see: whether the thread stops, and how far a truncation is. */
 const STOPPING = 0;
@@ -10,8 +9,6 @@ const NUMBERS = 2;
 const NONE = 0;
 const DUE = 1;
 const DONE = 2;
-/** A truncation that waits for a reader holds up everything else: it gives up soon, and is tried again. */
-const TRUNCATE_TIMEOUT_MS = 20;
 
 interface CheckpointerConfig {
   readonly filename: string;
@@ -57,14 +54,11 @@ export class Checkpointer {
 
 /** Whether the log was emptied. */
 function truncate(database: Sqlite.Database): boolean {
-  database.pragma(`busy_timeout = ${TRUNCATE_TIMEOUT_MS}`);
   try {
     const [result] = database.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
     return result?.busy === 0;
   } catch {
     // A busy or full disk: the log still holds everything.
     return false;
-  } finally {
-    database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
 }

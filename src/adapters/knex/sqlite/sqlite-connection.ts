@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Sqlite from 'better-sqlite3';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
+import { StorageUnavailable } from '../../../application/storage-unavailable.ts';
 import type {
   BatchQuery,
   Connection,
@@ -13,6 +15,7 @@ import type {
   VersionedUpdate,
 } from '../driver/connection.ts';
 import type { Checkpointer } from './checkpointer.ts';
+import { isBusy } from './sqlite-pragmas.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
 /** Gives rows as lists; `columns` names their values. */
@@ -27,32 +30,54 @@ interface Bulk {
   readonly names: readonly string[];
 }
 
+/** A transaction that another process keeps waiting tries again this often. */
+const LOCK_RETRY_MS = 10;
+const LOCKED = 'Another process has locked the database file';
+
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
 export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
   /** Null in memory, where there is no log. */
   readonly #checkpointer: Checkpointer | null;
+  readonly #lockWaitMs: number;
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #recentSends: SqliteRecentSends;
   #durability: Durability = 'full';
 
-  constructor(database: Sqlite.Database, checkpointer: Checkpointer | null) {
+  constructor(database: Sqlite.Database, checkpointer: Checkpointer | null, lockWaitMs: number) {
     this.#database = database;
     this.#checkpointer = checkpointer;
+    this.#lockWaitMs = lockWaitMs;
     this.#recentSends = new SqliteRecentSends(database);
   }
 
-  /** Takes the write lock at once: what a transaction reads is not outdated when it writes. */
+  /**
+   * Takes the write lock at once: what a transaction reads is not outdated when it writes. Waits by timer while another
+   * process has the lock, and rejects with `StorageUnavailable` when that takes too long.
+   */
   async begin(durability: Durability): Promise<void> {
-    this.#checkpointer?.truncateIfDue(this.#database);
-    this.#setDurability(durability);
-    for (;;) {
+    const deadline = performance.now() + this.#lockWaitMs;
+    while (!this.#tryBegin(durability)) {
+      if (performance.now() >= deadline) throw new StorageUnavailable(new Error(LOCKED));
+      await sleep(LOCK_RETRY_MS);
+    }
+  }
+
+  /** False while another connection has the write lock. */
+  #tryBegin(durability: Durability): boolean {
+    try {
+      this.#checkpointer?.truncateIfDue(this.#database);
+      this.#setDurability(durability);
       this.#recentSends.refresh();
       this.#run('BEGIN IMMEDIATE');
-      if (this.#recentSends.isCurrent() || this.#recentSends.isUnused()) return;
-      this.#run('ROLLBACK');
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
     }
+    if (this.#recentSends.isCurrent() || this.#recentSends.isUnused()) return true;
+    this.#run('ROLLBACK');
+    return this.#tryBegin(durability);
   }
 
   async commit(): Promise<void> {

@@ -5,7 +5,7 @@ import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
-import { applyPragmas } from './sqlite-pragmas.ts';
+import { applyPragmas, BUSY_TIMEOUT_MS, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
 
 export interface SqliteConfig {
   readonly kind: 'sqlite';
@@ -13,6 +13,8 @@ export interface SqliteConfig {
   readonly filename: string;
   /** How long the log of a file may keep what was masked since; for tests, which do not wait 20 s. */
   readonly truncateIntervalMs?: number;
+  /** How long a transaction waits for one of another process; for tests, which do not wait 5 s. */
+  readonly lockWaitMs?: number;
 }
 
 const IN_MEMORY = ':memory:';
@@ -21,6 +23,8 @@ const IN_MEMORY = ':memory:';
 const ACQUIRE_TIMEOUT_MS = 30_000;
 /** Masked codes have to leave the log within 60 s: a truncation that a reader prevents is tried again meanwhile. */
 const TRUNCATE_INTERVAL_MS = 20_000;
+/** How long a transaction waits for one of another process before it is rejected. */
+const LOCK_WAIT_MS = 5_000;
 
 /** One connection, durable at commit. Files are in WAL mode; a thread writes their log back. */
 export class SqliteDialect implements Dialect {
@@ -33,12 +37,18 @@ export class SqliteDialect implements Dialect {
   };
   readonly #filename: string;
   readonly #truncateIntervalMs: number;
+  readonly #lockWaitMs: number;
   readonly #connections = new WeakMap<object, Connection>();
   #checkpointer: Checkpointer | null = null;
 
-  constructor({ filename, truncateIntervalMs = TRUNCATE_INTERVAL_MS }: SqliteConfig) {
+  constructor({
+    filename,
+    truncateIntervalMs = TRUNCATE_INTERVAL_MS,
+    lockWaitMs = LOCK_WAIT_MS,
+  }: SqliteConfig) {
     this.#filename = filename;
     this.#truncateIntervalMs = truncateIntervalMs;
+    this.#lockWaitMs = lockWaitMs;
   }
 
   knexConfig(): Knex.Config {
@@ -73,7 +83,7 @@ export class SqliteDialect implements Dialect {
     const database = raw as Sqlite.Database;
     let connection = this.#connections.get(database);
     if (connection === undefined) {
-      connection = new SqliteConnection(database, this.#checkpointer);
+      connection = new SqliteConnection(database, this.#checkpointer, this.#lockWaitMs);
       this.#connections.set(database, connection);
     }
     return connection;
@@ -81,7 +91,9 @@ export class SqliteDialect implements Dialect {
 
   /** A write before anything is read: it takes the file's write lock, or waits for it. */
   async acquireMigrationLock(transaction: Knex.Transaction): Promise<void> {
+    await transaction.raw(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     await transaction.raw('PRAGMA user_version = 1');
+    await transaction.raw(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   }
 
   /** A transaction holds the only write lock from its beginning: there are no conflicts. */

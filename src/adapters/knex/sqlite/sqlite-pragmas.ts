@@ -1,7 +1,9 @@
 import Sqlite from 'better-sqlite3';
 
-/** How long a statement waits for a lock of another connection. */
-export const BUSY_TIMEOUT_MS = 5_000;
+/** How long opening and migrating wait for a lock of another process, when the service serves nothing yet. */
+export const OPEN_TIMEOUT_MS = 5_000;
+/** How long a statement waits for a lock of another connection, and the event loop with it. Transactions wait by timer. */
+export const BUSY_TIMEOUT_MS = 1;
 /** Rows are written in the order of their ids, so little of the file is in use at a time. */
 const CACHE_KIB = 16 * 1024;
 /** SQLite's own numbers. */
@@ -15,15 +17,15 @@ const WAL_ATTEMPTS_MAX = 500;
 type Pragmas = Readonly<Record<string, string | number>>;
 
 const ALWAYS: Pragmas = {
-  busy_timeout: BUSY_TIMEOUT_MS,
   synchronous: SYNCHRONOUS_FULL,
   foreign_keys: 1,
   cache_size: -CACHE_KIB,
   temp_store: TEMP_STORE_FILE,
+  busy_timeout: BUSY_TIMEOUT_MS,
 };
 
 /** With `secure_delete` a code that is masked, and a page that becomes free, are overwritten with zeros. */
-const ON_FILES: Pragmas = { ...ALWAYS, journal_mode: 'wal', wal_autocheckpoint: 0, secure_delete: 1 };
+const ON_FILES: Pragmas = { journal_mode: 'wal', wal_autocheckpoint: 0, secure_delete: 1, ...ALWAYS };
 
 /**
  * Makes a new connection durable and strict, and reads back that it is: a file that is in WAL mode already
@@ -31,7 +33,7 @@ const ON_FILES: Pragmas = { ...ALWAYS, journal_mode: 'wal', wal_autocheckpoint: 
  */
 export function applyPragmas(database: Sqlite.Database, isFile: boolean): void {
   const pragmas = isFile ? ON_FILES : ALWAYS;
-  database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  database.pragma(`busy_timeout = ${OPEN_TIMEOUT_MS}`);
   if (isFile) enterWalMode(database);
   for (const [name, value] of Object.entries(pragmas)) database.pragma(`${name} = ${value}`);
   for (const [name, value] of Object.entries(pragmas)) {
@@ -48,9 +50,13 @@ function enterWalMode(database: Sqlite.Database): void {
       database.pragma('journal_mode = wal');
       return;
     } catch (error) {
-      const isBusy = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!isBusy || attempt >= WAL_ATTEMPTS_MAX) throw error;
+      if (!isBusy(error) || attempt >= WAL_ATTEMPTS_MAX) throw error;
       Atomics.wait(timer, 0, 0, WAL_DELAY_MS);
     }
   }
+}
+
+/** Whether a statement failed because another connection holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
