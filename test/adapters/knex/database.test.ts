@@ -154,6 +154,14 @@ describe('a SQLite file', () => {
       }),
     ).rejects.toThrow('undone');
     expect(await heard(second)).toEqual([3, 2, 1]);
+    await send(first, 4);
+    await expect(
+      second.unitOfWork.run(async ({ messages }) => {
+        await messages.insert([aMessage({ smsId: anSmsId(5), createdAt: NOW + 5 })]);
+        throw new Error('undone together with what was read of the first');
+      }),
+    ).rejects.toThrow('undone');
+    expect(await heard(second)).toEqual([4, 3, 2, 1]);
     await second.database.close();
     await first.database.close();
   });

@@ -69,24 +69,24 @@ export class SqliteConnection implements Connection {
     try {
       this.#checkpointer?.truncateIfDue(this.#database);
       this.#setDurability(durability);
-      this.#recentSends.refresh();
       this.#run('BEGIN IMMEDIATE');
     } catch (error) {
       if (isBusy(error)) return false;
       throw error;
     }
-    if (this.#recentSends.isCurrent() || this.#recentSends.isUnused()) return true;
-    this.#run('ROLLBACK');
-    return this.#tryBegin(durability);
+    this.#recentSends.follow();
+    return true;
   }
 
   async commit(): Promise<void> {
     this.#run('COMMIT');
+    this.#recentSends.keep();
   }
 
   /** Some errors (a full disk) have already ended the transaction. */
   async rollback(): Promise<void> {
     if (this.#database.inTransaction) this.#run('ROLLBACK');
+    this.#recentSends.undo();
   }
 
   isUsable(): boolean {
@@ -163,7 +163,10 @@ export class SqliteConnection implements Connection {
     batch: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    if (!this.#database.inTransaction) this.#recentSends.refresh();
+    if (!this.#database.inTransaction) {
+      this.#recentSends.follow();
+      this.#recentSends.keep();
+    }
     const bulk = this.#bulk(batch, () => {
       const names: string[] = [];
       const sql = batch.select.replace(/:(\w+)/g, (_, name: string) => {

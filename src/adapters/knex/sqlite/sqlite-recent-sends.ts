@@ -19,46 +19,52 @@ export class SqliteRecentSends {
   readonly source = 'messages';
   readonly #database: Sqlite.Database;
   readonly #dataVersion: Sqlite.Statement<[], number>;
-  /** The version of the file that was read; null before the first time. */
+  /** The version of the file that was read; null when none was, or when the reading was undone. */
   #version: number | null = null;
+  #isCommitted = true;
+  #hasRead = false;
   #rowsSincePruning = 0;
   #rowsKept = 0;
 
   constructor(database: Sqlite.Database) {
     this.#database = database;
     this.#dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
+    database.pragma(`temp.cache_size = -${CACHE_KIB}`);
+    database.pragma('temp.journal_mode = MEMORY');
   }
 
-  /** Follows what other connections wrote; outside of transactions only. Throws when the messages cannot be read. */
-  refresh(): void {
-    if (!this.isCurrent()) this.#read();
+  /**
+   * Follows what other connections wrote. In a transaction call it when that has the write lock: nobody else can write then.
+   * Throws when the messages cannot be read.
+   */
+  follow(): void {
+    const version = this.#dataVersion.get() ?? 0;
+    if (version !== this.#version) this.#read(version);
     else if (this.#rowsSincePruning > Math.max(ROWS_BETWEEN_PRUNINGS_MIN, this.#rowsKept)) this.#prune();
   }
 
-  /** Whether no other connection has written since the last refresh. */
-  isCurrent(): boolean {
-    return this.#version !== null && this.#dataVersion.get() === this.#version;
+  /** The transaction was committed. */
+  keep(): void {
+    this.#isCommitted = true;
   }
 
-  /** Before there is a table of messages there is nothing to follow. */
-  isUnused(): boolean {
-    return this.#version === null;
+  /** The transaction was rolled back, and with it what was read since it began. */
+  undo(): void {
+    if (!this.#isCommitted) this.#version = null;
+    this.#isCommitted = true;
   }
 
   noteInserted(rows: number): void {
     this.#rowsSincePruning += rows;
   }
 
-  #read(): void {
-    const version = this.#dataVersion.get() ?? 0;
+  #read(version: number): void {
     const hasTable = this.#database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(this.source);
     if (hasTable === undefined) {
-      // Without an error a transaction would wait for ever for a copy that cannot become current.
-      if (this.isUnused()) return;
+      // Before the first migration there is nothing to follow.
+      if (!this.#hasRead) return;
       throw new Error(`The table ${this.source} is gone`);
     }
-    this.#database.pragma(`temp.cache_size = -${CACHE_KIB}`);
-    this.#database.pragma('temp.journal_mode = MEMORY');
     this.#database.exec(`
       CREATE TEMP TABLE IF NOT EXISTS recent_sends (
         project_id text NOT NULL,
@@ -77,6 +83,8 @@ export class SqliteRecentSends {
       )
       .run(this.#oldestIdThatCounts());
     this.#version = version;
+    this.#isCommitted = false;
+    this.#hasRead = true;
   }
 
   #prune(): void {
