@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import type { Message } from '../../src/domain/messages/message.ts';
@@ -17,7 +18,16 @@ const { service, port, now } = await startLoadService({ seed });
 const { knex } = service.roots.database;
 const unitOfWork: UnitOfWork = service.roots.unitOfWork;
 
+const eventLoop = monitorEventLoopDelay({ resolution: 1 });
+eventLoop.enable();
+
 const handlers = {
+  /** How long the event loop stood still at most, since this was asked last. */
+  longestBlockMs: (): number => {
+    const longestMs = eventLoop.max / 1e6;
+    eventLoop.reset();
+    return longestMs;
+  },
   memoryMb: (): number => Math.round(process.memoryUsage.rss() / 2 ** 20),
   finalMessages: async (): Promise<number> =>
     countOf(await knex('messages').where('is_final', 1).count({ n: '*' })),

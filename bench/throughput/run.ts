@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { commit } from '../../test/support/commit.ts';
 import { Bench } from '../support/bench.ts';
 import { checkoutAt, THIS_CHECKOUT } from '../support/checkout.ts';
+import { offered } from './offered.ts';
 import { onServers } from './on-servers.ts';
 import { oneProcess } from './one-process.ts';
 import { storedMessages } from './stored-messages.ts';
@@ -18,6 +19,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   'one-process': oneProcess,
   'stored-messages': storedMessages,
   'on-servers': onServers,
+  offered,
   webhooks,
 };
 

@@ -4,6 +4,7 @@ import {
   type SubmittedAttempt,
 } from '../../../src/application/messages/correlate-receipts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
+import type { DeliveryReceipt } from '../../../src/domain/messages/chain-event.ts';
 import { anSmsId, NOW } from '../../support/builders.ts';
 
 const attempts = (count: number): readonly SubmittedAttempt[] =>
@@ -42,4 +43,58 @@ it('recording provider message ids sweeps two expired ids for each, at most once
     [1_000, 14],
     [0, 14],
   ]);
+});
+
+/** A store that may not be asked. */
+const untouched = { submissions: {} } as Stores;
+const receiptOf = (providerMessageId: string, receipt: DeliveryReceipt = { kind: 'delivered' }) => ({
+  channel: 'sms' as const,
+  providerMessageId,
+  receipt,
+});
+const eventOf = (number: number, providerMessageId: string) => ({
+  smsId: anSmsId(number),
+  event: { kind: 'receipt', attemptNumber: 0, providerMessageId, receipt: { kind: 'delivered' } },
+});
+const attemptOf = (number: number) => ({ smsId: anSmsId(number), attemptNumber: 0 });
+const open = () => new CorrelateReceipts({ clock: { now: () => NOW } });
+
+it('a rejected submission has no provider message id to record', async () => {
+  const rejected: SubmittedAttempt = {
+    ...attemptOf(1),
+    channel: 'sms',
+    result: { kind: 'rejected', reason: 'No such number', endsChain: false },
+  };
+  expect(await open().recordIds(untouched, [rejected])).toEqual([]);
+  expect(await open().recordIds(untouched, [])).toEqual([]);
+});
+
+it('receipts are told apart by whether their attempt is known, and their texts are made storable', async () => {
+  const asked: unknown[] = [];
+  const submissions: Pick<Stores['submissions'], 'find'> = {
+    async find(receipts) {
+      asked.push(...receipts);
+      return receipts.map(({ providerMessageId }) => (providerMessageId === 'known' ? attemptOf(1) : null));
+    },
+  };
+  const failed = receiptOf('early', { kind: 'failed', reason: 'absent\u0000subscriber' });
+  const stored = receiptOf('early', { kind: 'failed', reason: 'absent subscriber' });
+  expect(await open().find({ submissions } as Stores, [failed, receiptOf('known')])).toEqual({
+    events: [eventOf(1, 'known')],
+    early: [stored],
+  });
+  expect(asked).toEqual([stored, receiptOf('known')]);
+  expect(await open().find(untouched, [])).toEqual({ events: [], early: [] });
+});
+
+it('of early receipts those whose attempt is known meanwhile are events, and those dropped are counted', async () => {
+  const submissions: Pick<Stores['submissions'], 'park' | 'sweep'> = {
+    park: async () => ['dropped', attemptOf(2), 'parked', 'dropped'],
+    sweep: async () => 0,
+  };
+  const early = ['one', 'two', 'three', 'four'].map((id) => receiptOf(id));
+  expect(await open().park({ submissions } as Stores, early)).toEqual({
+    events: [eventOf(2, 'two')],
+    dropped: 2,
+  });
 });

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
-import { UntriedMessages } from '../../../src/application/messages/untried-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
@@ -16,6 +15,11 @@ import {
   aPhoneNumber,
   aProject,
   aSendRequest,
+  aTemplateRequest,
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  NO_WHATSAPP_SENDER,
   NOW,
   someStoredPrices,
 } from '../../support/builders.ts';
@@ -75,8 +79,15 @@ function world() {
     },
   };
   const project = aProject();
+  const untriedMessages = {
+    isFull: false,
+    accepted: [] as string[],
+    areTooMany: () => untriedMessages.isFull,
+    noteAccepted: (projectId: string) => untriedMessages.accepted.push(projectId),
+  };
   return {
     database,
+    unitOfWork,
     faults,
     units,
     sendMessages: new SendMessages({
@@ -88,8 +99,9 @@ function world() {
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
       sealDeliveryReport: container.get(SealDeliveryReport),
-      untriedMessages: container.get(UntriedMessages),
+      untriedMessages,
     }),
+    untriedMessages,
     project,
     /** Holds the next unit before it writes its jobs, and before it commits. */
     hold: (held: (typeof gates)[number]) => gates.push(held),
@@ -98,6 +110,7 @@ function world() {
       await unitOfWork.run(async (stores) => {
         await stores.prices.replace(someStoredPrices());
         await stores.projects.insert([project]);
+        await stores.whatsapp.replace(project.id, [aWhatsappBusiness()]);
         await stores.accounts.insert([aNewAccount({ projectId: project.id })]);
         await stores.ledger.post([
           depositEntry({ projectId: project.id, reference: 'opening', at: NOW }, money(10 * PRICE)),
@@ -189,5 +202,39 @@ describe('SendMessages', () => {
     );
     expect(replies.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await here.ledgerState()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
+  });
+
+  it('SendMessages rejects every send of a project that has too many untried messages, and stores nothing', async () => {
+    await here.sendMessages.execute(toNumber(here.project, 0));
+    here.untriedMessages.isFull = true;
+    await expect(here.sendMessages.execute(toNumber(here.project, 1))).rejects.toMatchObject({
+      rejection: { kind: 'too-many-untried' },
+    });
+    expect(await here.ledgerState()).toMatchObject({ held: PRICE, jobs: 1 });
+    expect(here.untriedMessages.accepted).toEqual([here.project.id]);
+  });
+
+  it.each([
+    ['an account', { accountId: aWhatsappAccount().id }],
+    ['a phone number', { phoneId: aWhatsappPhoneNumber().id }],
+    ['a template', { templateName: 'order_update' }],
+  ])('SendMessages reads the whatsapp resources of a code that names %s', async (_, named) => {
+    const whatsappSender = { ...NO_WHATSAPP_SENDER, ...named };
+    const request = aSendRequest({ provider: 'whatsapp', whatsappSender });
+    const send = { ...toNumber(here.project, 0), request };
+    expect(await here.sendMessages.execute(send)).toMatchObject({ replayed: false });
+    await here.unitOfWork.run((stores) => stores.whatsapp.replace(here.project.id, []));
+    await expect(here.sendMessages.execute(send)).rejects.toMatchObject({
+      rejection: { kind: expect.stringMatching('not-found') },
+    });
+  });
+
+  it('SendMessages reads the whatsapp resources of a template', async () => {
+    const request = aTemplateRequest({
+      whatsappSender: { ...NO_WHATSAPP_SENDER, accountId: aWhatsappAccount().id },
+    });
+    expect(await here.sendMessages.execute({ ...toNumber(here.project, 0), request })).toMatchObject({
+      replayed: false,
+    });
   });
 });

@@ -16,8 +16,8 @@ const LIVE = aProject({ environment: 'live' });
 const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMessageIds: [id] });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** SubmitAttempts around one provider; `lateMs` after its attempts were committed. */
-function world(submit: ChannelProvider['submit'], lateMs = 0) {
+/** SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. */
+function world(submit: ChannelProvider['submit'] | null, lateMs = 0) {
   /** The messages of every call of the provider. */
   const calls: string[][] = [];
   const recorded: SubmittedAttempt[] = [];
@@ -33,7 +33,7 @@ function world(submit: ChannelProvider['submit'], lateMs = 0) {
     async start() {},
     submit(submissions) {
       calls.push(submissions.map(({ smsId }) => smsId));
-      return submit(submissions);
+      return submit?.(submissions) ?? Promise.resolve([]);
     },
     health: () => ({ ok: true, detail: 'under test' }),
     async close() {},
@@ -50,23 +50,27 @@ function world(submit: ChannelProvider['submit'], lateMs = 0) {
     },
     clock: { now: () => NOW + lateMs },
     logger,
-    channelProviders: { of: () => provider, channelsFor: () => ['sms'], all: () => [provider] },
+    channelProviders: {
+      of: () => (submit === null ? null : provider),
+      channelsFor: () => ['sms'],
+      all: () => [provider],
+    },
   });
+  const pending = (channel: Channel, ...numbers: readonly number[]) =>
+    numbers.map((number) => ({
+      message: aMessage({
+        smsId: anSmsId(number),
+        channels: [channel],
+        attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
+        attempts: [anAttempt({ startedAt: NOW })],
+      }),
+      project: LIVE,
+      attemptNumber: 0,
+    }));
   const execute = (channel: Channel, ...numbers: readonly number[]) =>
-    submitAttempts.execute(
-      numbers.map((number) => ({
-        message: aMessage({
-          smsId: anSmsId(number),
-          channels: [channel],
-          attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-          attempts: [anAttempt({ startedAt: NOW })],
-        }),
-        project: LIVE,
-        attemptNumber: 0,
-      })),
-    );
+    submitAttempts.execute(pending(channel, ...numbers));
   const isFull = (channel: Channel) => capacity.retryAt(channel, 'live', NOW) !== null;
-  return { execute, calls, recorded, timeouts, logger, isFull };
+  return { submitAttempts, pending, execute, calls, recorded, timeouts, logger, isFull };
 }
 
 /** What is recorded of a message. */
@@ -131,7 +135,30 @@ describe('SubmitAttempts', () => {
       providerMessageIds: [],
     };
     expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
-    expect(here.logger.count('channel_submit_failed')).toBe(1);
+    expect(here.logger.entries).toEqual([
+      { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
+    ]);
+  });
+
+  it('SubmitAttempts calls the provider of each channel with the messages of that channel', async () => {
+    const here = world(async (submissions) => submissions.map(() => acceptedAs('id')));
+    await here.submitAttempts.execute([
+      ...here.pending('sms', 1),
+      ...here.pending('telegram', 2),
+      ...here.pending('sms', 3),
+    ]);
+    expect(here.calls).toEqual([[anSmsId(1), anSmsId(3)], [anSmsId(2)]]);
+  });
+
+  it('SubmitAttempts records that a channel without a provider rejected the message, which may go to the next', async () => {
+    const here = world(null);
+    await here.execute('sms', 1);
+    const rejected = {
+      kind: 'rejected',
+      reason: 'The channel has no provider any more',
+      endsChain: false,
+    };
+    expect([here.calls, here.recorded]).toEqual([[], [result(1, rejected)]]);
   });
 
   it('SubmitAttempts counts submissions as in flight until their results are recorded', async () => {

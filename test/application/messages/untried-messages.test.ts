@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** Counts after every second accepted message. */
+/** Counts after every third accepted message. */
 function untriedMessages({ isAway = false } = {}) {
   let counts = 0;
   const messages = new UntriedMessages({
@@ -34,7 +34,7 @@ function untriedMessages({ isAway = false } = {}) {
     },
     clock,
     untriedMax: UNTRIED_MAX,
-    acceptedBetweenCounts: 2,
+    acceptedBetweenCounts: 3,
   });
   return { messages, countsOf: () => counts };
 }
@@ -49,11 +49,11 @@ function accept(messages: UntriedMessages, count: number): void {
 }
 
 it('a project has too many messages when as many as it may have wait for their first attempt, others do not', async () => {
-  const { messages } = untriedMessages();
+  const { messages, countsOf } = untriedMessages();
   await addJobs(UNTRIED_MAX);
-  accept(messages, 1);
-  messages.noteAccepted(OTHER_PROJECT_ID);
-  messages.noteAccepted(OTHER_PROJECT_ID);
+  accept(messages, 2);
+  expect(countsOf()).toBe(0);
+  for (let accepted = 0; accepted < 3; accepted += 1) messages.noteAccepted(OTHER_PROJECT_ID);
   expect(messages.areTooMany(PROJECT_ID)).toBe(false);
   accept(messages, 1);
   await vi.waitUntil(() => messages.areTooMany(PROJECT_ID));
@@ -63,7 +63,7 @@ it('a project has too many messages when as many as it may have wait for their f
 it('a project with one message less does not have too many', async () => {
   const { messages, countsOf } = untriedMessages();
   await addJobs(UNTRIED_MAX - 1);
-  accept(messages, 2);
+  accept(messages, 3);
   await vi.waitUntil(() => countsOf() === 1);
   await unitOfWork.read(async () => undefined);
   expect(messages.areTooMany(PROJECT_ID)).toBe(false);
@@ -73,7 +73,7 @@ it('a project is counted again a second later, or when the clock was put back, a
   for (const later of [1_000, -60_000]) {
     const { messages, countsOf } = untriedMessages();
     await addJobs(UNTRIED_MAX);
-    accept(messages, 2);
+    accept(messages, 3);
     await vi.waitUntil(() => messages.areTooMany(PROJECT_ID));
     await unitOfWork.run((stores) => stores.jobs.remove(jobs.map(({ id }) => id)));
     clock.at += 999;
@@ -86,12 +86,20 @@ it('a project is counted again a second later, or when the clock was put back, a
 
 it('a count that fails leaves things as they were, and the next one is made', async () => {
   const { messages, countsOf } = untriedMessages({ isAway: true });
-  accept(messages, 2);
+  accept(messages, 3);
   await vi.waitUntil(() => countsOf() === 1);
   await Promise.resolve();
   expect(messages.areTooMany(PROJECT_ID)).toBe(false);
   await vi.waitUntil(() => {
-    accept(messages, 2);
+    accept(messages, 3);
     return countsOf() === 2;
   });
+});
+
+it('a project is counted once at a time', async () => {
+  const { messages, countsOf } = untriedMessages();
+  await addJobs(UNTRIED_MAX);
+  accept(messages, 9);
+  expect(countsOf()).toBe(1);
+  await vi.waitUntil(() => messages.areTooMany(PROJECT_ID));
 });
