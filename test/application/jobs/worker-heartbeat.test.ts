@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   WORKER_HEARTBEAT_MS,
   WORKER_KEPT_MS,
   WORKER_SEEN_MS,
   WorkerHeartbeat,
 } from '../../../src/application/jobs/worker-heartbeat.ts';
+import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { NOW } from '../../support/builders.ts';
@@ -13,21 +14,26 @@ let world: ApplicationWorld;
 /** Ends the interval that a heartbeat waits for; null while none waits. */
 let endInterval: (() => void) | null;
 let isAway: boolean;
+/** Of every unit of work. */
+let durabilities: (Durability | undefined)[];
 
 beforeEach(async () => {
   world = await openApplication({ projects: [] });
   endInterval = null;
   isAway = false;
+  durabilities = [];
 });
 afterEach(() => world.close());
 
 function heartbeatOf(id: string): WorkerHeartbeat {
   return new WorkerHeartbeat({
     unitOfWork: {
-      run: (work, durability) =>
-        isAway
+      run(work, durability) {
+        durabilities.push(durability);
+        return isAway
           ? Promise.reject(new StorageUnavailable(new Error('away')))
-          : world.unitOfWork.run(work, durability),
+          : world.unitOfWork.run(work, durability);
+      },
       read: (work) => world.unitOfWork.read(work),
       ping: () => world.unitOfWork.ping(),
     },
@@ -60,14 +66,22 @@ describe('WorkerHeartbeat', () => {
     ]);
     for (const later of [5_000, 10_000]) {
       world.clock.at = NOW + later;
-      endInterval?.();
-      // Shares the heartbeat that the interval began.
-      await heartbeat.beat();
+      const expire = endInterval;
+      endInterval = null;
+      expire?.();
+      await vi.waitUntil(() => endInterval !== null);
       expect(await rows()).toEqual([
         { id: 'a', seen_at: NOW + later },
         { id: 'b', seen_at: NOW },
       ]);
     }
+    expect(durabilities).toEqual(['eventual', 'eventual', 'eventual', 'eventual']);
+  });
+
+  it('WorkerHeartbeat removes nothing when it is stopped before its first heartbeat', async () => {
+    isAway = true;
+    await heartbeatOf('a').stop();
+    expect(world.logger.entries).toEqual([]);
   });
 
   it('WorkerHeartbeat waits for no interval when the clock is moved by hand', async () => {
