@@ -11,7 +11,6 @@ export type Rejection =
   | { readonly kind: 'message-not-found' }
   | IdempotencyConflict
   | { readonly kind: 'webhook-url-refused' }
-  | { readonly kind: 'too-many-untried' }
   | { readonly kind: 'overloaded' };
 
 /**

@@ -209,31 +209,6 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(idsOf(rest)).toEqual(ids.slice(3));
     });
 
-    it('the job store counts the available jobs of a project by priority, up to a limit', async () => {
-      await run(({ jobs }) =>
-        jobs.add(
-          [
-            ...jobsOf('p1', 'code', ['a1', 'a2', 'a3']),
-            ...jobsOf('p1', 'text', ['b1']),
-            ...jobsOf('p1', 'text', ['later'], NOW + 1),
-            ...jobsOf('p1', 'webhook', ['c1']),
-            ...jobsOf('p2', 'code', ['d1', 'd2']),
-          ],
-          NOW,
-        ),
-      );
-      const count = (projectId: string, limit: number) =>
-        read(({ jobs }) => jobs.countAvailable(projectId, ['code', 'text'], limit));
-      expect([
-        await count('p1', 10),
-        await count('p1', 2),
-        await count('p2', 10),
-        await count('p3', 10),
-      ]).toEqual([4, 3, 2, 0]);
-      await lease(NOW, 1);
-      expect(await count('p1', 10)).toBe(3);
-    });
-
     it('the job store leases nothing of a clock that is ahead of its own', async () => {
       await run(({ jobs }) => jobs.add([job('a', NOW + 5)], NOW + 5));
       expect(await lease(NOW + 4)).toEqual([]);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
@@ -23,6 +24,8 @@ import { SqlWorkerStore } from './stores/worker-store.ts';
 
 /** How often a transaction is tried that conflicts with others. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
+/** How often a transaction is tried that another process keeps waiting. */
+const LOCK_RETRY_MS = 10;
 
 /** One transaction, or one connection, with every store on it. */
 export class SqlUnitOfWork implements UnitOfWork {
@@ -34,11 +37,19 @@ export class SqlUnitOfWork implements UnitOfWork {
 
   async run<T>(work: (stores: Stores) => Promise<T>, durability: Durability = 'full'): Promise<T> {
     const { knex, dialect } = this.#database;
+    const lockedUntil = performance.now() + dialect.lockWaitMs;
     for (let attempt = 1; ; attempt += 1) {
       const outcome = await this.#database.withConnection((connection) =>
         transact(connection, knex, work, durability),
       );
       if (outcome.kind === 'committed') return outcome.result;
+      if (dialect.isLocked(outcome.cause)) {
+        if (performance.now() >= lockedUntil) throw new StorageUnavailable(outcome.cause);
+        // Without the connection: others read meanwhile.
+        await sleep(LOCK_RETRY_MS);
+        attempt -= 1;
+        continue;
+      }
       if (attempt >= TRANSACTION_ATTEMPTS_MAX || !dialect.isConflict(outcome.cause)) {
         throw outcome.error;
       }

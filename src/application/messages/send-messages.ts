@@ -11,7 +11,6 @@ import type { SealDeliveryReport } from './seal-delivery-report.ts';
 import { SendBatch, type SendOutcome } from './send-batch.ts';
 import type { PendingSend, SendCommand, SendResult } from './send-command.ts';
 import type { SendCatalog } from './send-states.ts';
-import type { UntriedMessages } from './untried-messages.ts';
 
 interface SendPorts {
   readonly unitOfWork: UnitOfWork;
@@ -19,7 +18,6 @@ interface SendPorts {
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly requestHasher: RequestHasher;
   readonly sealDeliveryReport: Pick<SealDeliveryReport, 'execute'>;
-  readonly untriedMessages: Pick<UntriedMessages, 'areTooMany' | 'noteAccepted'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
@@ -37,8 +35,7 @@ export class SendMessages {
 
   /** Throws `Rejected`; a rejected send stores nothing, costs nothing and does not count for the rate limit. */
   async execute({ project, request, idempotency }: SendCommand): Promise<SendResult> {
-    const { clock, ids, sealDeliveryReport, untriedMessages, wakeSignal } = this.#ports;
-    if (untriedMessages.areTooMany(project.id)) throw new Rejected({ kind: 'too-many-untried' });
+    const { clock, ids, sealDeliveryReport, wakeSignal } = this.#ports;
     const deliveryReport = sealDeliveryReport.execute(request.deliveryReport);
     const outcome = await this.#batcher.submit({
       project,
@@ -47,7 +44,6 @@ export class SendMessages {
       smsId: `sms-${ids.hex24(clock.now())}`,
     });
     if (outcome.kind === 'rejected') throw new Rejected(outcome.rejection);
-    untriedMessages.noteAccepted(project.id);
     wakeSignal.wake();
     return outcome.result;
   }

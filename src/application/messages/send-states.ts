@@ -112,11 +112,8 @@ function projectIdsOf(sends: readonly PendingSend[]): readonly string[] {
   return [...new Set(sends.map(({ project }) => project.id))];
 }
 
-function namesWhatsappResources({ whatsappSender, content }: SendRequest): boolean {
-  return (
-    content.smsType === 'whatsapp-template' ||
-    whatsappSender.accountId !== null ||
-    whatsappSender.phoneId !== null ||
-    whatsappSender.templateName !== null
-  );
+/** A template without an account is rejected whatever accounts there are. */
+function namesWhatsappResources({ whatsappSender }: SendRequest): boolean {
+  const { accountId, phoneId, templateName } = whatsappSender;
+  return accountId !== null || phoneId !== null || templateName !== null;
 }

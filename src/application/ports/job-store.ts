@@ -63,8 +63,6 @@ export interface JobStore {
   deadLettered(limit: number): Promise<readonly DeadLetterJob[]>;
   /** The job that is due next, or null when there is none. */
   nextDue(): Promise<Pick<Job, 'id' | 'dueAt'> | null>;
-  /** How many jobs of the project with one of these priorities are available, of each priority at most `limit`. */
-  countAvailable(projectId: string, priorities: readonly JobPriority[], limit: number): Promise<number>;
   /** How many dead-letter jobs there are. */
   countDeadLettered(): Promise<number>;
 }

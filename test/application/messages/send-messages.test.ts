@@ -79,12 +79,6 @@ function world() {
     },
   };
   const project = aProject();
-  const untriedMessages = {
-    isFull: false,
-    accepted: [] as string[],
-    areTooMany: () => untriedMessages.isFull,
-    noteAccepted: (projectId: string) => untriedMessages.accepted.push(projectId),
-  };
   return {
     database,
     unitOfWork,
@@ -99,9 +93,7 @@ function world() {
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
       sealDeliveryReport: container.get(SealDeliveryReport),
-      untriedMessages,
     }),
-    untriedMessages,
     project,
     /** Holds the next unit before it writes its jobs, and before it commits. */
     hold: (held: (typeof gates)[number]) => gates.push(held),
@@ -202,16 +194,6 @@ describe('SendMessages', () => {
     );
     expect(replies.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await here.ledgerState()).toMatchObject({ held: 2 * PRICE, jobs: 2 });
-  });
-
-  it('SendMessages rejects every send of a project that has too many untried messages, and stores nothing', async () => {
-    await here.sendMessages.execute(toNumber(here.project, 0));
-    here.untriedMessages.isFull = true;
-    await expect(here.sendMessages.execute(toNumber(here.project, 1))).rejects.toMatchObject({
-      rejection: { kind: 'too-many-untried' },
-    });
-    expect(await here.ledgerState()).toMatchObject({ held: PRICE, jobs: 1 });
-    expect(here.untriedMessages.accepted).toEqual([here.project.id]);
   });
 
   it.each([

@@ -21,7 +21,7 @@ export interface ClosingTimes {
  */
 export function closeGracefully(
   server: Server,
-  connections: Iterable<Socket>,
+  connections: ReadonlySet<Socket>,
   { timeoutMs, lingerMs }: ClosingTimes,
 ): Promise<boolean> {
   return new Promise((resolve) => {

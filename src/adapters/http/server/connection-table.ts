@@ -16,8 +16,8 @@ export class ConnectionTable {
     server.on('connection', (socket: Socket) => this.#accept(socket));
   }
 
-  get open(): Iterable<Socket> {
-    return this.#open.keys();
+  get open(): ReadonlySet<Socket> {
+    return new Set(this.#open.keys());
   }
 
   /** The connection has a request whose response has not gone out. */

@@ -9,7 +9,7 @@ export type Serve = (request: IncomingMessage, response: ServerResponse) => void
 export interface PipeliningLimit {
   /** Listens to the requests of the server. */
   readonly serve: Serve;
-  /** The responses of a connection that have not gone out yet, in the order of their requests. */
+  /** The responses of a connection that have not gone out yet, in the order of their requests: a list that changes. */
   readonly openResponses: (socket: Duplex) => readonly ServerResponse[];
 }
 
@@ -76,7 +76,8 @@ function trackConnection(
     isPaused: false,
     isServingScheduled: false,
     onClose() {
-      connection.open.splice(connection.open.indexOf(this), 1);
+      const index = connection.open.indexOf(this);
+      if (index !== -1) connection.open.splice(index, 1);
       if (connection.open.length === 0) table.markIdle(socket);
       connection.served -= 1;
       if (connection.waiting.length > 0) scheduleServing(connection, requestsMax, serve);

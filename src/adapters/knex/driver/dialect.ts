@@ -25,6 +25,10 @@ export interface Dialect {
   connectionOf(raw: unknown): Connection;
   /** Waits until this transaction is the only one that migrates. */
   acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
+  /** Whether a transaction failed with this because another process has a lock, which the database did not wait for. */
+  isLocked(error: unknown): boolean;
+  /** How long a unit of work waits for such a lock, in milliseconds. */
+  readonly lockWaitMs: number;
   /** Whether a transaction that failed with this may succeed when it is repeated. */
   isConflict(error: unknown): boolean;
   /** Ends what runs beside the pool; called after the pool is closed. */

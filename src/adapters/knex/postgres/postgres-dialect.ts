@@ -62,6 +62,7 @@ export class PostgresDialect implements Dialect {
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
+  readonly lockWaitMs = 0;
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();
 
@@ -137,6 +138,11 @@ export class PostgresDialect implements Dialect {
     const schema = this.#config.schema ?? '';
     await transaction.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [MIGRATION_LOCK, schema]);
     if (schema !== '') await transaction.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]);
+  }
+
+  /** The server waits for locks itself. */
+  isLocked(): boolean {
+    return false;
   }
 
   isConflict(error: unknown): boolean {

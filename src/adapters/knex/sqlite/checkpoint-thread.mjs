@@ -6,9 +6,9 @@ import Sqlite from 'better-sqlite3';
 const INTERVAL_MS = 200;
 /** Another process may be about to open the file, or to close it. */
 const OPEN_TIMEOUT_MS = 5_000;
-/** What is left after a checkpoint of this length is moved in as short a time. */
-const LAST_CHECKPOINT_MS_MAX = 30;
-const CATCH_UP_ATTEMPTS_MAX = 20;
+/** A checkpoint that takes no longer leaves little to the next one. */
+const CAUGHT_UP_MS = 30;
+const CATCH_UP_ATTEMPTS_MAX = 10;
 /** A log that grows beyond this is truncated before its time. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024;
 /** A connection that has begun no transaction for so long does not mind when this thread truncates its log. */
@@ -46,7 +46,10 @@ while (Atomics.wait(shared, STOPPING, 0, INTERVAL_MS) === 'timed-out') {
   if (!checkpoint('PASSIVE')) continue;
   const bytes = logBytes();
   const isDue = performance.now() >= truncateAt || bytes > LOG_BYTES_MAX;
-  if (bytes === 0 || !isDue || !catchUp()) continue;
+  if (bytes === 0 || !isDue) continue;
+  catchUp();
+  // Writers wait by timer meanwhile. It syncs the file, which a checkpoint beside commits does not.
+  if (!checkpoint('FULL')) continue;
   dueSince = performance.now();
   Atomics.store(shared, TRUNCATION, DUE);
 }
@@ -55,23 +58,20 @@ checkpoint('TRUNCATE');
 database.close();
 
 /**
- * A truncation moves what was committed since the checkpoint before, and nobody can write meanwhile. Under load that takes
- * seconds, unless quicker and quicker checkpoints come first.
- * @returns {boolean} whether so little is left that a truncation takes no longer than `LAST_CHECKPOINT_MS_MAX`
+ * Nobody can write while a truncation moves what was committed since the checkpoint before: quicker and quicker checkpoints
+ * leave it little.
  */
 function catchUp() {
   for (let attempt = 1; attempt <= CATCH_UP_ATTEMPTS_MAX; attempt += 1) {
     const startedAt = performance.now();
-    if (!checkpoint('PASSIVE')) return false;
-    if (performance.now() - startedAt <= LAST_CHECKPOINT_MS_MAX) return true;
+    if (!checkpoint('PASSIVE') || performance.now() - startedAt <= CAUGHT_UP_MS) return;
   }
-  return false;
 }
 
 /**
  * Moves committed pages from the log into the file. The log keeps a copy of them, with codes and texts that are masked
  * since, until it is truncated.
- * @param {'PASSIVE' | 'TRUNCATE'} mode
+ * @param {'PASSIVE' | 'FULL' | 'TRUNCATE'} mode
  * @returns {boolean} whether nothing kept it from moving every page
  */
 function checkpoint(mode) {

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type Sqlite from 'better-sqlite3';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
-import { StorageUnavailable } from '../../../application/storage-unavailable.ts';
 import type {
   BatchQuery,
   Connection,
@@ -15,7 +13,6 @@ import type {
   VersionedUpdate,
 } from '../driver/connection.ts';
 import type { Checkpointer } from './checkpointer.ts';
-import { isBusy } from './sqlite-pragmas.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
 /** Gives rows as lists; `columns` names their values. */
@@ -30,57 +27,33 @@ interface Bulk {
   readonly names: readonly string[];
 }
 
-/** A transaction that another process keeps waiting tries again this often. */
-const LOCK_RETRY_MS = 10;
-const LOCKED = 'Another process has locked the database file';
-
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
 export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
   /** Null in memory, where there is no log. */
   readonly #checkpointer: Checkpointer | null;
-  readonly #lockWaitMs: number;
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #recentSends: SqliteRecentSends;
   #durability: Durability = 'full';
 
-  constructor(database: Sqlite.Database, checkpointer: Checkpointer | null, lockWaitMs: number) {
+  constructor(database: Sqlite.Database, checkpointer: Checkpointer | null) {
     this.#database = database;
     this.#checkpointer = checkpointer;
-    this.#lockWaitMs = lockWaitMs;
     this.#recentSends = new SqliteRecentSends(database);
   }
 
-  /**
-   * Takes the write lock at once: what a transaction reads is not outdated when it writes. Waits by timer while another
-   * process has the lock, and rejects with `StorageUnavailable` when that takes too long.
-   */
+  /** Takes the write lock at once, or fails: what a transaction reads is not outdated when it writes. */
   async begin(durability: Durability): Promise<void> {
-    const deadline = performance.now() + this.#lockWaitMs;
-    while (!this.#tryBegin(durability)) {
-      if (performance.now() >= deadline) throw new StorageUnavailable(new Error(LOCKED));
-      await sleep(LOCK_RETRY_MS);
-    }
-  }
-
-  /** False while another connection has the write lock. */
-  #tryBegin(durability: Durability): boolean {
-    try {
-      this.#checkpointer?.truncateIfDue(this.#database);
-      this.#setDurability(durability);
-      this.#run('BEGIN IMMEDIATE');
-    } catch (error) {
-      if (isBusy(error)) return false;
-      throw error;
-    }
+    this.#setDurability(durability);
+    this.#run('BEGIN IMMEDIATE');
     this.#recentSends.follow();
-    return true;
   }
 
   async commit(): Promise<void> {
     this.#run('COMMIT');
     this.#recentSends.keep();
+    this.#checkpointer?.truncateIfDue(this.#database);
   }
 
   /** Some errors (a full disk) have already ended the transaction. */

@@ -5,7 +5,7 @@ import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
-import { applyPragmas, BUSY_TIMEOUT_MS, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
+import { applyPragmas, BUSY_TIMEOUT_MS, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
 
 export interface SqliteConfig {
   readonly kind: 'sqlite';
@@ -13,7 +13,7 @@ export interface SqliteConfig {
   readonly filename: string;
   /** How long the log of a file may keep what was masked since; for tests, which do not wait 20 s. */
   readonly truncateIntervalMs?: number;
-  /** How long a transaction waits for one of another process; for tests, which do not wait 5 s. */
+  /** How long a unit of work waits for one of another process; for tests, which do not wait 5 s. */
   readonly lockWaitMs?: number;
 }
 
@@ -23,7 +23,7 @@ const IN_MEMORY = ':memory:';
 const ACQUIRE_TIMEOUT_MS = 30_000;
 /** Masked codes have to leave the log within 60 s: a truncation that a reader prevents is tried again meanwhile. */
 const TRUNCATE_INTERVAL_MS = 20_000;
-/** How long a transaction waits for one of another process before it is rejected. */
+/** How long a unit of work waits for one of another process before it is rejected. */
 const LOCK_WAIT_MS = 5_000;
 
 /** One connection, durable at commit. Files are in WAL mode; a thread writes their log back. */
@@ -35,9 +35,9 @@ export class SqliteDialect implements Dialect {
     needsTableLocks: false,
     fillPages: () => [],
   };
+  readonly lockWaitMs: number;
   readonly #filename: string;
   readonly #truncateIntervalMs: number;
-  readonly #lockWaitMs: number;
   readonly #connections = new WeakMap<object, Connection>();
   #checkpointer: Checkpointer | null = null;
 
@@ -48,7 +48,7 @@ export class SqliteDialect implements Dialect {
   }: SqliteConfig) {
     this.#filename = filename;
     this.#truncateIntervalMs = truncateIntervalMs;
-    this.#lockWaitMs = lockWaitMs;
+    this.lockWaitMs = lockWaitMs;
   }
 
   knexConfig(): Knex.Config {
@@ -83,7 +83,7 @@ export class SqliteDialect implements Dialect {
     const database = raw as Sqlite.Database;
     let connection = this.#connections.get(database);
     if (connection === undefined) {
-      connection = new SqliteConnection(database, this.#checkpointer, this.#lockWaitMs);
+      connection = new SqliteConnection(database, this.#checkpointer);
       this.#connections.set(database, connection);
     }
     return connection;
@@ -92,13 +92,20 @@ export class SqliteDialect implements Dialect {
   /** A write before anything is read: it takes the file's write lock, or waits for it. */
   async acquireMigrationLock(transaction: Knex.Transaction): Promise<void> {
     await transaction.raw(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
-    await transaction.raw('PRAGMA user_version = 1');
-    await transaction.raw(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    try {
+      await transaction.raw('PRAGMA user_version = 1');
+    } finally {
+      await transaction.raw(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
   }
 
   /** A transaction holds the only write lock from its beginning: there are no conflicts. */
   isConflict(): boolean {
     return false;
+  }
+
+  isLocked(error: unknown): boolean {
+    return isBusy(error);
   }
 
   async close(): Promise<void> {

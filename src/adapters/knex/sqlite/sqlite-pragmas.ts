@@ -2,8 +2,8 @@ import Sqlite from 'better-sqlite3';
 
 /** How long opening and migrating wait for a lock of another process, when the service serves nothing yet. */
 export const OPEN_TIMEOUT_MS = 5_000;
-/** How long a statement waits for a lock of another connection, and the event loop with it. Transactions wait by timer. */
-export const BUSY_TIMEOUT_MS = 1;
+/** A statement does not wait for a lock of another connection, for the event loop would wait too: units of work do. */
+export const BUSY_TIMEOUT_MS = 0;
 /** Rows are written in the order of their ids, so little of the file is in use at a time. */
 const CACHE_KIB = 16 * 1024;
 /** SQLite's own numbers. */

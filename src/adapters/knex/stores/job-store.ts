@@ -115,14 +115,6 @@ const DUE_JOBS = {
     ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
 } as const satisfies BatchQuery<string>;
 
-const COUNT_AVAILABLE = {
-  columns: { priority: 'bigint', project_id: 'text', most: 'bigint' },
-  select: `SELECT COUNT(*) AS counted FROM (
-      SELECT 1 AS one FROM jobs WHERE is_available = 1 AND priority = :priority AND project_id = :project_id
-      LIMIT :most
-    ) AS available`,
-} as const satisfies BatchQuery<string>;
-
 const NEXT_SCHEDULED = {
   columns: { priority: 'bigint' },
   select: `SELECT id, due_at FROM jobs WHERE is_available = 0 AND priority = :priority
@@ -379,18 +371,6 @@ export class SqlJobStore implements JobStore {
       .map((row) => ({ id: row.id as string, dueAt: row.due_at as number }))
       .sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1));
     return next ?? null;
-  }
-
-  async countAvailable(
-    projectId: string,
-    priorities: readonly JobPriority[],
-    limit: number,
-  ): Promise<number> {
-    const found = await this.#session.batchQuery(
-      COUNT_AVAILABLE,
-      priorities.map((priority) => ({ priority: RANKS[priority], project_id: projectId, most: limit })),
-    );
-    return found.flat().reduce((sum, row) => sum + (row.counted as number), 0);
   }
 
   async countDeadLettered(): Promise<number> {
