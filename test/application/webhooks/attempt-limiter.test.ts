@@ -51,6 +51,33 @@ class World {
 }
 
 describe('the attempt limiter', () => {
+  it('the attempt limiter keeps a limit while any queue uses it, and forgets it with the last', () => {
+    const { limiter } = new World();
+    const open = () =>
+      limiter.open(
+        { projectId: 'a', endpoint: 'one.example/' },
+        () => true,
+        () => {},
+      );
+    const [first, second] = [open(), open()];
+    limiter.close(first);
+    const third = open();
+    expect(third.limits.map((limit, index) => limit === second.limits[index])).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    limiter.close(second);
+    limiter.close(third);
+    expect(open().limits.map((limit, index) => limit === third.limits[index])).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
   it('the attempt limiter begins every event of a queue once and in order, as many at a time as its endpoint may have', () => {
     const world = new World({ attemptsPerEndpoint: 7 });
     const queue = world.open('a', 'one.example/', 20);
