@@ -24,7 +24,7 @@ import { SqlWorkerStore } from './stores/worker-store.ts';
 
 /** How often a transaction is tried that conflicts with others. */
 const TRANSACTION_ATTEMPTS_MAX = 5;
-/** How often a transaction is tried that another process keeps waiting. */
+/** A transaction that another process keeps waiting is tried again after this time. */
 const LOCK_RETRY_MS = 10;
 
 /** One transaction, or one connection, with every store on it. */
@@ -38,7 +38,7 @@ export class SqlUnitOfWork implements UnitOfWork {
   async run<T>(work: (stores: Stores) => Promise<T>, durability: Durability = 'full'): Promise<T> {
     const { knex, dialect } = this.#database;
     const lockedUntil = performance.now() + dialect.lockWaitMs;
-    for (let attempt = 1; ; attempt += 1) {
+    for (let conflicts = 0; ; ) {
       const outcome = await this.#database.withConnection((connection) =>
         transact(connection, knex, work, durability),
       );
@@ -47,12 +47,10 @@ export class SqlUnitOfWork implements UnitOfWork {
         if (performance.now() >= lockedUntil) throw new StorageUnavailable(outcome.cause);
         // Without the connection: others read meanwhile.
         await sleep(LOCK_RETRY_MS);
-        attempt -= 1;
         continue;
       }
-      if (attempt >= TRANSACTION_ATTEMPTS_MAX || !dialect.isConflict(outcome.cause)) {
-        throw outcome.error;
-      }
+      conflicts += 1;
+      if (conflicts >= TRANSACTION_ATTEMPTS_MAX || !dialect.isConflict(outcome.cause)) throw outcome.error;
     }
   }
 

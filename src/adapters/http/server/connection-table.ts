@@ -16,6 +16,7 @@ export class ConnectionTable {
     server.on('connection', (socket: Socket) => this.#accept(socket));
   }
 
+  /** Those that are open now. */
   get open(): ReadonlySet<Socket> {
     return new Set(this.#open.keys());
   }

@@ -11,7 +11,7 @@ const CAUGHT_UP_MS = 30;
 const CATCH_UP_ATTEMPTS_MAX = 10;
 /** A log that grows beyond this is truncated before its time. */
 const LOG_BYTES_MAX = 256 * 1024 * 1024;
-/** A connection that has begun no transaction for so long does not mind when this thread truncates its log. */
+/** A connection that has committed nothing for so long has nothing to do: then this thread truncates its log. */
 const IDLE_MS = 1_000;
 /** A truncation that waits for a reader gives up soon, and is tried again. */
 const TRUNCATE_TIMEOUT_MS = 20;
