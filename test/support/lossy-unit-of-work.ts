@@ -8,6 +8,8 @@ export type Loss = 'before-commit' | 'after-commit' | null;
 /** A unit of work whose database is lost on demand: each transaction takes the next entry of `losses`. */
 export class LossyUnitOfWork implements UnitOfWork {
   losses: Loss[] = [];
+  /** While true, nothing can be read. */
+  areReadsLost = false;
   /** Transactions begun so far. */
   transactions = 0;
   readonly #unitOfWork: UnitOfWork;
@@ -28,7 +30,8 @@ export class LossyUnitOfWork implements UnitOfWork {
     return result;
   }
 
-  read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+    if (this.areReadsLost) throw new StorageUnavailable(new Error('lost before the read'));
     return this.#unitOfWork.read(work);
   }
 

@@ -126,6 +126,9 @@ export class DeliverWebhooks {
     const known = new Set(destination.fetched);
     const { readTo: after, restarts } = destination;
     const limit = after === null ? capacity + known.size : capacity;
+    // Kept free, so that fetches at the same time do not each take all that is left.
+    const inHand = [project, this.#all];
+    for (const each of inHand) each.fetched += capacity;
     try {
       const due = await this.#ports.fetchDueEvents.execute({ job, after, limit });
       this.#isFetchFailing = false;
@@ -150,6 +153,8 @@ export class DeliverWebhooks {
       if (!this.#isFetchFailing) this.#ports.logger.error('webhook_fetch_failed', error);
       this.#isFetchFailing = true;
       return null;
+    } finally {
+      for (const each of inHand) each.fetched -= capacity;
     }
   }
 

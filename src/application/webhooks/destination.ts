@@ -8,7 +8,7 @@ import type { AttemptLimiter, AttemptQueue } from './attempt-limiter.ts';
 /** What this process has in hand of one project, or of all: shared by the destinations that it counts. */
 export interface InHand {
   destinations: number;
-  /** Events that are fetched and not recorded yet. */
+  /** Events that are fetched and not recorded yet, and those that fetches in flight may bring. */
   fetched: number;
 }
 

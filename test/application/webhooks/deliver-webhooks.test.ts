@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
-import { LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
+import { LEASE_LEFT_MS, LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
 import {
   deliverWebhooksJob,
   destinationKey,
@@ -90,8 +90,19 @@ describe('DeliverWebhooks', () => {
     });
   }
 
-  async function leaseJobs(): Promise<readonly LeasedJob<WebhookWork>[]> {
-    return (await world.lease()) as readonly LeasedJob<WebhookWork>[];
+  async function leaseJobs(limit?: number): Promise<readonly LeasedJob<WebhookWork>[]> {
+    return (await world.lease(limit)) as readonly LeasedJob<WebhookWork>[];
+  }
+
+  async function execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
+    await world.container.get(DeliverWebhooks).execute(jobs);
+    await settle();
+  }
+
+  /** The time between two polls is over. */
+  async function poll(): Promise<void> {
+    intervals.shift()?.();
+    await settle();
   }
 
   async function deliver(): Promise<readonly LeasedJob<WebhookWork>[]> {
@@ -113,6 +124,7 @@ describe('DeliverWebhooks', () => {
       ]),
     );
   const jobIds = async () => world.database.knex('jobs').pluck('id');
+  const dueTimes = async () => world.database.knex('jobs').orderBy('due_at').pluck('due_at');
 
   it('DeliverWebhooks delivers every due event of a destination, then is done with its job', async () => {
     await queue(anEvent(1), anEvent(2), anEvent(3));
@@ -255,5 +267,208 @@ describe('DeliverWebhooks', () => {
     await deliver();
     await settle();
     expect(await states()).toEqual({ 1: 'delivered', 2: 'delivered' });
+  });
+
+  it('DeliverWebhooks gives a job back for two seconds when it has enough destinations of its project', async () => {
+    respond = () => null;
+    const count = DELIVERY_LIMITS.destinationsPerProject + 1;
+    const numbers = Array.from({ length: count }, (_, number) => number);
+    await queue(...numbers.map((number) => anEvent(number, `https://customer.example/${number}`)));
+    while ((await deliver()).length > 0) await settle();
+    const due = await dueTimes();
+    expect(due.slice(0, 2)).toEqual([NOW + 2 * SECOND_MS, NOW + LEASE_MS]);
+    // An attempt that ends makes room for it.
+    hanging.shift()?.(OK);
+    await settle();
+    world.clock.at = NOW + 2 * SECOND_MS;
+    expect((await deliver()).length).toBe(1);
+    expect(await jobIds()).toHaveLength(count - 1);
+  });
+
+  it('DeliverWebhooks goes on under the newer of two leases, and attempts no event a second time', async () => {
+    respond = () => null;
+    const numbers = Array.from({ length: 60 }, (_, number) => number);
+    await queue(...numbers.map((number) => anEvent(number)));
+    const older = await deliver();
+    await settle();
+    world.clock.at = NOW + LEASE_MS;
+    await execute(await leaseJobs());
+    await execute(older);
+    respond = () => OK;
+    for (const end of hanging.splice(0)) end(OK);
+    await settle();
+    expect(attempted.toSorted((a, b) => a - b)).toEqual(numbers);
+    expect(new Set(Object.values(await states()))).toEqual(new Set(['delivered']));
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks fetches again after an outage, and says so once for each outage', async () => {
+    for (const outage of [1, 2]) {
+      await queue(anEvent(outage));
+      const jobs = await leaseJobs();
+      unitOfWork.areReadsLost = true;
+      await execute(jobs);
+      await poll();
+      await poll();
+      expect(world.logger.count('webhook_fetch_failed')).toBe(outage);
+      unitOfWork.areReadsLost = false;
+      await poll();
+      expect(await jobIds()).toEqual([]);
+      await poll();
+    }
+    expect(attempted).toEqual([1, 2]);
+  });
+
+  it('DeliverWebhooks polls the destinations in turn, a bounded number at a time', async () => {
+    const numbers = Array.from({ length: 251 }, (_, number) => number);
+    await queue(...numbers.map((number) => anEvent(number, `https://customer.example/${number}`)));
+    const jobs = await leaseJobs(300);
+    unitOfWork.areReadsLost = true;
+    await execute(jobs);
+    await poll();
+    unitOfWork.areReadsLost = false;
+    await poll();
+    // The last one is the first of the second poll, so that the one before it comes last in the third.
+    expect(attempted).toHaveLength(250);
+    await poll();
+    await settle();
+    expect(attempted.toSorted((a, b) => a - b)).toEqual(numbers);
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks waits for one interval at a time, and for none without a destination', async () => {
+    respond = () => null;
+    await queue(anEvent(1), anEvent(2, 'https://other.example/status'));
+    await deliver();
+    await settle();
+    expect(intervals).toHaveLength(1);
+    await poll();
+    expect(intervals).toHaveLength(1);
+    for (const end of hanging.splice(0)) end(OK);
+    await settle();
+    expect(intervals).toHaveLength(1);
+    await poll();
+    expect(intervals).toHaveLength(0);
+    await queue(anEvent(3));
+    await deliver();
+    expect(intervals).toHaveLength(1);
+  });
+
+  it('DeliverWebhooks attempts nothing shortly before its lease ends, and goes on once it is renewed', async () => {
+    respond = () => null;
+    await queue(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
+    await deliver();
+    await settle();
+    world.clock.at = NOW + LEASE_LEFT_MS;
+    hanging.shift()?.(OK);
+    await settle();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint);
+    await poll();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint + 1);
+    expect(await dueTimes()).toEqual([NOW + LEASE_LEFT_MS + LEASE_MS]);
+  });
+
+  it('DeliverWebhooks renews leases no sooner than it has to, but at once when the clock was put back', async () => {
+    respond = () => null;
+    await queue(anEvent(1));
+    await deliver();
+    await settle();
+    world.clock.at = NOW + RENEW_EVERY_MS - 1;
+    await poll();
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+    world.clock.at = NOW;
+    await poll();
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+    world.clock.at = NOW - MINUTE_MS;
+    await poll();
+    expect(await dueTimes()).toEqual([NOW - MINUTE_MS + LEASE_MS]);
+    world.clock.at = NOW - MINUTE_MS + RENEW_EVERY_MS;
+    await poll();
+    expect(await dueTimes()).toEqual([NOW - MINUTE_MS + RENEW_EVERY_MS + LEASE_MS]);
+  });
+
+  it('DeliverWebhooks renews again after a renewal that failed, and says that it failed', async () => {
+    respond = () => null;
+    await queue(anEvent(1));
+    await deliver();
+    await settle();
+    unitOfWork.losses = ['before-commit'];
+    world.clock.at = NOW + RENEW_EVERY_MS;
+    await poll();
+    expect(world.logger.count('webhook_renewal_failed')).toBe(1);
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+    world.clock.at = NOW + 2 * RENEW_EVERY_MS;
+    await poll();
+    expect(await dueTimes()).toEqual([NOW + 2 * RENEW_EVERY_MS + LEASE_MS]);
+  });
+
+  it('DeliverWebhooks attempts nothing more of a job that another process has by now, and leaves it alone', async () => {
+    respond = () => null;
+    await queue(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
+    await deliver();
+    await settle();
+    world.clock.at = NOW + LEASE_MS;
+    const newer = await leaseJobs();
+    await poll();
+    for (const end of hanging.splice(0)) end(OK);
+    await settle();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint);
+    expect(new Set(Object.values(await states()))).toEqual(new Set(['pending']));
+    expect(await unitOfWork.read(({ jobs }) => jobs.stillLeased(newer))).toEqual(newer);
+    expect(await dueTimes()).toEqual([NOW + 2 * LEASE_MS]);
+    // Nothing is in hand any more: the job can be leased anew.
+    respond = () => OK;
+    attempted = [];
+    await execute(newer);
+    expect(attempted).toHaveLength(60);
+  });
+
+  it('DeliverWebhooks attempts nothing more once the circuit of its destination opens', async () => {
+    respond = () => null;
+    await queue(...Array.from({ length: 70 }, (_, number) => anEvent(number)));
+    await deliver();
+    await settle();
+    for (const end of hanging.splice(0, 10)) end(BROKEN);
+    await settle();
+    for (const end of hanging.splice(0)) end(BROKEN);
+    await settle();
+    expect(attempted).toHaveLength(60);
+    expect(await dueTimes()).toEqual([NOW + MINUTE_MS]);
+  });
+
+  it('DeliverWebhooks leaves a job leased that it cannot release, and says so', async () => {
+    await queue(anEvent(1));
+    const jobs = await leaseJobs();
+    // The results are recorded; then the release fails, and fails again.
+    unitOfWork.losses = [null, 'before-commit', 'before-commit'];
+    await execute(jobs);
+    expect(world.logger.count('webhook_release_failed')).toBe(1);
+    expect(await states()).toEqual({ 1: 'delivered' });
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+    world.clock.at = NOW + LEASE_MS;
+    await deliver();
+    await settle();
+    expect(attempted).toEqual([1]);
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks has a bounded number of events of one project in hand', async () => {
+    respond = () => null;
+    const urls = ['a', 'b', 'c'].map((path) => `https://customer.example/${path}`);
+    const events = urls.flatMap((url, index) =>
+      Array.from({ length: DELIVERY_LIMITS.fetchedPerDestination }, (_, number) =>
+        anEvent(1_000 * index + number, url),
+      ),
+    );
+    await queue(...events);
+    await deliver();
+    await settle();
+    // The third destination gets the least there is. What is in hand is attempted without another fetch.
+    expect(attempted).toHaveLength(2 * DELIVERY_LIMITS.attemptsPerEndpoint + DELIVERY_LIMITS.fetchedMin);
+    unitOfWork.areReadsLost = true;
+    respond = () => OK;
+    for (const end of hanging.splice(0)) end(OK);
+    await settle();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.fetchedPerProject + DELIVERY_LIMITS.fetchedMin);
   });
 });
