@@ -3,7 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
-import { LEASE_LEFT_MS, LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
+import {
+  LEASE_LEFT_MS,
+  LEASE_MS,
+  type LeasedJob,
+  RENEW_EVERY_MS,
+} from '../../../src/application/jobs/job.ts';
 import {
   deliverWebhooksJob,
   destinationKey,
@@ -470,5 +475,26 @@ describe('DeliverWebhooks', () => {
     for (const end of hanging.splice(0)) end(OK);
     await settle();
     expect(attempted).toHaveLength(DELIVERY_LIMITS.fetchedPerProject + DELIVERY_LIMITS.fetchedMin);
+  });
+
+  it('DeliverWebhooks fetches on behind what it has in hand while one attempt hangs', async () => {
+    respond = (number) => (number === 1 ? null : OK);
+    const count = 2 * DELIVERY_LIMITS.fetchedPerDestination + 100;
+    const numbers = Array.from({ length: count }, (_, index) => index + 1);
+    await queue(...numbers.map((number) => anEvent(number)));
+    await deliver();
+    for (let turn = 0; turn < 100 && attempted.length < count; turn += 1) await settle();
+    expect(attempted.toSorted((a, b) => a - b)).toEqual(numbers);
+  });
+
+  it('DeliverWebhooks renews a lease that is nearly over before it attempts anything', async () => {
+    await queue(anEvent(1));
+    const jobs = await leaseJobs();
+    world.clock.at = NOW + LEASE_MS - LEASE_LEFT_MS + 1;
+    unitOfWork.losses = ['before-commit'];
+    await execute(jobs);
+    expect(attempted).toEqual([]);
+    await poll();
+    expect(attempted).toEqual([1]);
   });
 });

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LeasedJob } from '../../../src/application/jobs/job.ts';
+import {
+  deliverWebhooksJob,
+  destinationKey,
+  type WebhookWork,
+} from '../../../src/application/jobs/webhook-jobs.ts';
+import { RecordAttempts } from '../../../src/application/webhooks/record-attempts.ts';
+import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
+import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
+import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
+import { aWebhookEvent, MINUTE_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
+
+const DESTINATION = { projectId: PROJECT_ID, endpoint: 'customer.example/status' };
+const OK: AttemptResult = { kind: 'responded', status: 204, retryAfterMs: null };
+const GONE: AttemptResult = { kind: 'responded', status: 410, retryAfterMs: null };
+const BROKEN: AttemptResult = { kind: 'responded', status: 500, retryAfterMs: null };
+const UNREADABLE: AttemptResult = { kind: 'failed', reason: 'secret-unreadable' };
+
+const idOf = (number: number): string => `${number}`.padStart(24, '0');
+
+/** An event of a message of its own, or of `orderingKey`. */
+function anEvent(number: number, given: Partial<WebhookEvent> = {}): WebhookEvent {
+  return aWebhookEvent({
+    id: idOf(number),
+    orderingKey: `message ${number}`,
+    url: `https://${DESTINATION.endpoint}`,
+    endpoint: DESTINATION.endpoint,
+    nextAttemptAt: NOW,
+    ...given,
+  });
+}
+
+describe('RecordAttempts', () => {
+  let world: ApplicationWorld;
+  let job: LeasedJob<WebhookWork>;
+
+  beforeEach(async () => {
+    world = await openApplication();
+    await world.unitOfWork.run(({ jobs }) => jobs.add([deliverWebhooksJob(DESTINATION, NOW)]));
+    const [leased] = await world.lease();
+    job = leased as LeasedJob<WebhookWork>;
+  });
+
+  afterEach(() => world.close());
+
+  const store = (...events: readonly WebhookEvent[]) =>
+    world.unitOfWork.run(({ webhookEvents }) => webhookEvents.insert(events));
+
+  /** Records one result for each of the events, in one batch. */
+  const record = (result: AttemptResult, ...events: readonly WebhookEvent[]) =>
+    Promise.all(
+      events.map((event) =>
+        world.container
+          .get(RecordAttempts)
+          .execute({ job, event, result, startedAt: NOW - 2, endedAt: NOW - 1 }),
+      ),
+    );
+
+  const rows = async () =>
+    (await world.database.knex('webhook_events').orderBy('id').select('id', 'state', 'next_attempt_at')).map(
+      ({ id, state, next_attempt_at }) => [Number(id), state, next_attempt_at],
+    );
+
+  const breaker = async () => {
+    const key = destinationKey(DESTINATION);
+    const found = await world.unitOfWork.read(({ circuitBreakers }) => circuitBreakers.read([key]));
+    return found.get(key);
+  };
+
+  const logged = (name: string) =>
+    world.logger.entries
+      .filter(({ event }) => event === name)
+      .map(({ level, fields }) => ({ level, fields }));
+
+  it('RecordAttempts says which event it discarded, with the host alone', async () => {
+    const events = [anEvent(1), anEvent(2)];
+    await store(...events);
+    await Promise.all([record(GONE, events[0] as WebhookEvent), record(OK, events[1] as WebhookEvent)]);
+    expect(await rows()).toEqual([
+      [1, 'discarded', null],
+      [2, 'delivered', null],
+    ]);
+    expect(logged('webhook_discarded')).toEqual([
+      {
+        level: 'warn',
+        fields: {
+          eventId: idOf(1),
+          projectId: PROJECT_ID,
+          host: 'customer.example',
+          attempts: 1,
+          lastError: 'HTTP 410',
+        },
+      },
+    ]);
+  });
+
+  it('RecordAttempts says until when it opened a circuit, and why', async () => {
+    const events = Array.from({ length: 10 }, (_, number) => anEvent(number));
+    await store(...events);
+    expect(await record(BROKEN, ...events)).toEqual(events.map(() => true));
+    expect(logged('webhook_circuit_opened')).toEqual([
+      {
+        level: 'warn',
+        fields: {
+          projectId: PROJECT_ID,
+          host: 'customer.example',
+          lastError: 'HTTP 500',
+          until: new Date(NOW - 1 + MINUTE_MS).toISOString(),
+        },
+      },
+    ]);
+  });
+
+  it('RecordAttempts opens no circuit for a failure that is not that of the receiver', async () => {
+    const events = Array.from({ length: 10 }, (_, number) => anEvent(number));
+    await store(...events);
+    expect(await record(UNREADABLE, ...events)).toEqual(events.map(() => false));
+    expect((await breaker())?.failuresInRow ?? 0).toBe(0);
+  });
+
+  it('RecordAttempts does not count failed inbound events while the circuit is closed', async () => {
+    const events = Array.from({ length: 10 }, (_, number) => anEvent(number, { kind: 'inbound' }));
+    await store(...events);
+    expect(await record(BROKEN, ...events)).toEqual(events.map(() => false));
+    expect((await breaker())?.failuresInRow ?? 0).toBe(0);
+  });
+
+  it('RecordAttempts schedules the first of the events that wait for each attempted one', async () => {
+    const waiting = (number: number, orderingKey: string) =>
+      anEvent(number, { orderingKey, nextAttemptAt: null });
+    const events = [anEvent(1), anEvent(2), anEvent(3)];
+    await store(
+      ...events,
+      waiting(4, 'message 1'),
+      waiting(5, 'message 1'),
+      waiting(6, 'message 3'),
+      waiting(7, 'message 3'),
+    );
+    await record(OK, ...events);
+    expect(await rows()).toEqual([
+      [1, 'delivered', null],
+      [2, 'delivered', null],
+      [3, 'delivered', null],
+      [4, 'pending', NOW],
+      [5, 'pending', null],
+      [6, 'pending', NOW],
+      [7, 'pending', null],
+    ]);
+  });
+
+  it('RecordAttempts changes nothing for an event that changed meanwhile', async () => {
+    const event = anEvent(1);
+    await store(event);
+    await record(BROKEN, event);
+    const after = await rows();
+    await record(OK, event);
+    expect(await rows()).toEqual(after);
+    expect((await breaker())?.failuresInRow).toBe(1);
+  });
+});
