@@ -184,11 +184,15 @@ export class SqliteConnection implements Connection {
   }
 }
 
-/** Lists arrive as JSON, and a transaction that holds the only write lock needs no row locks. */
+/**
+ * Lists arrive as JSON, and a transaction that holds the only write lock needs no row locks. SQLite compiles a statement anew
+ * whenever a parameter that stands alone after LIMIT was bound, to plan with its value: that took half of a lookup's time.
+ */
 function inSqlite(sql: string): string {
   return sql
     .replaceAll('= ANY(?)', 'IN (SELECT value FROM json_each(?))')
-    .replace(/\bFOR UPDATE( SKIP LOCKED)?/g, '');
+    .replace(/\bFOR UPDATE( SKIP LOCKED)?/g, '')
+    .replace(/\bLIMIT \?/g, 'LIMIT ? + 0');
 }
 
 function equalities(names: readonly string[]): string {
