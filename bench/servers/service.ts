@@ -21,7 +21,7 @@ const unitOfWork: UnitOfWork = service.roots.unitOfWork;
 const eventLoop = monitorEventLoopDelay({ resolution: 1 });
 
 const handlers = {
-  /** How long the event loop stood still at most, since this was asked last. Measured from the first question on: it costs. */
+  /** How long the event loop stood still at most, since this was asked last; measured from the first question on. */
   longestBlockMs: (): number => {
     eventLoop.enable();
     const longestMs = eventLoop.max / 1e6;

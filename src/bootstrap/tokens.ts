@@ -23,6 +23,8 @@ const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
 /** One typed token per port; use cases are their own tokens. */
 export const ports = {
   clock: port<Clock>('Clock'),
+  /** What this process is called among those that run jobs. */
+  workerId: port<string>('WorkerId'),
   idSource: port<IdSource>('IdSource'),
   logger: port<Logger>('Logger'),
   keyHasher: port<KeyHasher>('KeyHasher'),

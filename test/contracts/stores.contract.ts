@@ -209,6 +209,41 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(idsOf(rest)).toEqual(ids.slice(3));
     });
 
+    it('the job store hands back what workers have leased that are gone, and nothing else', async () => {
+      const leaseBy = (workerId: string, limit: number) =>
+        run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit, workerId }));
+      await run(({ jobs }) =>
+        jobs.add([
+          ...jobsOf('p1', 'text', ['a1', 'a2', 'a3', 'a4'], NOW - 1),
+          ...jobsOf('p1', 'webhook', ['w1'], NOW - 1),
+          job('deadline', NOW + 5),
+        ]),
+      );
+      const gone = [...(await leaseBy('gone', 3)), ...(await leaseBy('other', 1))];
+      const alive = await leaseBy('alive', 1);
+      expect([...gone, ...alive].map(({ id }) => id).sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'w1']);
+      const handBack = (now: number, until: number) =>
+        run(({ jobs }) => jobs.handBack({ workerIds: ['gone', 'other'], now, until }));
+      expect(await handBack(NOW + 1, NOW + LEASE_MS - 1)).toBe(0);
+      expect(await handBack(NOW + 1, NOW + LEASE_MS)).toBe(4);
+      expect(await handBack(NOW + 1, NOW + LEASE_MS)).toBe(0);
+      expect(await lease(NOW)).toEqual([]);
+      // The worker that is not gone after all completes a job as long as nobody else has it.
+      expect(await run(({ jobs }) => jobs.complete(gone.slice(0, 1)))).toEqual(gone.slice(0, 1));
+      const anew = await lease(NOW + 1);
+      expect(idsOf(anew).sort()).toEqual(idsOf(gone.slice(1)).sort());
+      expect(await run(({ jobs }) => jobs.complete(gone))).toEqual([]);
+      expect(await run(({ jobs }) => jobs.complete(alive))).toEqual(alive);
+    });
+
+    it('the job store brings a job forward that was handed back, as one that nobody has', async () => {
+      await run(({ jobs }) => jobs.add([job('a', NOW)]));
+      await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1, workerId: 'gone' }));
+      await run(({ jobs }) => jobs.handBack({ workerIds: ['gone'], now: NOW + 9, until: NOW + LEASE_MS }));
+      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 4)]));
+      expect(idsOf(await lease(NOW + 4))).toEqual(['a']);
+    });
+
     it('the job store leases nothing of a clock that is ahead of its own', async () => {
       await run(({ jobs }) => jobs.add([job('a', NOW + 5)], NOW + 5));
       expect(await lease(NOW + 4)).toEqual([]);

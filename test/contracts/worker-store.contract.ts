@@ -27,6 +27,20 @@ export function workerStoreContract(open: () => Promise<Storage>): void {
     expect(await seenSince(NOW)).toEqual({ count: 1, newestAt: NOW + 5_000 });
   });
 
+  it('the worker store says when each worker was last seen', async () => {
+    expect(await read(({ workers }) => workers.all())).toEqual(new Map());
+    await run(async ({ workers }) => {
+      await workers.markSeen('first', NOW - 1);
+      await workers.markSeen('second', NOW);
+    });
+    expect(await read(({ workers }) => workers.all())).toEqual(
+      new Map([
+        ['first', NOW - 1],
+        ['second', NOW],
+      ]),
+    );
+  });
+
   it('the worker store deletes one worker and leaves the others, also when it is not there', async () => {
     await run(async ({ workers }) => {
       await workers.markSeen('stays', NOW);

@@ -178,7 +178,7 @@ function readRows() {
       )
       .all();
     const messages = database.prepare<[], MessageRow>('SELECT sms_id, is_final FROM messages').all();
-    const jobs = database.prepare<[], JobRow>('SELECT work, due_at, is_leased FROM jobs').all();
+    const jobs = database.prepare<[], JobRow>('SELECT work, due_at, leased_by FROM jobs').all();
     database.exec('COMMIT');
     return { events, messages, jobs };
   });

@@ -119,11 +119,11 @@ async function start({ polls = true } = {}) {
 async function jobsOf(service: Harness) {
   const rows = await service.service.roots.database
     .knex('jobs')
-    .select('id', 'work', 'due_at', 'is_leased', 'fencing_token');
-  return rows.map(({ id, work, due_at, is_leased, fencing_token }) => ({
+    .select('id', 'work', 'due_at', 'leased_by', 'fencing_token');
+  return rows.map(({ id, work, due_at, leased_by, fencing_token }) => ({
     job: { id, work: JSON.parse(work), fencingToken: Number(fencing_token) } as LeasedJob<WebhookWork>,
     dueAt: Number(due_at),
-    isLeased: Number(is_leased) === 1,
+    isLeased: leased_by !== null,
   }));
 }
 

@@ -15,6 +15,7 @@ interface RelayPorts {
   readonly jobQueue: JobQueue;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly workerId: string;
 }
 
 /** Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. */
@@ -31,7 +32,7 @@ export class RelayJobs {
    * this version does not know is dead-lettered.
    */
   async execute(): Promise<number> {
-    const { unitOfWork, jobQueue, clock } = this.#ports;
+    const { unitOfWork, jobQueue, clock, workerId } = this.#ports;
     const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.availableCapacity());
     if (limit <= 0) return 0;
     const now = clock.now();
@@ -41,6 +42,7 @@ export class RelayJobs {
         until: now + LEASE_MS,
         limit,
         lastServed: this.#lastServed,
+        workerId,
       });
       return { leased: jobs, deadLettered: await deadLetterUnknown(stores, jobs, now) };
     }, 'eventual');

@@ -1,14 +1,16 @@
 import type { Clock } from '../ports/clock.ts';
-import type { IdSource } from '../ports/id-source.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
+import { LEASE_MS } from './job.ts';
+import { WorkerWatch } from './worker-watch.ts';
 
 /** How often a process that runs jobs records that it does, in milliseconds. */
-export const WORKER_HEARTBEAT_MS = 5_000;
+export const WORKER_HEARTBEAT_MS = 1_000;
 
-/** A worker whose newest heartbeat is older than this many milliseconds counts as gone. */
-export const WORKER_SEEN_MS = 3 * WORKER_HEARTBEAT_MS;
+/** A worker whose newest heartbeat is older than this many milliseconds does not count as running, in `/readyz`. */
+export const WORKER_SEEN_MS = 15_000;
 
 /** How long the record of a worker that did not stop in order is kept, in milliseconds. */
 export const WORKER_KEPT_MS = 24 * 60 * 60 * 1_000;
@@ -17,14 +19,19 @@ interface HeartbeatPorts {
   readonly unitOfWork: UnitOfWork;
   readonly heartbeatInterval: Timeout;
   readonly clock: Clock;
-  readonly ids: IdSource;
   readonly logger: Logger;
+  readonly wakeSignal: WakeSignal;
+  readonly workerId: string;
 }
 
-/** Records that this process runs jobs, so that `/readyz` can tell when no process does. Never rejects. */
+/**
+ * Records that this process runs jobs, so that `/readyz` can tell when no process does, and hands back the jobs that
+ * workers had leased which are gone. Never rejects.
+ */
 export class WorkerHeartbeat {
   readonly #ports: HeartbeatPorts;
-  #id: string | null = null;
+  readonly #watch = new WorkerWatch();
+  #isRecorded = false;
   #beating: Promise<void> | null = null;
   #cancelNext = () => {};
   #isStopped = false;
@@ -42,8 +49,9 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Records that this worker was seen now, and removes workers that were not seen for `WORKER_KEPT_MS`. Calls at the same
-   * time share one heartbeat; a call after `stop` does nothing. A failure is logged once per outage.
+   * Records that this worker was seen now, takes over for those that are gone, and removes what was not seen for
+   * `WORKER_KEPT_MS`. Calls at the same time share one heartbeat; a call after `stop` does nothing. A failure is logged
+   * once per outage.
    */
   beat(): Promise<void> {
     if (this.#isStopped) return Promise.resolve();
@@ -53,31 +61,50 @@ export class WorkerHeartbeat {
     return this.#beating;
   }
 
-  /** Ends the heartbeats and removes the record of this worker. May be called twice. */
+  /** Ends the heartbeats, hands back what is leased still, and removes the record of this worker. May be called twice. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelNext();
     await this.#beating;
-    const id = this.#id;
-    this.#id = null;
-    if (id !== null) await this.#attempt((unitOfWork) => unitOfWork.run(({ workers }) => workers.delete(id)));
+    const { unitOfWork, workerId } = this.#ports;
+    if (!this.#isRecorded) return;
+    this.#isRecorded = false;
+    await this.#attempt(async () => {
+      await this.#handBack([workerId]);
+      await unitOfWork.run(({ workers }) => workers.delete(workerId));
+    });
   }
 
   async #record(): Promise<void> {
-    const now = this.#ports.clock.now();
-    this.#id ??= this.#ports.ids.hex24(now);
-    const id = this.#id;
-    await this.#attempt((unitOfWork) =>
-      unitOfWork.run(async ({ workers }) => {
-        await workers.markSeen(id, now);
+    const { unitOfWork, clock, workerId, wakeSignal } = this.#ports;
+    const now = clock.now();
+    this.#isRecorded = true;
+    await this.#attempt(async () => {
+      const seen = await unitOfWork.run(async ({ workers }) => {
+        await workers.markSeen(workerId, now);
         await workers.sweep(now - WORKER_KEPT_MS);
-      }, 'eventual'),
-    );
+        return workers.all();
+      }, 'eventual');
+      const gone = this.#watch.observe(new Map([...seen].filter(([id]) => id !== workerId)));
+      if (gone.length === 0) return;
+      const jobs = await this.#handBack(gone);
+      this.#watch.takenOver(gone);
+      if (jobs === 0) return;
+      this.#ports.logger.warn('jobs_taken_over', { workers: gone.length, jobs });
+      wakeSignal.wake();
+    });
   }
 
-  async #attempt(change: (unitOfWork: UnitOfWork) => Promise<void>): Promise<void> {
+  /** Resolves with how many jobs are due again. */
+  #handBack(workerIds: readonly string[]): Promise<number> {
+    const { unitOfWork, clock } = this.#ports;
+    const now = clock.now();
+    return unitOfWork.run(({ jobs }) => jobs.handBack({ workerIds, now, until: now + LEASE_MS }), 'eventual');
+  }
+
+  async #attempt(change: () => Promise<void>): Promise<void> {
     try {
-      await change(this.#ports.unitOfWork);
+      await change();
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#ports.logger.error('worker_heartbeat_failed', error);

@@ -23,13 +23,14 @@ export interface JobStore {
    * Leases up to `limit` jobs that are due at `now`: by priority, within a priority round-robin over projects, and of a
    * project the longest due first; `firstRound` has the rule. Nobody else gets them before `until`, when they are due
    * again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only. `lastServed` is
-   * moved on: a caller that keeps it serves every project however many there are.
+   * moved on: a caller that keeps it serves every project however many there are. `workerId` is for `handBack`.
    */
   lease(request: {
     readonly now: number;
     readonly until: number;
     readonly limit: number;
     readonly lastServed?: LastServed;
+    readonly workerId?: string;
   }): Promise<readonly LeasedJob[]>;
   /** Removes the jobs whose token is still the newest, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
@@ -42,6 +43,15 @@ export interface JobStore {
   lockLeased<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]>;
   /** Moves the end of the leases to `until` where the token is still the newest, and returns those jobs. */
   renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]>;
+  /**
+   * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone. Leases
+   * that end after `until` stay. A worker that comes back may complete such a job as long as nobody leased it anew.
+   */
+  handBack(request: {
+    readonly workerIds: readonly string[];
+    readonly now: number;
+    readonly until: number;
+  }): Promise<number>;
   /** Removes jobs whatever their lease; ids that do not exist are fine. */
   remove(ids: readonly string[]): Promise<void>;
   /**

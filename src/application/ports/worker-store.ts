@@ -6,6 +6,8 @@ export interface WorkerStore {
   delete(id: string): Promise<void>;
   /** How many workers were seen at `since` or later, and when the newest of all was seen; null when there is none. */
   seenSince(since: number): Promise<{ readonly count: number; readonly newestAt: number | null }>;
+  /** When each worker was last seen, by its id. */
+  all(): Promise<ReadonlyMap<string, number>>;
   /** Removes the workers last seen before `before`, and returns how many. */
   sweep(before: number): Promise<number>;
 }

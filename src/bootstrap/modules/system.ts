@@ -22,7 +22,9 @@ export const system = ({ clock, logger, secretKey }: SystemParts) =>
   new ContainerModule(({ bind }) => {
     bind(ports.clock).toConstantValue(clock);
     bind(ports.logger).toConstantValue(logger);
-    bind(ports.idSource).toConstantValue(new RandomIdSource());
+    const ids = new RandomIdSource();
+    bind(ports.idSource).toConstantValue(ids);
+    bind(ports.workerId).toConstantValue(ids.hex24(clock.now()));
     bind(ports.keyHasher).toConstantValue(new HmacKeyHasher({ secretKey }));
     bind(ports.requestHasher).toConstantValue(new HmacRequestHasher({ secretKey }));
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));

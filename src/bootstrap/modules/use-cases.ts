@@ -36,7 +36,7 @@ import { wire } from '../wire.ts';
 const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
 const { channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
-const { heartbeatInterval } = ports;
+const { heartbeatInterval, workerId } = ports;
 
 /** Every use case, one line each. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -125,8 +125,8 @@ export const useCases = new ContainerModule(({ bind }) => {
     logger,
     wakeSignal,
   });
-  wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger });
-  wire(bind, WorkerHeartbeat, { unitOfWork, heartbeatInterval, clock, ids: idSource, logger });
+  wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger, workerId });
+  wire(bind, WorkerHeartbeat, { unitOfWork, heartbeatInterval, clock, logger, wakeSignal, workerId });
   wire(bind, RedriveJobs, { unitOfWork, clock });
   wire(bind, AuditLedger, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });

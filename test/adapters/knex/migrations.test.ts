@@ -30,6 +30,7 @@ const NAMES = [
   '012-key-checksums',
   '013-fair-jobs',
   '014-pages-of-messages',
+  '015-leases-of-workers',
 ];
 
 describe('migrations on SQLite', () => {
@@ -47,6 +48,9 @@ describe('migrations on SQLite', () => {
 
   it('migrations give every job its project and priority', () =>
     giveJobsTheirProjects({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('migrations leave a lease without a worker as it is', () =>
+    leaveLeasesWithoutWorker({ kind: 'sqlite', filename: ':memory:' }));
 
   it('one process migrates at a time when three processes start at once', {
     timeout: PROCESS_TIMEOUT_MS,
@@ -70,6 +74,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('migrations convert rows that were stored under earlier names', () => inOwnSchema(convertStoredWords));
 
     it('migrations give every job its project and priority', () => inOwnSchema(giveJobsTheirProjects));
+
+    it('migrations leave a lease without a worker as it is', () => inOwnSchema(leaveLeasesWithoutWorker));
 
     it(
       'one process migrates at a time when three processes start at once',
@@ -346,6 +352,31 @@ async function giveJobsTheirProjects(config: DatabaseConfig): Promise<void> {
     jobs.lease({ now: 50, until: 60, limit: 10 }),
   );
   expect(leased.map(({ id }) => id)).toEqual([ids[0], ids[2], ids[1], ids[3]]);
+  await database.close();
+}
+
+/** From a database where a lease named no worker. */
+async function leaveLeasesWithoutWorker(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await migrateTo(database, '014-pages-of-messages');
+  const job = (id: string, isLeased: number) => ({
+    id,
+    project_id: 'p1',
+    priority: 20,
+    work: '{"kind":"?"}',
+    due_at: 50,
+    is_available: 0,
+    is_leased: isLeased,
+    fencing_token: isLeased,
+    failures: 0,
+  });
+  await knex('jobs').insert([job('leased', 1), job('waiting', 0)]);
+  await database.migrate();
+  expect(await knex('jobs').select('id', 'leased_by').orderBy('id')).toEqual([
+    { id: 'leased', leased_by: '' },
+    { id: 'waiting', leased_by: null },
+  ]);
   await database.close();
 }
 

@@ -78,6 +78,7 @@ describe('RelayJobs', () => {
       unitOfWork: world.unitOfWork,
       clock: world.clock,
       logger: world.logger,
+      workerId: 'worker',
       jobQueue: {
         availableCapacity: async () => capacity,
         publish: async (jobs: readonly LeasedJob[]) => void published.push(jobs.map(({ id }) => id)),
@@ -89,6 +90,13 @@ describe('RelayJobs', () => {
     capacity = 2;
     expect(await relay()).toBe(2);
     expect(published).toEqual([[`${anSmsId(1)}/start/0`, `${anSmsId(2)}/start/0`]]);
+  });
+
+  it('RelayJobs leases in the name of its worker', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 3;
+    await relay();
+    expect(await world.database.knex('jobs').pluck('leased_by')).toEqual(['worker', 'worker', 'worker']);
   });
 
   it('RelayJobs goes on with the next project, however few jobs the queue takes', async () => {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
+import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import {
   WORKER_HEARTBEAT_MS,
   WORKER_KEPT_MS,
@@ -8,20 +10,25 @@ import {
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
-import { NOW } from '../../support/builders.ts';
+import { aMessage, anSmsId, NOW } from '../../support/builders.ts';
 
 let world: ApplicationWorld;
 /** Ends the interval that a heartbeat waits for; null while none waits. */
 let endInterval: (() => void) | null;
 let isAway: boolean;
+/** So many units of work go well before the database is away; null: it is not. */
+let isAwayAfter: number | null;
 /** Of every unit of work. */
 let durabilities: (Durability | undefined)[];
+let wakes: number;
 
 beforeEach(async () => {
   world = await openApplication({ projects: [] });
   endInterval = null;
   isAway = false;
+  isAwayAfter = null;
   durabilities = [];
+  wakes = 0;
 });
 afterEach(() => world.close());
 
@@ -30,7 +37,8 @@ function heartbeatOf(id: string): WorkerHeartbeat {
     unitOfWork: {
       run(work, durability) {
         durabilities.push(durability);
-        return isAway
+        if (isAwayAfter !== null) isAwayAfter -= 1;
+        return isAway || (isAwayAfter !== null && isAwayAfter < 0)
           ? Promise.reject(new StorageUnavailable(new Error('away')))
           : world.unitOfWork.run(work, durability);
       },
@@ -44,16 +52,21 @@ function heartbeatOf(id: string): WorkerHeartbeat {
       };
     },
     clock: world.clock,
-    ids: { hex24: () => id, fraction: () => 0 },
     logger: world.logger,
+    wakeSignal: {
+      wake() {
+        wakes += 1;
+      },
+    },
+    workerId: id,
   });
 }
 
 const rows = () => world.database.knex('workers').select('id', 'seen_at').orderBy('id');
 
 describe('WorkerHeartbeat', () => {
-  it('a worker beats every 5 seconds, counts for 15 seconds and is kept for a day', () => {
-    expect([WORKER_HEARTBEAT_MS, WORKER_SEEN_MS, WORKER_KEPT_MS]).toEqual([5_000, 15_000, 86_400_000]);
+  it('a worker beats every second, counts for 15 seconds and is kept for a day', () => {
+    expect([WORKER_HEARTBEAT_MS, WORKER_SEEN_MS, WORKER_KEPT_MS]).toEqual([1_000, 15_000, 86_400_000]);
   });
 
   it('WorkerHeartbeat records one row per worker, again after each interval', async () => {
@@ -124,5 +137,70 @@ describe('WorkerHeartbeat', () => {
     isAway = true;
     await heartbeat.stop();
     expect(world.logger.count('worker_heartbeat_failed')).toBe(2);
+  });
+
+  describe('another worker', () => {
+    const leaseBy = (workerId: string) =>
+      world.unitOfWork.run(({ jobs }) =>
+        jobs.lease({ now: world.clock.at, until: world.clock.at + LEASE_MS, limit: 1, workerId }),
+      );
+
+    beforeEach(async () => {
+      const jobs = [1, 2].map((n) => startAttemptJob(aMessage({ smsId: anSmsId(n) }), 0, NOW));
+      await world.unitOfWork.run((stores) => stores.jobs.add(jobs));
+    });
+
+    it('WorkerHeartbeat hands back the jobs of a worker that is gone, once, and wakes the work loop', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeatOf('gone').beat();
+      await leaseBy('gone');
+      await leaseBy('a');
+      for (let second = 1; second <= 3; second += 1) {
+        world.clock.at = NOW + second * 1_000;
+        await heartbeat.beat();
+      }
+      expect(await leaseBy('a')).toEqual([]);
+      world.clock.at = NOW + 4_000;
+      await heartbeat.beat();
+      expect(world.logger.entries).toEqual([
+        { level: 'warn', event: 'jobs_taken_over', fields: { workers: 1, jobs: 1 } },
+      ]);
+      expect(wakes).toBe(1);
+      expect((await leaseBy('a')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
+      world.clock.at = NOW + 5_000;
+      await heartbeat.beat();
+      expect(wakes).toBe(1);
+      expect(durabilities.every((durability) => durability === 'eventual')).toBe(true);
+    });
+
+    it('WorkerHeartbeat says nothing of a worker that is gone and had no jobs', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeatOf('gone').beat();
+      for (let heartbeats = 0; heartbeats < 5; heartbeats += 1) await heartbeat.beat();
+      expect(world.logger.entries).toEqual([]);
+      expect(wakes).toBe(0);
+    });
+
+    it('WorkerHeartbeat takes over with its next heartbeat when the database was away at the first', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeatOf('gone').beat();
+      await leaseBy('gone');
+      for (let heartbeats = 0; heartbeats < 3; heartbeats += 1) await heartbeat.beat();
+      // The heartbeat is recorded, and then the jobs cannot be handed back.
+      isAwayAfter = 1;
+      await heartbeat.beat();
+      expect(world.logger.count('worker_heartbeat_failed')).toBe(1);
+      isAwayAfter = null;
+      await heartbeat.beat();
+      expect(world.logger.count('jobs_taken_over')).toBe(1);
+    });
+
+    it('WorkerHeartbeat hands back what it has leased itself when it stops', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeat.beat();
+      await leaseBy('a');
+      await heartbeat.stop();
+      expect((await leaseBy('b')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
+    });
   });
 });

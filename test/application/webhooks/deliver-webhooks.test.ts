@@ -282,7 +282,7 @@ describe('DeliverWebhooks', () => {
     while ((await deliver()).length > 0) await settle();
     const due = await dueTimes();
     expect(due.slice(0, 2)).toEqual([NOW + 2 * SECOND_MS, NOW + LEASE_MS]);
-    // An attempt that ends makes room for it.
+    // A destination that is done frees its place.
     hanging.shift()?.(OK);
     await settle();
     world.clock.at = NOW + 2 * SECOND_MS;

@@ -40,7 +40,7 @@ export class LeaseWatch {
     while (!this.#isStopping) {
       const now = this.#installation.now();
       const [row] = await query(
-        'SELECT MIN(due_at) AS earliest FROM jobs WHERE is_leased = 1 AND due_at <= $1',
+        'SELECT MIN(due_at) AS earliest FROM jobs WHERE leased_by IS NOT NULL AND due_at <= $1',
         [now + LEASE_MS],
       );
       const earliest = row?.earliest ?? null;

@@ -29,7 +29,7 @@ function request(id: string, at: number, body = bodyOf('sms-1', true)) {
 
 function job(changes: Partial<JobRow> = {}): JobRow {
   const work = JSON.stringify({ kind: 'deliver-webhooks', projectId: 'p', endpoint: ENDPOINT });
-  return { work, due_at: SENT_AT, is_leased: 0, ...changes };
+  return { work, due_at: SENT_AT, leased_by: null, ...changes };
 }
 
 /** One message whose final event was delivered. */
@@ -66,7 +66,7 @@ describe('the webhook check', () => {
     const { problems } = checkWebhooks({
       ...SOUND,
       events: [event('e1', 'sms-1', PENDING), waiting],
-      jobs: [job({ due_at: SENT_AT + 1, is_leased: 1 })],
+      jobs: [job({ due_at: SENT_AT + 1, leased_by: 'worker' })],
       requests: [],
     });
     expect(problems).toEqual([]);

@@ -26,7 +26,7 @@ export interface MessageRow {
 export interface JobRow {
   readonly work: string;
   readonly due_at: number;
-  readonly is_leased: number;
+  readonly leased_by: string | null;
 }
 
 /** A request that the receiver wrote down. */
@@ -125,9 +125,9 @@ function checkJobs({
   found,
 }: Pick<WebhookCheck, 'events' | 'jobs'> & { readonly found: Findings }): void {
   const dueAt = new Map<string, number>();
-  for (const { work, due_at: due, is_leased: isLeased } of jobs) {
+  for (const { work, due_at: due, leased_by: leasedBy } of jobs) {
     const { kind, projectId, endpoint } = JSON.parse(work);
-    if (kind === DELIVER_WEBHOOKS) dueAt.set(`${projectId} ${endpoint}`, isLeased === 1 ? 0 : due);
+    if (kind === DELIVER_WEBHOOKS) dueAt.set(`${projectId} ${endpoint}`, leasedBy === null ? due : 0);
   }
   for (const { id, project_id: projectId, endpoint, next_attempt_at: nextAt } of events) {
     if (nextAt === null) continue;

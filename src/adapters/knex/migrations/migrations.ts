@@ -14,6 +14,7 @@ import * as phoneNumberAsSent from './011-phone-number-as-sent.ts';
 import * as keyChecksums from './012-key-checksums.ts';
 import * as fairJobs from './013-fair-jobs.ts';
 import * as pagesOfMessages from './014-pages-of-messages.ts';
+import * as leasesOfWorkers from './015-leases-of-workers.ts';
 
 interface Migration {
   readonly name: string;
@@ -36,6 +37,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '012-key-checksums', up: keyChecksums.up },
   { name: '013-fair-jobs', up: fairJobs.up },
   { name: '014-pages-of-messages', up: pagesOfMessages.up },
+  { name: '015-leases-of-workers', up: leasesOfWorkers.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

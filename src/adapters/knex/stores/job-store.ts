@@ -15,6 +15,9 @@ const RANKS: Readonly<Record<JobPriority, number>> = {
   housekeeping: 50,
 };
 
+/** Who leases without a name: nobody takes over for them. */
+const NO_WORKER = '';
+
 /** Sorts before the id of every project. */
 const FIRST_PROJECT = '';
 
@@ -36,23 +39,23 @@ const INSERT = {
   orderBy: 'id',
   onConflict: `ON CONFLICT (id) DO UPDATE
     SET project_id = excluded.project_id, priority = excluded.priority, work = excluded.work, due_at = excluded.due_at,
-      is_available = excluded.is_available, is_leased = 0, failures = 0, fencing_token = jobs.fencing_token + 1`,
+      is_available = excluded.is_available, leased_by = NULL, failures = 0, fencing_token = jobs.fencing_token + 1`,
 } as const satisfies Insert<string>;
 
 /** Takes the lock also where nothing changes: a transaction that is about to remove the job is waited for. */
 const SCHEDULE_NO_LATER_THAN = {
   ...INSERT,
   onConflict: `ON CONFLICT (id) DO UPDATE SET
-    due_at = CASE WHEN jobs.is_leased = 0 AND excluded.due_at < jobs.due_at
+    due_at = CASE WHEN jobs.leased_by IS NULL AND excluded.due_at < jobs.due_at
       THEN excluded.due_at ELSE jobs.due_at END,
-    is_available = CASE WHEN jobs.is_leased = 0 AND excluded.due_at < jobs.due_at
+    is_available = CASE WHEN jobs.leased_by IS NULL AND excluded.due_at < jobs.due_at
       THEN excluded.is_available ELSE jobs.is_available END`,
 } as const satisfies Insert<string>;
 
 const POSTPONE = {
   table: 'jobs',
   key: { id: 'text' },
-  columns: { failures: 'bigint', due_at: 'bigint', is_available: 'bigint', is_leased: 'bigint' },
+  columns: { failures: 'bigint', due_at: 'bigint', is_available: 'bigint', leased_by: 'text' },
   mode: 'set',
 } as const satisfies Update<string, string>;
 
@@ -155,11 +158,12 @@ export class SqlJobStore implements JobStore {
     until,
     limit,
     lastServed = new Map(),
+    workerId = NO_WORKER,
   }: Parameters<JobStore['lease']>[0]): Promise<readonly LeasedJob[]> {
     const backlogs = await this.#makeAvailable(now, limit, lastServed);
     const jobs = new Map<Backlog, LeasedJob[]>();
     for (let round = firstRound(limit, backlogs); round.shares.length > 0; ) {
-      const leased = await this.#leaseShares(round.shares, now, until);
+      const leased = await this.#leaseShares(round.shares, { now, until, workerId });
       for (const [index, { backlog }] of round.shares.entries()) {
         const earlier = jobs.get(backlog);
         if (earlier === undefined) lastServed.set(backlog.priority, backlog.projectId);
@@ -206,7 +210,10 @@ export class SqlJobStore implements JobStore {
   }
 
   /** The jobs that were leased of each share. */
-  async #leaseShares(shares: readonly Share[], now: number, until: number): Promise<readonly LeasedJob[][]> {
+  async #leaseShares(
+    shares: readonly Share[],
+    { now, until, workerId }: { readonly now: number; readonly until: number; readonly workerId: string },
+  ): Promise<readonly LeasedJob[][]> {
     const found = await this.#session.batchQuery(
       DUE_JOBS,
       shares.map(({ backlog: { priority, projectId }, jobs }) => ({
@@ -219,9 +226,9 @@ export class SqlJobStore implements JobStore {
     const ids = found.flat().map((row) => row.id as string);
     if (ids.length > 0) {
       await this.#session.execute(
-        `UPDATE jobs SET due_at = ?, is_available = 0, is_leased = 1, fencing_token = fencing_token + 1
+        `UPDATE jobs SET due_at = ?, is_available = 0, leased_by = ?, fencing_token = fencing_token + 1
          WHERE id = ANY(?)`,
-        [until, ids],
+        [until, workerId, ids],
       );
     }
     return found.map((rows) =>
@@ -267,6 +274,17 @@ export class SqlJobStore implements JobStore {
     return held;
   }
 
+  async handBack({ workerIds, now, until }: Parameters<JobStore['handBack']>[0]): Promise<number> {
+    return this.#session.execute(
+      `UPDATE jobs SET due_at = ?, leased_by = NULL WHERE id IN (
+         SELECT id FROM jobs
+         WHERE is_available = 0 AND priority IN (${Object.values(RANKS)}) AND due_at > ? AND due_at <= ?
+           AND leased_by = ANY(?)
+         ORDER BY id FOR UPDATE SKIP LOCKED)`,
+      [now, now, until, workerIds],
+    );
+  }
+
   async remove(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.#session.execute(
@@ -297,7 +315,7 @@ export class SqlJobStore implements JobStore {
           failures: failuresOf(job),
           due_at: retryAt,
           is_available: 0,
-          is_leased: 0,
+          leased_by: null,
         })),
     );
     const deadLettered = await this.complete(held.filter(isExhausted));

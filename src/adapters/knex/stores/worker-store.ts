@@ -32,6 +32,11 @@ export class SqlWorkerStore implements WorkerStore {
     return { count: row?.seen as number, newestAt: row?.newest as number | null };
   }
 
+  async all(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#session.query('SELECT id, seen_at FROM workers', []);
+    return new Map(rows.map((row) => [row.id as string, row.seen_at as number]));
+  }
+
   async sweep(before: number): Promise<number> {
     return this.#session.execute('DELETE FROM workers WHERE seen_at < ?', [before]);
   }
