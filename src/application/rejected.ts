@@ -1,6 +1,7 @@
 import type { IdempotencyConflict } from '../domain/idempotency/idempotency.ts';
 import type { SendRejection } from '../domain/messages/send-policy.ts';
 import type { TestNumberRejected } from '../domain/sandbox/sandbox-send.ts';
+import type { TooManyUntried } from './messages/untried-messages.ts';
 
 /** Every reason why a well-formed request is not done. */
 export type Rejection =
@@ -11,6 +12,7 @@ export type Rejection =
   | { readonly kind: 'message-not-found' }
   | IdempotencyConflict
   | { readonly kind: 'webhook-url-refused' }
+  | TooManyUntried
   | { readonly kind: 'overloaded' };
 
 /**

@@ -74,6 +74,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
       currentPrices: new StoredPriceList({ unitOfWork: storage.unitOfWork }),
       channelProviders: { channelsFor: () => CHANNELS },
       requestHasher: new HmacRequestHasher({ secretKey: Buffer.alloc(32, 1) }),
+      untriedMessages: { areTooMany: () => false, noteAccepted() {} },
       clock,
       ids: new RandomIdSource(),
       wakeSignal: { wake() {} },

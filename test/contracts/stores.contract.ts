@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
 import type { Job, LeasedJob } from '../../src/application/jobs/job.ts';
-import type { LastServed } from '../../src/application/ports/job-store.ts';
+import type { JobPlace, LastServed } from '../../src/application/ports/job-store.ts';
 import type { IdempotencyRecord } from '../../src/domain/idempotency/idempotency.ts';
 import type { JobPriority } from '../../src/domain/jobs/job-priority.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
@@ -207,6 +207,32 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await read(({ jobs }) => jobs.nextDue())).toEqual({ id: 'late/003', dueAt: NOW - 1 });
       const rest = [...(await lease(NOW, 900)), ...(await lease(NOW, 900))];
       expect(idsOf(rest)).toEqual(ids.slice(3));
+    });
+
+    it('the job store skips available jobs of a project at a priority, the longest due first', async () => {
+      await run(({ jobs }) =>
+        jobs.add(
+          [
+            ...jobsOf('p1', 'code', ['a2', 'a3', 'a4']),
+            ...jobsOf('p1', 'code', ['a1'], NOW - 1),
+            ...jobsOf('p1', 'code', ['later'], NOW + 1),
+            ...jobsOf('p1', 'text', ['b1']),
+            ...jobsOf('p2', 'code', ['d1', 'd2']),
+          ],
+          NOW,
+        ),
+      );
+      const skip = (count: number, after: JobPlace | null = null, projectId = 'p1') =>
+        read(({ jobs }) => jobs.skipAvailable({ projectId, priority: 'code', after, count }));
+      const [first, second] = [await skip(1), await skip(2)];
+      expect([first, second]).toEqual([
+        { id: 'a1', dueAt: NOW - 1 },
+        { id: 'a2', dueAt: NOW },
+      ]);
+      expect(await skip(2, second)).toEqual({ id: 'a4', dueAt: NOW });
+      expect([await skip(3, second), await skip(5), await skip(1, null, 'p3')]).toEqual([null, null, null]);
+      await lease(NOW, 1);
+      expect(await skip(1)).toEqual({ id: 'a2', dueAt: NOW });
     });
 
     it('the job store hands back what workers have leased that are gone, and nothing else', async () => {

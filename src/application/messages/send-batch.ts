@@ -11,13 +11,14 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import { type PendingSend, type SendResult, sendResult } from './send-command.ts';
 import { type SendCatalog, SendStates } from './send-states.ts';
+import type { TooManyUntried } from './untried-messages.ts';
 
 /** The end of one send of a batch. */
 export type SendOutcome =
   | { readonly kind: 'accepted'; readonly result: SendResult }
   | {
       readonly kind: 'rejected';
-      readonly rejection: SendRejection | TestNumberRejected | IdempotencyConflict;
+      readonly rejection: SendRejection | TestNumberRejected | IdempotencyConflict | TooManyUntried;
     };
 
 /** One batch in one unit of work: decides its sends one after the other, and writes them all at once. */
@@ -91,7 +92,8 @@ export class SendBatch {
   }
 
   #decideFirst(send: PendingSend): SendOutcome {
-    const { smsId, project, request } = send;
+    const { smsId, project, request, hasTooManyUntried } = send;
+    if (hasTooManyUntried) return { kind: 'rejected', rejection: { kind: 'too-many-untried' } };
     const decision = decideSandboxSend(this.#states.before(send), request, this.#now);
     if (decision.kind !== 'accepted') return { kind: 'rejected', rejection: decision };
     const result = sendResult(smsId, decision.account, decision.cost);

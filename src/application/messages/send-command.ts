@@ -15,6 +15,8 @@ export interface SendCommand {
 /** A command with the id its message will have. */
 export interface PendingSend extends SendCommand {
   readonly smsId: string;
+  /** Whether its project has to wait. A repeat of an accepted request does not. */
+  readonly hasTooManyUntried: boolean;
 }
 
 /** What the caller of an accepted send is told. */

@@ -11,6 +11,7 @@ import type { SealDeliveryReport } from './seal-delivery-report.ts';
 import { SendBatch, type SendOutcome } from './send-batch.ts';
 import type { PendingSend, SendCommand, SendResult } from './send-command.ts';
 import type { SendCatalog } from './send-states.ts';
+import type { UntriedMessages } from './untried-messages.ts';
 
 interface SendPorts {
   readonly unitOfWork: UnitOfWork;
@@ -18,6 +19,7 @@ interface SendPorts {
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly requestHasher: RequestHasher;
   readonly sealDeliveryReport: Pick<SealDeliveryReport, 'execute'>;
+  readonly untriedMessages: Pick<UntriedMessages, 'areTooMany' | 'noteAccepted'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
@@ -35,15 +37,17 @@ export class SendMessages {
 
   /** Throws `Rejected`; a rejected send stores nothing, costs nothing and does not count for the rate limit. */
   async execute({ project, request, idempotency }: SendCommand): Promise<SendResult> {
-    const { clock, ids, sealDeliveryReport, wakeSignal } = this.#ports;
+    const { clock, ids, sealDeliveryReport, untriedMessages, wakeSignal } = this.#ports;
     const deliveryReport = sealDeliveryReport.execute(request.deliveryReport);
     const outcome = await this.#batcher.submit({
       project,
       request: { ...request, deliveryReport },
       idempotency,
       smsId: `sms-${ids.hex24(clock.now())}`,
+      hasTooManyUntried: untriedMessages.areTooMany(project.id),
     });
     if (outcome.kind === 'rejected') throw new Rejected(outcome.rejection);
+    untriedMessages.noteAccepted(project.id);
     wakeSignal.wake();
     return outcome.result;
   }

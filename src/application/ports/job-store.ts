@@ -72,9 +72,25 @@ export interface JobStore {
   /** The dead-letter jobs, the latest first, at most `limit`. */
   deadLettered(limit: number): Promise<readonly DeadLetterJob[]>;
   /** The job that is due next, or null when there is none. */
-  nextDue(): Promise<Pick<Job, 'id' | 'dueAt'> | null>;
+  nextDue(): Promise<JobPlace | null>;
+  /**
+   * The place of the job that comes `count` jobs behind `after` among the available ones of a project at a priority, the
+   * longest due first; null when there are fewer. Without `after` it counts from the first. Costs as much as `count` is.
+   */
+  skipAvailable(request: {
+    readonly projectId: string;
+    readonly priority: JobPriority;
+    readonly after: JobPlace | null;
+    readonly count: number;
+  }): Promise<JobPlace | null>;
   /** How many dead-letter jobs there are. */
   countDeadLettered(): Promise<number>;
+}
+
+/** A place in the order of due jobs. */
+export interface JobPlace {
+  readonly dueAt: number;
+  readonly id: string;
 }
 
 /** A job that failed too often, or that no version running here knows. */

@@ -21,6 +21,7 @@ import { SendMessages } from '../../application/messages/send-messages.ts';
 import { SubmissionCapacity } from '../../application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
+import { UntriedMessages } from '../../application/messages/untried-messages.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { AttemptDelivery } from '../../application/webhooks/attempt-delivery.ts';
@@ -47,11 +48,13 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, StoredPriceList, { unitOfWork });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });
   wire(bind, SealDeliveryReport, { webhookTransport, secretBox });
+  wire(bind, UntriedMessages, { unitOfWork, clock });
   wire(bind, SendMessages, {
     unitOfWork,
     currentPrices: CachedPriceList,
     channelProviders,
     sealDeliveryReport: SealDeliveryReport,
+    untriedMessages: UntriedMessages,
     requestHasher,
     clock,
     ids: idSource,

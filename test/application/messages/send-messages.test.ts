@@ -1,8 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
+import {
+  COUNTED_SLICE,
+  UNTRIED_MESSAGES_MAX,
+  UntriedMessages,
+} from '../../../src/application/messages/untried-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { Rejected } from '../../../src/application/rejected.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
@@ -32,7 +38,7 @@ const PRICE = someStoredPrices().sms.asiaCell;
 const NUMBERS = ['9647712345601', '9647712345602', '9647712345603'].map((digits) => aPhoneNumber(digits));
 
 /** SendMessages in its real surroundings, on a database in memory that can be lost once, at either side of a commit. */
-function world() {
+function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE } = {}) {
   const clock = { at: NOW, now: () => clock.at };
   const container = buildContainer({
     ...readConfig({
@@ -93,6 +99,7 @@ function world() {
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
       sealDeliveryReport: container.get(SealDeliveryReport),
+      untriedMessages: new UntriedMessages({ unitOfWork, clock, untriedMax, countedSlice }),
     }),
     project,
     /** Holds the next unit before it writes its jobs, and before it commits. */
@@ -218,5 +225,24 @@ describe('SendMessages', () => {
     expect(await here.sendMessages.execute({ ...toNumber(here.project, 0), request })).toMatchObject({
       replayed: false,
     });
+  });
+});
+
+describe('SendMessages of a project that has as many messages waiting as it may', () => {
+  it('SendMessages rejects a new send, and repeats the reply of an accepted one', async () => {
+    const here = world({ untriedMax: 1, countedSlice: 1 });
+    await here.prepare();
+    const key = { route: 'POST /sms', key: 'first', requestHash: 'a'.repeat(64) };
+    const first = { ...toNumber(here.project, 0), idempotency: key };
+    const accepted = await here.sendMessages.execute(first);
+    const rejection = await vi.waitUntil(() =>
+      here.sendMessages.execute(toNumber(here.project, 1)).then(
+        () => null,
+        (error: Rejected) => error.rejection,
+      ),
+    );
+    expect(rejection).toEqual({ kind: 'too-many-untried' });
+    expect(await here.sendMessages.execute(first)).toEqual({ ...accepted, replayed: true });
+    await here.database.close();
   });
 });

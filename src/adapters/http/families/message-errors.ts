@@ -28,7 +28,8 @@ export const SEND_REJECTED: DocumentedError = {
 };
 
 export const RATE_LIMITED: DocumentedError = {
-  description: 'Too many messages to this phone number within the time window',
-  schema: rateLimited,
+  description:
+    'Too many messages to this phone number within the time window, or of the project before their first attempt',
+  schema: z.union([rateLimited, z.object({ message: z.string() })]),
   headers: ['Retry-After'],
 };

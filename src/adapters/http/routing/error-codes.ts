@@ -37,6 +37,7 @@ export const ERROR_CODES = [
   'unsupported-media-type',
   'expectation-failed',
   'rate-limited',
+  'too-many-untried',
   'headers-too-large',
   'internal-error',
   'resources-failed',

@@ -169,6 +169,13 @@ export function rejectionError(rejection: Rejection): HttpError {
         headers: ['Retry-After', String(waitMinutes * SECONDS_PER_MINUTE)],
       };
     }
+    case 'too-many-untried':
+      return {
+        status: 429,
+        code: rejection.kind,
+        text: 'Too many messages of this project have not been tried yet, try again shortly',
+        headers: ['Retry-After', '1'],
+      };
     case 'spending-threshold': {
       const spendingThreshold = toIqd(rejection.spendingThreshold);
       return badRequest(

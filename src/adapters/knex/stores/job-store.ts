@@ -1,6 +1,6 @@
 import type { Job, LeasedJob, Work } from '../../../application/jobs/job.ts';
 import { parseWork } from '../../../application/jobs/job-kinds.ts';
-import type { DeadLetterJob, JobStore, LastServed } from '../../../application/ports/job-store.ts';
+import type { DeadLetterJob, JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
 import { type Backlog, firstRound, nextRound, type Share } from '../../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
@@ -117,6 +117,16 @@ const DUE_JOBS = {
     WHERE is_available = 1 AND priority = :priority AND project_id = :project_id AND due_at <= :now
     ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
 } as const satisfies BatchQuery<string>;
+
+const SKIP_AVAILABLE = {
+  columns: { priority: 'bigint', project_id: 'text', due_at: 'bigint', id: 'text', skipped: 'bigint' },
+  select: `SELECT id, due_at FROM jobs
+    WHERE is_available = 1 AND priority = :priority AND project_id = :project_id AND (due_at, id) > (:due_at, :id)
+    ORDER BY due_at, id LIMIT 1 OFFSET :skipped`,
+} as const satisfies BatchQuery<string>;
+
+/** Before the place of every job. */
+const FIRST_PLACE: JobPlace = { dueAt: 0, id: '' };
 
 const NEXT_SCHEDULED = {
   columns: { priority: 'bigint' },
@@ -372,7 +382,7 @@ export class SqlJobStore implements JobStore {
     }));
   }
 
-  async nextDue(): Promise<Pick<Job, 'id' | 'dueAt'> | null> {
+  async nextDue(): Promise<JobPlace | null> {
     const backlogs = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map());
     const found = await Promise.all([
       this.#session.batchQuery(
@@ -389,6 +399,19 @@ export class SqlJobStore implements JobStore {
       .map((row) => ({ id: row.id as string, dueAt: row.due_at as number }))
       .sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1));
     return next ?? null;
+  }
+
+  async skipAvailable({
+    projectId,
+    priority,
+    after,
+    count,
+  }: Parameters<JobStore['skipAvailable']>[0]): Promise<JobPlace | null> {
+    const { dueAt, id } = after ?? FIRST_PLACE;
+    const [[row] = []] = await this.#session.batchQuery(SKIP_AVAILABLE, [
+      { priority: RANKS[priority], project_id: projectId, due_at: dueAt, id, skipped: count - 1 },
+    ]);
+    return row === undefined ? null : { id: row.id as string, dueAt: row.due_at as number };
   }
 
   async countDeadLettered(): Promise<number> {

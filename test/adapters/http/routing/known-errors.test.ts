@@ -12,6 +12,11 @@ const REJECTIONS: readonly Row[] = [
   [{ kind: 'unauthorized' }, 401, { message: 'Unauthorized, please use your project api key' }],
   [{ kind: 'ip-not-allowed' }, 403, { message: 'This IP address is not allowed' }],
   [{ kind: 'overloaded' }, 503, { message: 'Too many requests are being served, try again shortly' }],
+  [
+    { kind: 'too-many-untried' },
+    429,
+    { message: 'Too many messages of this project have not been tried yet, try again shortly' },
+  ],
   [{ kind: 'message-not-found' }, 404, { message: 'SMS not found' }],
   [
     { kind: 'idempotency-conflict' },
