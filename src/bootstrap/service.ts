@@ -99,7 +99,7 @@ export class Service {
 
   /**
    * In order: no new requests, the running ones end, no new jobs are leased, those at hand end, then the
-   * connections go. No job stays leased unless its result could not be stored. May be called twice.
+   * connections go. Only a job whose result could not be stored stays leased. May be called twice.
    */
   async stop(): Promise<void> {
     const { roots } = this;

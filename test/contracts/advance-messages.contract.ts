@@ -68,7 +68,9 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
       await stores.messages.insert([message]);
       await stores.jobs.add([attemptDeadlineJob(aMessage({ smsId }), 0, NOW)]);
     });
-    const [job] = await storage.run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1 }));
+    const [job] = await storage.run(({ jobs }) =>
+      jobs.lease({ workerId: 'worker', now: NOW, until: NOW + LEASE_MS, limit: 1 }),
+    );
     if (job?.id !== attemptDeadlineJobId(smsId, 0)) throw new Error('The job of the message is due');
     return job as LeasedJob<MessageWork>;
   }

@@ -36,7 +36,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   async function attemptedEvent() {
     await storage.unitOfWork.run((stores) => statusChange(stores, sent));
     const [job] = await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 10 }),
+      stores.jobs.lease({ workerId: 'worker', now: NOW, until: NOW + LEASE_MS, limit: 10 }),
     );
     const [event] = await storage.unitOfWork.run(eventsOf);
     if (job === undefined || event === undefined) throw new Error('The event is due at once');
@@ -114,7 +114,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   it('RecordAttempts stores no result under a lease that is not the newest', async () => {
     const attempted = await attemptedEvent();
     await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
+      stores.jobs.lease({ workerId: 'worker', now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
     );
     await recorder().execute({
       ...attempted,
@@ -149,7 +149,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
       dueAt: event.nextAttemptAt,
     });
     const [again] = await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 10 }),
+      stores.jobs.lease({ workerId: 'worker', now: NOW, until: NOW + LEASE_MS, limit: 10 }),
     );
     await releaseJobs().execute({ job: again as LeasedJob<WebhookWork>, notBefore: NOW + 60_000 });
     expect(await storage.unitOfWork.read((stores) => stores.jobs.nextDue())).toMatchObject({
@@ -161,7 +161,7 @@ export function recordAttemptsContract(open: () => Promise<Storage>): void {
   it('ReleaseJobs leaves a job as it is that another process has leased meanwhile', async () => {
     const { job } = await attemptedEvent();
     const [newer] = await storage.unitOfWork.run((stores) =>
-      stores.jobs.lease({ now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
+      stores.jobs.lease({ workerId: 'worker', now: NOW + LEASE_MS, until: NOW + 2 * LEASE_MS, limit: 10 }),
     );
     if (newer === undefined) throw new Error('The lease is over');
     await releaseJobs().execute({ job, notBefore: 0 });

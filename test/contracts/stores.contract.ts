@@ -132,7 +132,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       work: job(id).work,
     });
     const lease = (now: number, limit = 10) =>
-      run(({ jobs }) => jobs.lease({ now, until: now + LEASE_MS, limit }));
+      run(({ jobs }) => jobs.lease({ workerId: 'worker', now, until: now + LEASE_MS, limit }));
 
     it('the job store leases due jobs, the longest due first, up to the limit', async () => {
       await run(({ jobs }) =>
@@ -262,6 +262,24 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await run(({ jobs }) => jobs.complete(alive))).toEqual(alive);
     });
 
+    it('the job store hands back nothing that another worker renewed, and what was renewed stays leased', async () => {
+      await run(({ jobs }) => jobs.add([job('a', NOW)]));
+      const held = await run(({ jobs }) =>
+        jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1, workerId: 'first' }),
+      );
+      const handBack = (workerId: string) =>
+        run(({ jobs }) => jobs.handBack({ workerIds: [workerId], now: NOW, until: NOW + LEASE_MS }));
+      const renew = () => run(({ jobs }) => jobs.renew(held, NOW + LEASE_MS, 'second'));
+      expect(await renew()).toEqual(held);
+      expect(await handBack('first')).toBe(0);
+      expect(await handBack('second')).toBe(1);
+      // It was not gone after all.
+      expect(await renew()).toEqual(held);
+      await run(({ jobs }) => jobs.scheduleNoLaterThan([job('a', NOW + 1)]));
+      expect(await lease(NOW + 1)).toEqual([]);
+      expect(await handBack('second')).toBe(1);
+    });
+
     it('the job store brings a job forward that was handed back, as one that nobody has', async () => {
       await run(({ jobs }) => jobs.add([job('a', NOW)]));
       await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 1, workerId: 'gone' }));
@@ -294,7 +312,11 @@ export function storesContract(open: () => Promise<Storage>): void {
       );
       const lastServed: LastServed = new Map();
       const next = async (limit: number) =>
-        idsOf(await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit, lastServed })));
+        idsOf(
+          await run(({ jobs }) =>
+            jobs.lease({ workerId: 'worker', now: NOW, until: NOW + LEASE_MS, limit, lastServed }),
+          ),
+        );
       expect(await next(2)).toEqual(['p1/1', 'p2/1']);
       expect(await next(2)).toEqual(['p3/1', 'p4/1']);
       expect(await next(2)).toEqual(['p5/1', 'p1/2']);
@@ -315,7 +337,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ jobs }) => jobs.add(jobsOf('p2', 'code', ['z'])));
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 1 };
       await run(async ({ jobs }) =>
-        jobs.fail(await jobs.lease({ now: NOW, until: NOW + 1, limit: 1 }), failure),
+        jobs.fail(await jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: 1 }), failure),
       );
       await run(({ jobs }) =>
         jobs.add([...jobsOf('p1', 'code', ['a', 'b']), ...jobsOf('p2', 'text', ['y'])]),
@@ -345,7 +367,12 @@ export function storesContract(open: () => Promise<Storage>): void {
         Array.from({ length: 3 }, () =>
           run(async ({ jobs }) => {
             await start.meet();
-            const batch = await jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 20 });
+            const batch = await jobs.lease({
+              workerId: 'worker',
+              now: NOW,
+              until: NOW + LEASE_MS,
+              limit: 20,
+            });
             await end.meet();
             return batch;
           }),
@@ -433,7 +460,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ jobs }) => jobs.add([job('a'), job('b'), job('c')]));
       await lease(NOW, 2);
       const asked = [leased('b', 1), leased('a', 2), leased('c', 1), leased('a', 1)];
-      expect(await run(({ jobs }) => jobs.renew(asked, NOW + 2 * LEASE_MS))).toEqual([
+      expect(await run(({ jobs }) => jobs.renew(asked, NOW + 2 * LEASE_MS, 'worker'))).toEqual([
         leased('b', 1),
         leased('a', 1),
       ]);
@@ -496,7 +523,7 @@ export function storesContract(open: () => Promise<Storage>): void {
       const failure = { reason: 'no luck', at: NOW, retryAt: NOW, failuresMax: 2 };
       await run(({ jobs }) => jobs.add([job('a')]));
       await run(async ({ jobs }) =>
-        jobs.fail(await jobs.lease({ now: NOW, until: NOW + 1, limit: 1 }), failure),
+        jobs.fail(await jobs.lease({ workerId: 'worker', now: NOW, until: NOW + 1, limit: 1 }), failure),
       );
       await run(({ jobs }) => jobs.add([job('a')]));
       const held = await lease(NOW);

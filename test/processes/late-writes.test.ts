@@ -23,7 +23,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
     };
     const lease = ({ service }: Member): Promise<readonly LeasedJob[]> =>
       service.roots.unitOfWork.run(({ jobs }) =>
-        jobs.lease({ now: group.clock.at, until: group.clock.at + LEASE_MS, limit: 10 }),
+        jobs.lease({ workerId: 'worker', now: group.clock.at, until: group.clock.at + LEASE_MS, limit: 10 }),
       );
     const run = async ({ service }: Member, jobs: readonly LeasedJob[]) => {
       await service.roots.runJobs.execute(jobs);

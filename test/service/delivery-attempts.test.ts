@@ -59,7 +59,7 @@ function withJitter(fraction: number): ContainerModule {
 /** The one webhook job there is, leased by hand at an instant of its own and for so long. */
 async function leaseByHand(service: Harness, at: number, forMs: number): Promise<LeasedJob<WebhookWork>> {
   const jobs = await service.service.roots.unitOfWork.run((stores) =>
-    stores.jobs.lease({ now: at, until: at + forMs, limit: 10 }),
+    stores.jobs.lease({ workerId: 'worker', now: at, until: at + forMs, limit: 10 }),
   );
   expect(jobs.map(({ work }) => work.kind)).toEqual(['deliver-webhooks']);
   return jobs[0] as LeasedJob<WebhookWork>;

@@ -130,7 +130,7 @@ async function jobsOf(service: Harness) {
 /** Leases the job of the one destination to another process, once its lease is over; resolves with the new lease. */
 async function leaseElsewhere(service: Harness): Promise<LeasedJob> {
   const leased = await service.service.roots.unitOfWork.run(({ jobs }) =>
-    jobs.lease({ now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1_000 }),
+    jobs.lease({ workerId: 'worker', now: START + LEASE_MS, until: START + 2 * LEASE_MS, limit: 1_000 }),
   );
   const job = leased.find(({ work }) => work.kind === 'deliver-webhooks');
   if (job === undefined) throw new Error('The job is due');
@@ -297,7 +297,7 @@ withReceiver(named('a process with as many destinations as it may have'), () => 
           nextAttemptAt: START,
         }),
       ]);
-      return jobs.lease({ now: START, until: START + LEASE_MS, limit: 10 });
+      return jobs.lease({ workerId: 'worker', now: START, until: START + LEASE_MS, limit: 10 });
     });
     await roots.deliverWebhooks.execute([...others, job as LeasedJob<WebhookWork>]);
     const back = (await jobsOf(service)).find(({ job: { id } }) => id === last.id);

@@ -57,7 +57,9 @@ export async function openApplication({ projects = [aSeedProject()], overrides =
   const seed: Seed = { projects, prices: someStoredPrices() };
   if (projects.length > 0) await container.get(ApplySeed).execute(seed);
   const lease = (limit = 100): Promise<readonly LeasedJob[]> =>
-    unitOfWork.run(({ jobs }) => jobs.lease({ now: clock.at, until: clock.at + LEASE_MS, limit }));
+    unitOfWork.run(({ jobs }) =>
+      jobs.lease({ workerId: 'worker', now: clock.at, until: clock.at + LEASE_MS, limit }),
+    );
   return {
     container,
     clock,

@@ -29,8 +29,8 @@ export interface LeasedJob<Kind extends Work = Work> {
 export const LEASE_MS = 15_000;
 
 /**
- * How often the leases of long work are renewed, such as delivery attempts to slow receivers. The jobs of a process
- * that dies are due again within `LEASE_MS` all the same.
+ * How often the leases of long work are renewed, such as delivery attempts to slow receivers. What a process that dies had
+ * leased is handed back by another one (`WorkerHeartbeat`), or is due again when the lease ends.
  */
 export const RENEW_EVERY_MS = 4_000;
 

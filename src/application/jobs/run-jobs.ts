@@ -33,7 +33,7 @@ export class RunJobs {
 
   /**
    * Resolves when every job is done, dead-lettered or handed on; never rejects. Calls to channels and receivers go on
-   * in the background. A job that fails stays leased and comes again.
+   * in the background. A job that fails is due again later; without a database it stays leased, and comes again then.
    */
   async execute(jobs: readonly LeasedJob[]): Promise<void> {
     const kinds = new Set(jobs.map(({ work }) => work.kind));

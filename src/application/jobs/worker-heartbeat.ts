@@ -6,14 +6,14 @@ import type { WakeSignal } from '../ports/wake-signal.ts';
 import { LEASE_MS } from './job.ts';
 import { WorkerWatch } from './worker-watch.ts';
 
-/** How often a process that runs jobs records that it does, in milliseconds. */
-export const WORKER_HEARTBEAT_MS = 1_000;
-
 /** A worker whose newest heartbeat is older than this many milliseconds does not count as running, in `/readyz`. */
 export const WORKER_SEEN_MS = 15_000;
 
 /** How long the record of a worker that did not stop in order is kept, in milliseconds. */
 export const WORKER_KEPT_MS = 24 * 60 * 60 * 1_000;
+
+/** A worker's leases are found although its clock was ahead by so many milliseconds. */
+const CLOCKS_DIFFER_MS_MAX = 15_000;
 
 interface HeartbeatPorts {
   readonly unitOfWork: UnitOfWork;
@@ -25,8 +25,8 @@ interface HeartbeatPorts {
 }
 
 /**
- * Records that this process runs jobs, so that `/readyz` can tell when no process does, and hands back the jobs that
- * workers had leased which are gone. Never rejects.
+ * Records that this process runs jobs, so that `/readyz` can tell when no process does, and takes over for workers that
+ * are gone: the jobs they had leased are due again. Never rejects.
  */
 export class WorkerHeartbeat {
   readonly #ports: HeartbeatPorts;
@@ -61,7 +61,10 @@ export class WorkerHeartbeat {
     return this.#beating;
   }
 
-  /** Ends the heartbeats, hands back what is leased still, and removes the record of this worker. May be called twice. */
+  /**
+   * Ends the heartbeats and removes the record of this worker. May be called twice. Nothing is handed back: what is leased
+   * in its name may be in the hand of another process by way of the queue.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelNext();
@@ -69,40 +72,35 @@ export class WorkerHeartbeat {
     const { unitOfWork, workerId } = this.#ports;
     if (!this.#isRecorded) return;
     this.#isRecorded = false;
-    await this.#attempt(async () => {
-      await this.#handBack([workerId]);
-      await unitOfWork.run(({ workers }) => workers.delete(workerId));
-    });
+    await this.#logFailure(() => unitOfWork.run(({ workers }) => workers.delete(workerId)));
   }
 
   async #record(): Promise<void> {
-    const { unitOfWork, clock, workerId, wakeSignal } = this.#ports;
+    const { unitOfWork, clock, workerId, logger, wakeSignal } = this.#ports;
     const now = clock.now();
     this.#isRecorded = true;
-    await this.#attempt(async () => {
+    await this.#logFailure(async () => {
       const seen = await unitOfWork.run(async ({ workers }) => {
         await workers.markSeen(workerId, now);
         await workers.sweep(now - WORKER_KEPT_MS);
         return workers.all();
       }, 'eventual');
       const gone = this.#watch.observe(new Map([...seen].filter(([id]) => id !== workerId)));
-      if (gone.length === 0) return;
-      const jobs = await this.#handBack(gone);
-      this.#watch.takenOver(gone);
+      const jobs = gone.length === 0 ? 0 : await this.#handBack(gone, now);
       if (jobs === 0) return;
-      this.#ports.logger.warn('jobs_taken_over', { workers: gone.length, jobs });
+      logger.warn('jobs_taken_over', { workers: gone.length, jobs });
       wakeSignal.wake();
     });
   }
 
   /** Resolves with how many jobs are due again. */
-  #handBack(workerIds: readonly string[]): Promise<number> {
-    const { unitOfWork, clock } = this.#ports;
-    const now = clock.now();
-    return unitOfWork.run(({ jobs }) => jobs.handBack({ workerIds, now, until: now + LEASE_MS }), 'eventual');
+  #handBack(workerIds: readonly string[], now: number): Promise<number> {
+    const until = now + LEASE_MS + CLOCKS_DIFFER_MS_MAX;
+    return this.#ports.unitOfWork.run(({ jobs }) => jobs.handBack({ workerIds, now, until }), 'eventual');
   }
 
-  async #attempt(change: () => Promise<void>): Promise<void> {
+  /** Resolves when the change was made or its failure was logged, once per outage. */
+  async #logFailure(change: () => Promise<void>): Promise<void> {
     try {
       await change();
       this.#isFailing = false;

@@ -1,10 +1,17 @@
+import { LEASE_MS } from './job.ts';
+
+/** How often a process that runs jobs records that it does, in milliseconds. */
+export const WORKER_HEARTBEAT_MS = 1_000;
+
 /** A worker is gone when this worker recorded so many heartbeats in a row, and that one recorded none. */
 export const MISSED_HEARTBEATS_MAX = 3;
+
+/** So many heartbeats later, every lease of a worker that is gone has ended by itself. */
+const LEASE_HEARTBEATS = LEASE_MS / WORKER_HEARTBEAT_MS;
 
 interface Watched {
   readonly seenAt: number;
   readonly missed: number;
-  readonly isTakenOver: boolean;
 }
 
 /**
@@ -14,27 +21,21 @@ interface Watched {
 export class WorkerWatch {
   #watched: ReadonlyMap<string, Watched> = new Map();
 
-  /** What was recorded by the others when this worker recorded a heartbeat. Returns those to take over for. */
+  /**
+   * What was recorded by the others when this worker recorded a heartbeat. Returns the workers to take over for, each of
+   * them for as long as it may have leases.
+   */
   observe(seen: ReadonlyMap<string, number>): readonly string[] {
     this.#watched = new Map(
       [...seen].map(([id, seenAt]): [string, Watched] => {
         const before = this.#watched.get(id);
-        if (before?.seenAt !== seenAt) return [id, { seenAt, missed: 0, isTakenOver: false }];
-        return [id, { ...before, missed: before.missed + 1 }];
+        return [id, { seenAt, missed: before?.seenAt === seenAt ? before.missed + 1 : 0 }];
       }),
     );
-    return [...this.#watched]
-      .filter(([, { missed, isTakenOver }]) => missed >= MISSED_HEARTBEATS_MAX && !isTakenOver)
-      .map(([id]) => id);
+    return [...this.#watched].filter(([, { missed }]) => isToTakeOver(missed)).map(([id]) => id);
   }
+}
 
-  /** The jobs of these workers are handed back: nothing is left to do until they come back and are gone again. */
-  takenOver(ids: readonly string[]): void {
-    this.#watched = new Map(
-      [...this.#watched].map(([id, watched]) => [
-        id,
-        { ...watched, isTakenOver: watched.isTakenOver || ids.includes(id) },
-      ]),
-    );
-  }
+function isToTakeOver(missed: number): boolean {
+  return missed >= MISSED_HEARTBEATS_MAX && missed < MISSED_HEARTBEATS_MAX + LEASE_HEARTBEATS;
 }

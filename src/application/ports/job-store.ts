@@ -23,14 +23,15 @@ export interface JobStore {
    * Leases up to `limit` jobs that are due at `now`: by priority, within a priority round-robin over projects, and of a
    * project the longest due first; `firstRound` has the rule. Nobody else gets them before `until`, when they are due
    * again. Concurrent callers get different jobs. Work that `parseWork` rejects comes with its kind only. `lastServed` is
-   * moved on: a caller that keeps it serves every project however many there are. `workerId` is for `handBack`.
+   * moved on: a caller that keeps it serves every project however many there are.
    */
   lease(request: {
     readonly now: number;
     readonly until: number;
     readonly limit: number;
     readonly lastServed?: LastServed;
-    readonly workerId?: string;
+    /** Who leases: `handBack` finds the lease by it. */
+    readonly workerId: string;
   }): Promise<readonly LeasedJob[]>;
   /** Removes the jobs whose token is still the newest, and returns those, in the given order. */
   complete(jobs: readonly LeasedJob[]): Promise<readonly LeasedJob[]>;
@@ -41,11 +42,19 @@ export interface JobStore {
   stillLeased<Held extends LeasedJob>(jobs: readonly Held[], until?: number): Promise<readonly Held[]>;
   /** The jobs whose token is still the newest, in the given order, locked until the transaction ends. */
   lockLeased<Held extends LeasedJob>(jobs: readonly Held[]): Promise<readonly Held[]>;
-  /** Moves the end of the leases to `until` where the token is still the newest, and returns those jobs. */
-  renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]>;
+  /**
+   * Moves the end of the leases to `until` where the token is still the newest, and returns those jobs. The lease is that
+   * worker's from then on: the queue may have handed the job to another worker than the one that leased it.
+   */
+  renew<Held extends LeasedJob>(
+    jobs: readonly Held[],
+    until: number,
+    workerId: string,
+  ): Promise<readonly Held[]>;
   /**
    * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone. Leases
-   * that end after `until` stay. A worker that comes back may complete such a job as long as nobody leased it anew.
+   * that end after `until` stay, so that the cost does not grow with the jobs that are scheduled for later. A worker that
+   * comes back may complete or renew such a job as long as nobody leased it anew.
    */
   handBack(request: {
     readonly workerIds: readonly string[];

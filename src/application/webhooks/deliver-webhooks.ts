@@ -25,7 +25,8 @@ interface DeliverPorts {
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** While this process has destinations, some of them are polled for more events this often. */
+  readonly workerId: string;
+  /** While this process has destinations, some of them are polled for more events this often, and leases are renewed. */
   readonly fetchInterval: Delay;
 }
 
@@ -38,7 +39,8 @@ const POLLED_DESTINATIONS_MAX = 250;
 /**
  * Specification 6.1 and 6.2: delivers events to customers. While this process has the job of a destination, it fetches
  * the due events, attempts each of them, and records the results, until nothing more is due; then it releases the job.
- * What cannot be recorded or released stays leased, and comes again when the lease runs out: so it does after a crash.
+ * What cannot be recorded or released stays leased, and comes again when the lease runs out. After a crash another worker
+ * takes over.
  */
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
@@ -243,10 +245,12 @@ export class DeliverWebhooks {
 
   /** Extends the leases of the destinations; one whose job another process has by now is lost. */
   async #renew(destinations: readonly Destination[]): Promise<void> {
-    const { unitOfWork, clock } = this.#ports;
+    const { unitOfWork, clock, workerId } = this.#ports;
     const jobs = destinations.map(({ job }) => job);
     const until = clock.now() + LEASE_MS;
-    const renewed = new Set(await unitOfWork.run((stores) => stores.jobs.renew(jobs, until), 'eventual'));
+    const renewed = new Set(
+      await unitOfWork.run((stores) => stores.jobs.renew(jobs, until, workerId), 'eventual'),
+    );
     for (const [index, destination] of destinations.entries()) {
       const { job } = destination;
       // A newer lease may have come meanwhile.

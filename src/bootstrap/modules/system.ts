@@ -6,7 +6,7 @@ import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
-import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-heartbeat.ts';
+import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { adapters, ports } from '../tokens.ts';

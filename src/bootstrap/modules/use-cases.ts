@@ -104,6 +104,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     background: BackgroundWork,
     clock,
     logger,
+    workerId,
     fetchInterval,
   });
   wire(bind, AcceptInbound, {

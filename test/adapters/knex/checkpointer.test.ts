@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { Checkpointer } from '../../../src/adapters/knex/sqlite/checkpointer.ts';
+import { until } from '../../support/until.ts';
 
 /** Locks the file against every other connection, says so, and releases it when it is told to. */
 const LOCKING_THREAD = `
@@ -63,7 +64,7 @@ it('a connection that writes empties its log itself, and finds its file unchange
   const file = openFile();
   file.write();
   const version = file.version();
-  await vi.waitUntil(() => {
+  await until(() => {
     file.checkpointer.truncateIfDue(file.database);
     return file.logBytes() === 0;
   });
@@ -77,7 +78,7 @@ it('the checkpointer empties the log of a connection that has nothing to do', as
   const file = openFile();
   file.write();
   const version = file.version();
-  await vi.waitUntil(() => file.logBytes() === 0, { timeout: 10_000 });
+  await until(() => file.logBytes() === 0);
   file.write();
   expect(file.version()).not.toBe(version);
   await file.close();

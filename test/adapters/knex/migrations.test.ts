@@ -140,7 +140,7 @@ async function giveEndpointsTheirJobs(config: DatabaseConfig): Promise<void> {
 
   await database.migrate();
   const jobs = await new SqlUnitOfWork(database).run((stores) =>
-    stores.jobs.lease({ now: 80, until: 90, limit: 10 }),
+    stores.jobs.lease({ workerId: 'worker', now: 80, until: 90, limit: 10 }),
   );
   const delivery = (endpoint: string) => ({
     id: `webhooks/p1/${endpoint}`,
@@ -276,12 +276,12 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
   });
   const deadline = { kind: 'attempt-deadline', smsId: 'sms-1', attemptNumber: 1 };
   await new SqlUnitOfWork(database).run(async (stores) => {
-    expect(await stores.jobs.lease({ now: 50, until: 60, limit: 1 })).toEqual([
+    expect(await stores.jobs.lease({ workerId: 'worker', now: 50, until: 60, limit: 1 })).toEqual([
       { id: 'sms-1/deadline/1', fencingToken: 4, work: deadline },
     ]);
     expect(await stores.jobs.deadLettered(1)).toEqual([{ id: 'd', reason: '?', deadLetteredAt: 5 }]);
     expect(await stores.jobs.redrive(60)).toBe(1);
-    expect(await stores.jobs.lease({ now: 60, until: 70, limit: 9 })).toContainEqual({
+    expect(await stores.jobs.lease({ workerId: 'worker', now: 60, until: 70, limit: 9 })).toContainEqual({
       id: 'd',
       fencingToken: 1,
       work: deadline,
@@ -349,7 +349,7 @@ async function giveJobsTheirProjects(config: DatabaseConfig): Promise<void> {
     ]);
   }
   const leased = await new SqlUnitOfWork(database).run(({ jobs }) =>
-    jobs.lease({ now: 50, until: 60, limit: 10 }),
+    jobs.lease({ workerId: 'worker', now: 50, until: 60, limit: 10 }),
   );
   expect(leased.map(({ id }) => id)).toEqual([ids[0], ids[2], ids[1], ids[3]]);
   await database.close();

@@ -52,7 +52,7 @@ function world() {
     background: container.get(BackgroundWork),
     lease: (): Promise<readonly LeasedJob[]> =>
       unitOfWork.run((stores) =>
-        stores.jobs.lease({ now: clock.at, until: clock.at + LEASE_MS, limit: 100 }),
+        stores.jobs.lease({ workerId: 'worker', now: clock.at, until: clock.at + LEASE_MS, limit: 100 }),
       ),
     attemptsOf: (smsId: string) =>
       unitOfWork.run(async (stores) => (await stores.messages.lock([smsId]))[0]?.attempts.length),

@@ -1,16 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import {
-  WORKER_HEARTBEAT_MS,
   WORKER_KEPT_MS,
   WORKER_SEEN_MS,
   WorkerHeartbeat,
 } from '../../../src/application/jobs/worker-heartbeat.ts';
+import { WORKER_HEARTBEAT_MS } from '../../../src/application/jobs/worker-watch.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aMessage, anSmsId, NOW } from '../../support/builders.ts';
+import { until } from '../../support/until.ts';
 
 let world: ApplicationWorld;
 /** Ends the interval that a heartbeat waits for; null while none waits. */
@@ -82,7 +83,7 @@ describe('WorkerHeartbeat', () => {
       const expire = endInterval;
       endInterval = null;
       expire?.();
-      await vi.waitUntil(() => endInterval !== null);
+      await until(() => endInterval !== null);
       expect(await rows()).toEqual([
         { id: 'a', seen_at: NOW + later },
         { id: 'b', seen_at: NOW },
@@ -195,12 +196,33 @@ describe('WorkerHeartbeat', () => {
       expect(world.logger.count('jobs_taken_over')).toBe(1);
     });
 
-    it('WorkerHeartbeat hands back what it has leased itself when it stops', async () => {
+    it('WorkerHeartbeat hands nothing back when it stops: another process may do what it has leased', async () => {
       const heartbeat = heartbeatOf('a');
       await heartbeat.beat();
       await leaseBy('a');
       await heartbeat.stop();
-      expect((await leaseBy('b')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
+      expect((await leaseBy('b')).map(({ id }) => id)).toEqual([`${anSmsId(2)}/start/0`]);
+      expect(await leaseBy('b')).toEqual([]);
+    });
+
+    it('WorkerHeartbeat takes over from a worker whose clock is ahead', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeatOf('gone').beat();
+      world.clock.at = NOW + 15_000;
+      await leaseBy('gone');
+      world.clock.at = NOW;
+      for (let heartbeats = 0; heartbeats < 4; heartbeats += 1) await heartbeat.beat();
+      expect((await leaseBy('a')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
+    });
+
+    it('WorkerHeartbeat takes over what a gone worker has leased while it was counted', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeatOf('gone').beat();
+      for (let heartbeats = 0; heartbeats < 4; heartbeats += 1) await heartbeat.beat();
+      // A transaction of the worker that was on its way still.
+      await leaseBy('gone');
+      await heartbeat.beat();
+      expect(world.logger.count('jobs_taken_over')).toBe(1);
     });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
@@ -31,6 +31,7 @@ import {
 } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { until } from '../../support/until.ts';
 
 type Fault = 'before-commit' | 'after-commit';
 
@@ -235,7 +236,7 @@ describe('SendMessages of a project that has as many messages waiting as it may'
     const key = { route: 'POST /sms', key: 'first', requestHash: 'a'.repeat(64) };
     const first = { ...toNumber(here.project, 0), idempotency: key };
     const accepted = await here.sendMessages.execute(first);
-    const rejection = await vi.waitUntil(() =>
+    const rejection = await until(() =>
       here.sendMessages.execute(toNumber(here.project, 1)).then(
         () => null,
         (error: Rejected) => error.rejection,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
@@ -9,6 +9,7 @@ import {
 } from '../../../src/application/messages/untried-messages.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { aCode, aMessage, anSmsId, aText, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { until } from '../../support/until.ts';
 
 const UNTRIED_MAX = 4;
 const SLICE = 2;
@@ -66,7 +67,7 @@ it('a project has too many messages when as many as it may have wait for their f
   for (let accepted = 0; accepted < SLICE; accepted += 1) messages.noteAccepted(OTHER_PROJECT_ID);
   expect(messages.areTooMany(PROJECT_ID)).toBe(false);
   accept(messages, 1);
-  await vi.waitUntil(() => messages.areTooMany(PROJECT_ID));
+  await until(() => messages.areTooMany(PROJECT_ID));
   expect(messages.areTooMany(OTHER_PROJECT_ID)).toBe(false);
 });
 
@@ -75,7 +76,7 @@ it('codes and texts count together, as far as each fills a slice', async () => {
   // Three codes and one text: one slice of codes.
   await addJobs(4);
   accept(messages, SLICE);
-  await vi.waitUntil(() => readsOf() === 3);
+  await until(() => readsOf() === 3);
   await unitOfWork.read(async () => undefined);
   expect(messages.areTooMany(PROJECT_ID)).toBe(false);
   // Three codes and two texts: one slice of each.
@@ -83,7 +84,7 @@ it('codes and texts count together, as far as each fills a slice', async () => {
     stores.jobs.add([startAttemptJob(aMessage({ smsId: anSmsId(9), content: aText() }), 0, NOW)], NOW),
   );
   accept(messages, SLICE);
-  await vi.waitUntil(() => messages.areTooMany(PROJECT_ID));
+  await until(() => messages.areTooMany(PROJECT_ID));
 });
 
 it('a project is counted again a second later, or when the clock was put back, and may send when its messages were tried', async () => {
@@ -91,23 +92,23 @@ it('a project is counted again a second later, or when the clock was put back, a
     const { messages, readsOf } = untriedMessages();
     await addJobs(7);
     accept(messages, SLICE);
-    await vi.waitUntil(() => messages.areTooMany(PROJECT_ID));
+    await until(() => messages.areTooMany(PROJECT_ID));
     const reads = readsOf();
     await unitOfWork.run((stores) => stores.jobs.remove(jobs.map(({ id }) => id)));
     clock.at += 999;
     expect([messages.areTooMany(PROJECT_ID), readsOf()]).toEqual([true, reads]);
     clock.at += later - 999;
-    await vi.waitUntil(() => !messages.areTooMany(PROJECT_ID));
+    await until(() => !messages.areTooMany(PROJECT_ID));
   }
 });
 
 it('a count that fails leaves things as they were, and the next one is made', async () => {
   const { messages, readsOf } = untriedMessages({ isAway: true });
   accept(messages, SLICE);
-  await vi.waitUntil(() => readsOf() === 1);
+  await until(() => readsOf() === 1);
   await Promise.resolve();
   expect(messages.areTooMany(PROJECT_ID)).toBe(false);
-  await vi.waitUntil(() => {
+  await until(() => {
     accept(messages, SLICE);
     return readsOf() === 2;
   });

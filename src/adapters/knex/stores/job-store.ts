@@ -15,9 +15,6 @@ const RANKS: Readonly<Record<JobPriority, number>> = {
   housekeeping: 50,
 };
 
-/** Who leases without a name: nobody takes over for them. */
-const NO_WORKER = '';
-
 /** Sorts before the id of every project. */
 const FIRST_PROJECT = '';
 
@@ -118,13 +115,6 @@ const DUE_JOBS = {
     ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT :jobs`,
 } as const satisfies BatchQuery<string>;
 
-const SKIP_AVAILABLE = {
-  columns: { priority: 'bigint', project_id: 'text', due_at: 'bigint', id: 'text', skipped: 'bigint' },
-  select: `SELECT id, due_at FROM jobs
-    WHERE is_available = 1 AND priority = :priority AND project_id = :project_id AND (due_at, id) > (:due_at, :id)
-    ORDER BY due_at, id LIMIT 1 OFFSET :skipped`,
-} as const satisfies BatchQuery<string>;
-
 /** Before the place of every job. */
 const FIRST_PLACE: JobPlace = { dueAt: 0, id: '' };
 
@@ -168,7 +158,7 @@ export class SqlJobStore implements JobStore {
     until,
     limit,
     lastServed = new Map(),
-    workerId = NO_WORKER,
+    workerId,
   }: Parameters<JobStore['lease']>[0]): Promise<readonly LeasedJob[]> {
     const backlogs = await this.#makeAvailable(now, limit, lastServed);
     const jobs = new Map<Backlog, LeasedJob[]>();
@@ -275,12 +265,16 @@ export class SqlJobStore implements JobStore {
     return jobs.filter(({ id, fencingToken }) => tokens.get(id) === fencingToken);
   }
 
-  async renew<Held extends LeasedJob>(jobs: readonly Held[], until: number): Promise<readonly Held[]> {
+  async renew<Held extends LeasedJob>(
+    jobs: readonly Held[],
+    until: number,
+    workerId: string,
+  ): Promise<readonly Held[]> {
     const held = await this.lockLeased(jobs);
-    await this.#session.execute('UPDATE jobs SET due_at = ?, is_available = 0 WHERE id = ANY(?)', [
-      until,
-      held.map(({ id }) => id),
-    ]);
+    await this.#session.execute(
+      'UPDATE jobs SET due_at = ?, is_available = 0, leased_by = ? WHERE id = ANY(?)',
+      [until, workerId, held.map(({ id }) => id)],
+    );
     return held;
   }
 
@@ -408,9 +402,12 @@ export class SqlJobStore implements JobStore {
     count,
   }: Parameters<JobStore['skipAvailable']>[0]): Promise<JobPlace | null> {
     const { dueAt, id } = after ?? FIRST_PLACE;
-    const [[row] = []] = await this.#session.batchQuery(SKIP_AVAILABLE, [
-      { priority: RANKS[priority], project_id: projectId, due_at: dueAt, id, skipped: count - 1 },
-    ]);
+    const [row] = await this.#session.query(
+      `SELECT id, due_at FROM jobs
+       WHERE is_available = 1 AND priority = ? AND project_id = ? AND (due_at, id) > (?, ?)
+       ORDER BY due_at, id LIMIT 1 OFFSET ?`,
+      [RANKS[priority], projectId, dueAt, id, count - 1],
+    );
     return row === undefined ? null : { id: row.id as string, dueAt: row.due_at as number };
   }
 
