@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
+import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { LEASE_MS } from '../../src/application/jobs/job.ts';
+import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
+import { PROJECT_ID } from '../support/builders.ts';
 import { startProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const MAIN = ['src/bootstrap/main.ts'];
@@ -39,6 +44,24 @@ describe.skipIf(POSTGRES_URL === undefined)(
         expect(await ended).toEqual([0, null]);
       }
       expect(await database.knex('workers').pluck('id')).toEqual([]);
+    });
+
+    it('a worker takes over from one that was killed long before its leases end', async () => {
+      const victim = await startWorker(url);
+      const [victimId] = await database.knex('workers').pluck('id');
+      const successor = await startWorker(url);
+      const leasedUntil = Date.now() + LEASE_MS;
+      await new SqlUnitOfWork(database).run(async ({ jobs }) => {
+        await jobs.add([deliverWebhooksJob({ projectId: PROJECT_ID, endpoint: 'customer.example/' }, 0)]);
+        await jobs.lease({ workerId: victimId, now: 0, until: leasedUntil, limit: 1 });
+      });
+      const killedAt = performance.now();
+      victim.child.kill('SIGKILL');
+      await until(async () => (await database.knex('jobs').pluck('id')).length === 0);
+      // Some 4 seconds; a busy machine may take longer, but a lease that ends by itself takes 15.
+      expect(performance.now() - killedAt).toBeLessThan(LEASE_MS / 2);
+      successor.child.kill('SIGTERM');
+      expect(await successor.ended).toEqual([0, null]);
     });
   },
 );
