@@ -64,6 +64,7 @@ export class RabbitWorld {
       const take = this.admin.consume(this.topology.deadLetterQueue, (message) => {
         if (message === null) return;
         this.admin.ack(message);
+        this.admin.cancel(message.fields.consumerTag ?? '').catch(reject);
         const reason = String(message.properties.headers?.['x-first-death-reason']);
         resolve({ text: message.content.toString(), reason });
       });

@@ -17,6 +17,9 @@ export const BROKER_RESPONSE_MS = 2_000;
 /** A quorum queue may count a message as handed over shortly before it arrives, so one empty count proves nothing. */
 const EMPTY_COUNTS = 2;
 
+/** Messages that are no jobs are logged once in so many milliseconds: anybody at the broker can send as many as they like. */
+const INVALID_LOGGED_EVERY_MS = 60_000;
+
 export interface RabbitConsumerOptions {
   readonly url: string;
   readonly name: string;
@@ -42,6 +45,9 @@ export class RabbitConsumer {
   #channel: ConfirmChannel | null = null;
   #consumerTag: string | null = null;
   #isStopping = false;
+  /** Messages that are no jobs, since the last line of the log about them. */
+  #invalid = 0;
+  #invalidLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RabbitConsumerOptions) {
     const { url, name, logger } = options;
@@ -124,12 +130,21 @@ export class RabbitConsumer {
   #receive(channel: ConfirmChannel, message: ConsumeMessage): void {
     const job = decodeJob(message.content);
     if (job === null) {
-      this.#options.logger.warn('queue_message_invalid', { bytes: message.content.length });
       channel.nack(message, false, false);
+      this.#noteInvalid(message.content.length);
       return;
     }
     this.#unsettled.add(message.fields.deliveryTag);
     this.#drain.push({ message, job });
+  }
+
+  #noteInvalid(bytes: number): void {
+    this.#invalid += 1;
+    const now = performance.now();
+    if (now - this.#invalidLoggedAt < INVALID_LOGGED_EVERY_MS) return;
+    this.#options.logger.warn('queue_message_invalid', { messages: this.#invalid, bytes });
+    this.#invalid = 0;
+    this.#invalidLoggedAt = now;
   }
 
   /** Unacknowledged jobs are handed out again by the broker, perhaps to others. */

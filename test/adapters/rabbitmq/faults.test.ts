@@ -31,20 +31,22 @@ describe.skipIf(rabbitUrl === '')(
       expect(collector.ids()).toEqual(Array(5).fill(leasedJob(1).id));
     });
 
-    it('dead-letters a message that is no job at once, and goes on', async () => {
+    it('dead-letters messages that are no jobs at once, logs the first of many, and goes on', async () => {
       const collector = new JobCollector();
       const { queue, logger } = await world.process();
       await queue.consume(collector.handler);
       await queue.ready();
       const { exchange, routingKey } = world.topology;
-      world.admin.publish(exchange, routingKey, Buffer.from('not a job'));
-      const dead = await world.nextDeadLetter();
-      expect(dead).toEqual({ text: 'not a job', reason: 'rejected' });
+      for (const text of ['not a job', 'nor this']) {
+        world.admin.publish(exchange, routingKey, Buffer.from(text));
+        const dead = await world.nextDeadLetter();
+        expect(dead).toEqual({ text, reason: 'rejected' });
+      }
       await queue.publish([leasedJob(1)]);
       await queue.idle();
       expect(collector.ids()).toEqual([leasedJob(1).id]);
       expect(logger.entries.filter(({ event }) => event === 'queue_message_invalid')).toEqual([
-        { level: 'warn', event: 'queue_message_invalid', fields: { bytes: 9 } },
+        { level: 'warn', event: 'queue_message_invalid', fields: { messages: 1, bytes: 9 } },
       ]);
     });
 
