@@ -13,19 +13,23 @@ import type {
   VersionedUpdate,
 } from '../driver/connection.ts';
 import type { Checkpointer } from './checkpointer.ts';
+import { rowReader, rowWriter } from './row-codec.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 
-/** Gives rows as lists; `columns` names their values. */
+/** Gives rows as lists, which `readRow` makes into objects: together half of what the driver takes for that. */
 interface Prepared {
   readonly statement: Sqlite.Statement<Value[], Value[]>;
-  columns: readonly string[];
+  columns: number;
+  readRow: (values: readonly Value[]) => Row;
 }
 
 interface Bulk {
   readonly prepared: Prepared;
-  /** The columns in the order of the statement's parameters. */
-  readonly names: readonly string[];
+  /** In the order of the statement's parameters. */
+  readonly valuesOf: (row: Row) => Value[];
 }
+
+const NO_ROWS = { columns: 0, readRow: rowReader([]) };
 
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
 export class SqliteConnection implements Connection {
@@ -72,7 +76,7 @@ export class SqliteConnection implements Connection {
 
   async queryOnce(sql: string, values: readonly Value[]): Promise<readonly Row[]> {
     const statement = this.#database.prepare<Value[], Value[]>(sql).raw(true);
-    return rowsOf({ statement, columns: columnsOf(statement) }, values);
+    return rowsOf({ statement, ...readerOf(statement) }, values);
   }
 
   async execute(sql: string, parameters: readonly Parameter[]): Promise<number> {
@@ -148,7 +152,7 @@ export class SqliteConnection implements Connection {
       });
       return { sql, names };
     });
-    return keys.map((key) => rowsOf(bulk.prepared, valuesOf(bulk, key)));
+    return keys.map((key) => rowsOf(bulk.prepared, bulk.valuesOf(key)));
   }
 
   /** FULL syncs the log at each commit; NORMAL leaves that to the next commit that is FULL. */
@@ -162,7 +166,7 @@ export class SqliteConnection implements Connection {
     let bulk = this.#bulks.get(key);
     if (bulk === undefined) {
       const { sql, names } = text();
-      bulk = { prepared: this.#prepare(sql), names };
+      bulk = { prepared: this.#prepare(sql), valuesOf: rowWriter(names) };
       this.#bulks.set(key, bulk);
     }
     return bulk;
@@ -172,12 +176,11 @@ export class SqliteConnection implements Connection {
     return this.#prepare(sql).statement.run(...values);
   }
 
-  /** Rows come as lists of values: made into objects here, they cost half of what the driver takes for that. */
   #prepare(sql: string): Prepared {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
       const statement = this.#database.prepare<Value[], Value[]>(inSqlite(sql));
-      prepared = { statement, columns: statement.reader ? columnsOf(statement.raw(true)) : [] };
+      prepared = { statement, ...(statement.reader ? readerOf(statement.raw(true)) : NO_ROWS) };
       this.#statements.set(sql, prepared);
     }
     return prepared;
@@ -200,31 +203,21 @@ function equalities(names: readonly string[]): string {
 }
 
 function runBulk(bulk: Bulk, row: Row): Sqlite.RunResult {
-  return bulk.prepared.statement.run(...valuesOf(bulk, row));
+  return bulk.prepared.statement.run(...bulk.valuesOf(row));
 }
 
-function columnsOf(statement: Sqlite.Statement<Value[], Value[]>): readonly string[] {
-  return statement.columns().map(({ name }) => name);
+function readerOf(statement: Prepared['statement']): Pick<Prepared, 'columns' | 'readRow'> {
+  const names = statement.columns().map(({ name }) => name);
+  return { columns: names.length, readRow: rowReader(names) };
 }
 
 /** A newer version of the program may add columns meanwhile, which changes the meaning of `*`. */
 function rowsOf(prepared: Prepared, values: readonly Value[]): Row[] {
   const rows = prepared.statement.all(...values);
-  if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
-    prepared.columns = columnsOf(prepared.statement);
+  if (rows[0] !== undefined && rows[0].length !== prepared.columns) {
+    Object.assign(prepared, readerOf(prepared.statement));
   }
-  const { columns } = prepared;
-  return rows.map((found) => {
-    const row: Record<string, Value> = {};
-    for (let index = 0; index < columns.length; index += 1) {
-      row[columns[index] as string] = found[index] as Value;
-    }
-    return row;
-  });
-}
-
-function valuesOf({ names }: Bulk, row: Row): Value[] {
-  return names.map((name) => row[name] as Value);
+  return rows.map(prepared.readRow);
 }
 
 function toValue(parameter: Parameter): Value {
