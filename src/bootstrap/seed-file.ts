@@ -25,6 +25,7 @@ import { id24, text, whatsappTree } from './seed-whatsapp.ts';
 /** The default settings as a seed file words them. */
 export const DEFAULT_SEED_SETTINGS = {
   rateLimit: DEFAULT_SETTINGS.rateLimit,
+  addressRateLimit: DEFAULT_SETTINGS.addressRateLimit,
   allowedIps: [...DEFAULT_SETTINGS.allowedIps],
   ipRuleScope: DEFAULT_SETTINGS.ipRuleScope,
   settlement: DEFAULT_SETTINGS.settlement,
@@ -41,6 +42,10 @@ const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HE
 
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);
+const rateLimit = z.strictObject({
+  maxRequests: z.number().int().min(1).max(10_000),
+  timeWindowMinutes: z.number().int().min(1).max(10_080),
+});
 const operatorPrices = z.strictObject({
   korekTelecom: amount,
   asiaCell: amount,
@@ -61,13 +66,8 @@ const project = z
     credit: amount.default(0),
     spendingThreshold: amount.nullable().default(null),
     trial: z.strictObject({ ownPhoneNumber: phoneNumber }).nullable().default(null),
-    rateLimit: z
-      .strictObject({
-        maxRequests: z.number().int().min(1).max(10_000),
-        timeWindowMinutes: z.number().int().min(1).max(10_080),
-      })
-      .nullable()
-      .default(DEFAULT_SEED_SETTINGS.rateLimit),
+    rateLimit: rateLimit.nullable().default(DEFAULT_SEED_SETTINGS.rateLimit),
+    addressRateLimit: rateLimit.nullable().default(DEFAULT_SEED_SETTINGS.addressRateLimit),
     allowedIps: z
       .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))
       .default(DEFAULT_SEED_SETTINGS.allowedIps),
@@ -211,6 +211,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
       environment: seeded.environment,
       settings: {
         rateLimit: seeded.rateLimit,
+        addressRateLimit: seeded.addressRateLimit,
         allowedIps: seeded.allowedIps,
         ipRuleScope: seeded.ipRuleScope,
         settlement: seeded.settlement,

@@ -89,6 +89,7 @@ describe('what may be left out', () => {
     expect(readSeed(least).prices.international).toEqual([]);
     expect(seeded?.project.settings).toEqual({
       rateLimit: { maxRequests: 5, timeWindowMinutes: 10 },
+      addressRateLimit: null,
       allowedIps: [],
       ipRuleScope: 'resources',
       settlement: 'quoted',

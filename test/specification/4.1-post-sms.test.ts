@@ -325,6 +325,21 @@ describe('4.1 the rules, in their order', () => {
     expect((await track(service, smsId)).phoneNumber).toBe('07701234567');
   });
 
+  it('4.1 rule 6: sends beyond the limit of their address are 429, whatever number they go to', async () => {
+    const service = await startWith({ addressRateLimit: { maxRequests: 2, timeWindowMinutes: 10 } });
+    await accepted(service, verification(NUMBER));
+    await accepted(service, verification(OTHER_NUMBER));
+    const reply = await post(service, verification('9647701234569'));
+    expect(errorOf(reply)).toMatchObject({
+      status: 429,
+      code: 'rate-limited',
+      body: { message: expect.any(String), waitMinutes: 10, maxRequests: 2, timeWindowMinutes: 10 },
+    });
+    expect(reply.headers.get('retry-after')).toBe(String(10 * 60));
+    await service.advance(10 * MINUTE);
+    await accepted(service, verification(NUMBER));
+  });
+
   it('4.1 a rejected send costs nothing, stores nothing and does not count for the rate limit', async () => {
     const service = await startWith({ rateLimit: { maxRequests: 1, timeWindowMinutes: 10 } });
     await post(service, text(NUMBER, { senderId: 'Nobody' }));

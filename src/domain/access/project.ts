@@ -12,7 +12,10 @@ export const IP_RULE_SCOPES = ['resources', 'all'] as const;
 
 /** What an operator can set per project. */
 export interface ProjectSettings {
+  /** For the sends to one phone number. */
   readonly rateLimit: RateLimit | null;
+  /** For the sends from one client address. */
+  readonly addressRateLimit: RateLimit | null;
   /** Addresses or CIDR ranges; empty allows every address. */
   readonly allowedIps: readonly string[];
   /** Whether the allow list guards the resources endpoint (specification 5.4) or every endpoint. */
@@ -27,6 +30,7 @@ export interface ProjectSettings {
 /** What a project has until an operator sets something else. */
 export const DEFAULT_SETTINGS: ProjectSettings = {
   rateLimit: DEFAULT_RATE_LIMIT,
+  addressRateLimit: null,
   allowedIps: [],
   ipRuleScope: 'resources',
   settlement: 'quoted',

@@ -4,6 +4,7 @@ import { messageRoutes } from '../../../src/adapters/http/families/messages.ts';
 import type { Wait } from '../../../src/adapters/http/families/sandbox-faults.ts';
 import { whatsappResourceRoutes } from '../../../src/adapters/http/families/whatsapp-resources.ts';
 import type { RouteFamily } from '../../../src/adapters/http/routing/route.ts';
+import { AddressRates } from '../../../src/application/access/address-rates.ts';
 import type { DependencyHealth } from '../../../src/application/check-health.ts';
 import type { SendCommand, SendResult } from '../../../src/application/messages/send-command.ts';
 import { Rejected, type Rejection } from '../../../src/application/rejected.ts';
@@ -14,7 +15,7 @@ import type { SenderId } from '../../../src/domain/senders/sender-id.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../src/domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
-import { anSmsId, aProject, DEV_KEY } from '../../support/builders.ts';
+import { anSmsId, aProject, DEV_KEY, NOW } from '../../support/builders.ts';
 
 export const SEND_RESULT: SendResult = {
   smsId: anSmsId(1),
@@ -52,6 +53,8 @@ export class MemoryApi {
       return this.project;
     },
   };
+
+  readonly addressRates = new AddressRates({ clock: { now: () => NOW } });
 
   readonly sendMessages = {
     execute: async (command: SendCommand): Promise<SendResult> => {

@@ -4,6 +4,7 @@ import { DEFAULT_SETTINGS } from '../../../src/domain/access/project.ts';
 it('gives a new project five sends in ten minutes, any address, quoted prices and Arabic texts', () => {
   expect(DEFAULT_SETTINGS).toEqual({
     rateLimit: { maxRequests: 5, timeWindowMinutes: 10 },
+    addressRateLimit: null,
     allowedIps: [],
     ipRuleScope: 'resources',
     settlement: 'quoted',

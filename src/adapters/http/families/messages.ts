@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { AddressRates } from '../../../application/access/address-rates.ts';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { SendResult } from '../../../application/messages/send-command.ts';
 import type { SendMessages } from '../../../application/messages/send-messages.ts';
@@ -46,13 +47,14 @@ const trackedMessage = z.object({
 
 export interface MessageUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
+  readonly addressRates: Pick<AddressRates, 'limit'>;
   readonly sendMessages: Pick<SendMessages, 'execute'>;
   readonly trackMessage: Pick<TrackMessage, 'execute'>;
 }
 
 /** Specification 4.1 and 4.2: send one message, and track it. `wait` is how a late reply waits. */
 export function messageRoutes(
-  { authenticate, sendMessages, trackMessage }: MessageUseCases,
+  { authenticate, addressRates, sendMessages, trackMessage }: MessageUseCases,
   wait: Wait = sleep,
 ): RouteFamily {
   const admission = projectKey(authenticate);
@@ -75,12 +77,13 @@ export function messageRoutes(
       409: { description: 'The Idempotency-Key was used with another request' },
       429: RATE_LIMITED,
     },
-    handle: withSandboxFaults(async ({ caller, body, json, request }) => {
-      const accepted = await sendMessages.execute({
+    handle: withSandboxFaults(async ({ caller, body, json, request, network }) => {
+      const command = {
         project: caller,
         request: toSendRequest(body),
         idempotency: idempotencyOf(SEND_ROUTE, request, json),
-      });
+      };
+      const accepted = await addressRates.limit(caller, network, () => sendMessages.execute(command));
       return ok(presentReceipt(accepted), accepted.replayed ? REPLAYED : undefined);
     }, wait),
   });

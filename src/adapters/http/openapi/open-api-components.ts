@@ -212,9 +212,15 @@ function responseOf(
 
 /** The schema of a body by its example: texts may differ, everything else is constant. */
 function schemaOf(body: Readonly<Record<string, unknown>>): Schema {
-  const properties = Object.entries(body).map(([name, value]) => [
+  const properties = Object.entries(body).map(([name, value]): [string, Schema] => [
     name,
-    typeof value === 'string' ? { type: 'string' } : { const: value },
+    schemaOfValue(value),
   ]);
   return { type: 'object', properties: Object.fromEntries(properties), required: Object.keys(body) };
+}
+
+function schemaOfValue(value: unknown): Schema {
+  if (typeof value === 'string') return { type: 'string' };
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? schemaOf(value as Readonly<Record<string, unknown>>) : { const: value };
 }

@@ -77,6 +77,8 @@ export interface Input<Caller, Query, Body> {
   /** The body as it came; empty when the route declares none. */
   readonly bytes: Buffer;
   readonly request: IncomingMessage;
+  /** The address of the client, or the /64 of one, as limits by address count it. */
+  readonly network: string;
 }
 
 /** The reply that a handler owes after what it documents. */
@@ -202,6 +204,7 @@ export function route<
         json,
         bytes,
         request,
+        network: place.network,
       });
       return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
     },

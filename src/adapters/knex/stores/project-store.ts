@@ -1,5 +1,10 @@
 import type { ProjectStore, StoredKey } from '../../../application/ports/project-store.ts';
-import type { Environment, Project, ProjectSettings } from '../../../domain/access/project.ts';
+import {
+  DEFAULT_SETTINGS,
+  type Environment,
+  type Project,
+  type ProjectSettings,
+} from '../../../domain/access/project.ts';
 import type { Insert, Row, RowOf } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
@@ -74,6 +79,7 @@ function fromRow(row: Row): Project {
     name: row.name as string,
     slug: row.slug as string,
     environment: row.environment as Environment,
-    settings: JSON.parse(row.settings as string) as ProjectSettings,
+    // A row of an older version may lack the newest.
+    settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings as string) as Partial<ProjectSettings>) },
   };
 }

@@ -1,6 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { errorSchema } from '../../../../src/adapters/http/openapi/open-api-components.ts';
+import type { ErrorEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
@@ -139,5 +141,28 @@ describe('the documented request body', () => {
     const [schema] = valuesOf('schema', requestBody);
     expect(ajv.validate(Object(schema), body)).toBe(accepted);
     expect((await world.post('/sms', body)).status).toBe(accepted ? 200 : 400);
+  });
+});
+
+test('errorSchema describes the texts of a nested envelope as any text, and what is constant as it is', () => {
+  const envelope: ErrorEnvelope = ({ text, code }) => ({
+    success: false,
+    error: { message: text, code, retryable: false },
+  });
+  expect(errorSchema(404, envelope)).toEqual({
+    type: 'object',
+    required: ['success', 'error'],
+    properties: {
+      success: { const: false },
+      error: {
+        type: 'object',
+        required: ['message', 'code', 'retryable'],
+        properties: {
+          message: { type: 'string' },
+          code: { type: 'string' },
+          retryable: { const: false },
+        },
+      },
+    },
   });
 });
