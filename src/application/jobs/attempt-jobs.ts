@@ -53,12 +53,12 @@ export function attemptDeadlineJob(
   };
 }
 
-/** The id of `startAttemptJob`, for removing it. */
+/** The id of `startAttemptJob`. */
 export function startAttemptJobId(smsId: string, attemptNumber: number): string {
   return `${smsId}/start/${attemptNumber}`;
 }
 
-/** The id of `attemptDeadlineJob`, for removing it. */
+/** The id of `attemptDeadlineJob`. */
 export function attemptDeadlineJobId(smsId: string, attemptNumber: number): string {
   return `${smsId}/deadline/${attemptNumber}`;
 }

@@ -9,6 +9,9 @@ import { canCarry, maskContent } from './send-request.ts';
 const TIMED_OUT_REASON = 'No delivered receipt in time';
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 
+/** A deadline that came too early comes again after this time at the soonest, in milliseconds. */
+const DEADLINE_DELAY_MIN_MS = 1_000;
+
 const OPEN: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'accepted', 'unknown']);
 
 /**
@@ -60,7 +63,7 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
   return {
     message: { ...message, attempts: [...message.attempts, attempt] },
     effects: [
-      { kind: 'schedule-deadline', attemptNumber, at: now + message.attemptTimeoutMs },
+      scheduleDeadline(attemptNumber, now + message.attemptTimeoutMs),
       { kind: 'submit', attemptNumber },
     ],
   };
@@ -78,20 +81,16 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
         state,
         providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
       });
-      const waiting: readonly ChainEffect[] =
-        state !== attempt.state &&
-        !message.isFinal &&
-        isCurrent(message, attemptNumber) &&
-        isLast(message, attemptNumber)
-          ? [
-              {
-                kind: 'schedule-deadline',
-                attemptNumber,
-                at: now + receiptTimeoutMs(attempt.channel),
-              },
-            ]
-          : [];
-      return withEffects(markSent(withIds, attempt.channel, now), waiting);
+      const outcome = markSent(withIds, attempt.channel, now);
+      const isWaitedFor = state !== attempt.state && !message.isFinal && isCurrent(message, attemptNumber);
+      const window = receiptTimeoutMs(attempt.channel);
+      // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
+      if (!isWaitedFor || window >= message.attemptTimeoutMs || !isLast(message, attemptNumber))
+        return outcome;
+      return {
+        ...outcome,
+        effects: [...outcome.effects, scheduleDeadline(attemptNumber, attempt.startedAt + window)],
+      };
     }
     case 'rejected': {
       if (!isFirstResult) return withoutEffects(message);
@@ -227,6 +226,13 @@ function deadline(message: Message, attemptNumber: number, now: number): ChainOu
     return withoutEffects(message);
   }
   if (attempt.state === 'accepted' && isLast(message, attemptNumber)) {
+    // Few messages wait so long: the end of the window is not scheduled before.
+    const windowEndsAt = attempt.startedAt + receiptTimeoutMs(attempt.channel);
+    if (now < windowEndsAt) {
+      // Another process may have found the job due by a clock that is ahead: it must not do so again and again.
+      const at = Math.max(windowEndsAt, now + DEADLINE_DELAY_MIN_MS);
+      return { message, effects: [scheduleDeadline(attemptNumber, at)] };
+    }
     return {
       message: finish(message, now),
       effects: [
@@ -314,15 +320,15 @@ function idsOf({ providerMessageIds }: { readonly providerMessageIds: readonly s
   return providerMessageIds.length === 0 ? null : [...new Set(providerMessageIds.map(providerText))];
 }
 
+function scheduleDeadline(attemptNumber: number, at: number): ChainEffect {
+  return { kind: 'schedule-deadline', attemptNumber, at };
+}
+
 function replace(message: Message, attemptNumber: number, attempt: ChannelAttempt): Message {
   return {
     ...message,
     attempts: message.attempts.map((existing, at) => (at === attemptNumber ? attempt : existing)),
   };
-}
-
-function withEffects(first: ChainOutcome, more: readonly ChainEffect[]): ChainOutcome {
-  return { message: first.message, effects: [...first.effects, ...more] };
 }
 
 function withoutEffects(message: Message): ChainOutcome {

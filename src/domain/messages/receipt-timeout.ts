@@ -8,8 +8,8 @@ export const LONGEST_RECEIPT_TIMEOUT_MS =
   Math.max(...Object.values(RECEIPT_TIMEOUT_HOURS)) * millisecondsInHour;
 
 /**
- * How long, in milliseconds, a last channel that took the message may stay silent before `sent` is the final
- * word.
+ * How long after the begin of its attempt, in milliseconds, a last channel that took the message may stay silent before
+ * `sent` is the final word.
  */
 export function receiptTimeoutMs(channel: Channel): number {
   return RECEIPT_TIMEOUT_HOURS[channel] * millisecondsInHour;

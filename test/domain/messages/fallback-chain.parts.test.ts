@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aText } from '../../support/builders.ts';
-import {
-  CANNOT,
-  DAY_MS,
-  play,
-  STARTED,
-  toAll,
-  toSms,
-  toWhatsappThenSms,
-} from '../../support/chain-scenes.ts';
+import { CANNOT, play, STARTED, toAll, toSms, toWhatsappThenSms } from '../../support/chain-scenes.ts';
 import {
   accepted,
   deadline,
@@ -20,7 +12,7 @@ import {
 } from '../../support/chain-words.ts';
 
 describe('a message of several parts', () => {
-  const taken = [accepted(0, 'part-1', 'part-2'), ['sent sms', `deadline 0 in ${DAY_MS}`]] as const;
+  const taken = [accepted(0, 'part-1', 'part-2'), ['sent sms']] as const;
 
   it('delivers a message when every part is delivered, however often one part is reported', () => {
     const message = play(toSms, [
@@ -54,7 +46,7 @@ describe('a message of several parts', () => {
     const message = play(toSms, [
       STARTED,
       [unknown(0, 'No response', 'part-1', 'part-2'), []],
-      [receiptArrived(0, 'delivered', 'part-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [receiptArrived(0, 'delivered', 'part-1'), ['sent sms']],
     ]);
     expect(message.attempts[0]).toMatchObject({ state: 'accepted', deliveredIds: ['part-1'] });
   });
@@ -64,7 +56,7 @@ describe('a message of several parts', () => {
       STARTED,
       [unknown(0, 'No response'), []],
       [unknown(0, 'Half of it was taken', 'part-1', 'part-2'), []],
-      [receiptArrived(0, 'delivered', 'part-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [receiptArrived(0, 'delivered', 'part-1'), ['sent sms']],
     ]);
     expect(message).toMatchObject({ status: 'sent', attempts: [{ reason: 'No response' }] });
   });
@@ -81,10 +73,7 @@ describe('a message of several parts', () => {
   });
 
   it('stores each id of a submit result once', () => {
-    const message = play(toSms, [
-      STARTED,
-      [accepted(0, 'same', 'same'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
-    ]);
+    const message = play(toSms, [STARTED, [accepted(0, 'same', 'same'), ['sent sms']]]);
     expect(message.attempts[0]?.providerMessageIds).toEqual(['same']);
   });
 

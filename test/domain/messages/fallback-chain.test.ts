@@ -38,7 +38,7 @@ describe('one channel', () => {
   it('delivers over the only channel', () => {
     const message = play(toSms, [
       STARTED,
-      [accepted(0, 'provider-1'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [accepted(0, 'provider-1'), ['sent sms']],
       [receiptArrived(0, 'delivered'), ['finally delivered sms', 'capture for sms', 'unschedule 0']],
     ]);
     expect(message).toMatchObject({
@@ -78,17 +78,14 @@ describe('one channel', () => {
   it('keeps its provider message ids when a receipt names none', () => {
     const message = play(toSms, [
       STARTED,
-      [accepted(0, 'part-1', 'part-2'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
+      [accepted(0, 'part-1', 'part-2'), ['sent sms']],
       [receiptArrived(0, 'sent'), []],
     ]);
     expect(message.attempts[0]?.providerMessageIds).toEqual(['part-1', 'part-2']);
   });
 
   it('has no provider message id when a receipt comes before the submit result', () => {
-    const message = play(toSms, [
-      STARTED,
-      [receiptArrived(0, 'sent'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
-    ]);
+    const message = play(toSms, [STARTED, [receiptArrived(0, 'sent'), ['sent sms']]]);
     expect(message.attempts[0]?.providerMessageIds).toEqual([]);
   });
 
@@ -114,7 +111,9 @@ describe('one channel', () => {
     const message = play(toSms, [
       STARTED,
       SMS_TAKEN,
-      [deadline(0), ['finally sent sms', 'capture for sms']],
+      [deadline(0), [`deadline 0 in ${DAY_MS - ATTEMPT_TIMEOUT}`], ATTEMPT_TIMEOUT],
+      [deadline(0), ['deadline 0 in 1000'], DAY_MS - 1],
+      [deadline(0), ['finally sent sms', 'capture for sms'], DAY_MS],
       [receiptArrived(0, 'delivered'), []],
       [receiptFailed(0, 'Too late'), []],
     ]);
@@ -151,12 +150,31 @@ describe('one channel', () => {
     expect(message.attempts[0]).toMatchObject({ state: 'delivered', reason: null });
   });
 
+  it('closes the report window of a channel that has more time than that for its attempt', () => {
+    const patient = aMessage({ channels: ['sms'], attemptTimeoutMs: 3 * DAY_MS });
+    const message = play(patient, [
+      [start(0), [`deadline 0 in ${3 * DAY_MS}`, 'submit 0']],
+      [accepted(0), ['sent sms', `deadline 0 in ${DAY_MS - SECOND_MS}`]],
+      [receiptArrived(0, 'sent'), []],
+      [deadline(0), ['finally sent sms', 'capture for sms'], DAY_MS],
+    ]);
+    expect(message).toMatchObject({ status: 'sent', isFinal: true });
+    play(aMessage({ channels: ['sms', 'whatsapp'], attemptTimeoutMs: 3 * DAY_MS }), [
+      [start(0), [`deadline 0 in ${3 * DAY_MS}`, 'submit 0']],
+      [accepted(0), ['sent sms']],
+    ]);
+    play(aMessage({ channels: ['sms'], attemptTimeoutMs: DAY_MS }), [
+      [start(0), [`deadline 0 in ${DAY_MS}`, 'submit 0']],
+      [accepted(0), ['sent sms']],
+    ]);
+  });
+
   it('results unclearly, then says that it took the message', () => {
     play(toSms, [
       STARTED,
       [unknown(0, 'Timed out'), []],
-      [receiptArrived(0, 'sent'), ['sent sms', `deadline 0 in ${DAY_MS}`]],
-      [deadline(0), ['finally sent sms', 'capture for sms']],
+      [receiptArrived(0, 'sent'), ['sent sms']],
+      [deadline(0), ['finally sent sms', 'capture for sms'], DAY_MS],
     ]);
   });
 
@@ -177,7 +195,9 @@ describe('one channel', () => {
     expect(receiptTimeoutMs('whatsapp')).toBe(3 * DAY_MS);
     play(aMessage({ channels: ['whatsapp'] }), [
       STARTED,
-      [accepted(0), ['sent whatsapp', `deadline 0 in ${3 * DAY_MS}`]],
+      [accepted(0), ['sent whatsapp']],
+      [deadline(0), [`deadline 0 in ${DAY_MS}`], 2 * DAY_MS],
+      [deadline(0), ['finally sent whatsapp', 'capture for whatsapp'], 3 * DAY_MS],
     ]);
   });
 
@@ -238,7 +258,7 @@ describe('moving on', () => {
       [accepted(0), ['sent whatsapp']],
       [deadline(0), moved],
       SECOND_STARTED,
-      [accepted(1), [`deadline 1 in ${DAY_MS}`]],
+      [accepted(1), []],
       [receiptArrived(1, 'delivered'), ['finally delivered sms', 'capture for sms', 'unschedule 1']],
     ]);
     expect(message).toMatchObject({ status: 'delivered', sentAt: NOW + SECOND_MS, errorReason: SILENCE });
@@ -282,8 +302,9 @@ describe('moving on', () => {
   it('gives a template its whole window when no later channel can carry it', () => {
     const message = play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
       STARTED,
-      [accepted(0), ['sent whatsapp', `deadline 0 in ${3 * DAY_MS}`]],
-      [deadline(0), ['finally sent whatsapp', 'capture for whatsapp']],
+      [accepted(0), ['sent whatsapp']],
+      [deadline(0), [`deadline 0 in ${3 * DAY_MS - ATTEMPT_TIMEOUT}`], ATTEMPT_TIMEOUT],
+      [deadline(0), ['finally sent whatsapp', 'capture for whatsapp'], 3 * DAY_MS],
     ]);
     expect(message).toMatchObject({ status: 'sent', isFinal: true });
   });
