@@ -2,8 +2,8 @@ import { IdleGate } from './idle-gate.ts';
 import type { Logger } from './ports/logger.ts';
 
 /**
- * Calls to the outside whose callers do not wait for them. Their state is committed before they start and after they
- * end. The callers bound them: `SubmissionCapacity` for channels, `AttemptLimiter` for webhooks.
+ * Work whose callers do not wait for it. A call to the outside is committed before it starts and after it ends. The callers
+ * bound it: `SubmissionCapacity` for channels, `AttemptLimiter` for webhooks, `UntriedMessages` one count per project.
  */
 export class BackgroundWork {
   readonly #logger: Logger;

@@ -1,6 +1,5 @@
 import type { LeasedJob } from '../../application/jobs/job.ts';
-import { parseWork } from '../../application/jobs/job-kinds.ts';
-import { isStorableText } from '../../application/jobs/work-codec.ts';
+import { isIdOf, parseWork } from '../../application/jobs/job-kinds.ts';
 
 /** The form of the messages. A reader dead-letters what it does not know; the job's lease brings the job back. */
 const ENVELOPE_VERSION = 1;
@@ -20,11 +19,11 @@ export function decodeJob(content: Buffer): LeasedJob | null {
   const envelope = parseObject(content);
   if (envelope === null || envelope.v !== ENVELOPE_VERSION) return null;
   const { id, fencingToken } = envelope;
-  if (!isStorableText(id)) return null;
   if (typeof fencingToken !== 'number' || !Number.isSafeInteger(fencingToken)) return null;
   if (fencingToken < FIRST_LEASE) return null;
   const work = parseWork(envelope.work);
-  return work === null ? null : { id, fencingToken, work };
+  if (typeof id !== 'string' || work === null || !isIdOf(id, work)) return null;
+  return { id, fencingToken, work };
 }
 
 function parseObject(content: Buffer): Record<string, unknown> | null {

@@ -19,7 +19,8 @@ interface WorkLoopOptions {
 
 /**
  * Relays due jobs and records the events of providers inside the process: at once when woken, and every `POLL_MS` for
- * work that came due by the clock. One poll at a time; a wake during a poll causes another.
+ * work that came due by the clock. One poll at a time; a wake during a poll causes another, after the delay that
+ * `AdaptivePolling` asks for.
  */
 export class WorkLoop {
   readonly #options: WorkLoopOptions;

@@ -1,10 +1,18 @@
 import { Client } from 'undici';
 
-/** Keep-alive connections, each a `Client` that carries one request at a time. It does not limit how many there are. */
+/** So many connections are kept that carry nothing: a process may have so many more open files than attempts in flight. */
+export const IDLE_CONNECTIONS_MAX = 1_000;
+
+/**
+ * Keep-alive connections, each a `Client` that carries one request at a time. It does not limit how many there are, only
+ * how many are idle.
+ */
 export class Connections {
   readonly #options: Client.Options;
   /** By origin. The one that was used last is taken first. */
   readonly #idle = new Map<string, Client[]>();
+  /** Those and their origins: the one that has been idle longest comes first. */
+  readonly #origins = new Map<Client, string>();
   /** All that are not closed yet. */
   readonly #clients = new Set<Client>();
 
@@ -17,6 +25,7 @@ export class Connections {
     const idle = this.#idle.get(origin);
     const client = idle?.pop() ?? null;
     if (idle?.length === 0) this.#idle.delete(origin);
+    if (client !== null) this.#origins.delete(client);
     return client;
   }
 
@@ -24,15 +33,19 @@ export class Connections {
   open(origin: string): Client {
     const client = new Client(origin, this.#options);
     this.#clients.add(client);
-    client.on('disconnect', () => this.#dropIdle(origin, client));
+    client.on('disconnect', () => this.#dropIdle(client));
     return client;
   }
 
-  /** The response ended in order: the connection may be used again. */
+  /** The response ended in order: the connection may be used again, until too many are idle. */
   keep(origin: string, client: Client): void {
     const idle = this.#idle.get(origin);
     if (idle === undefined) this.#idle.set(origin, [client]);
     else idle.push(client);
+    this.#origins.set(client, origin);
+    if (this.#origins.size <= IDLE_CONNECTIONS_MAX) return;
+    const [longestIdle] = this.#origins.keys();
+    if (longestIdle !== undefined) this.#dropIdle(longestIdle);
   }
 
   /** Closes a connection on which something may still be on its way. */
@@ -45,11 +58,12 @@ export class Connections {
     await Promise.all([...this.#clients].map((client) => client.destroy()));
   }
 
-  #dropIdle(origin: string, client: Client): void {
+  #dropIdle(client: Client): void {
+    const origin = this.#origins.get(client);
+    if (origin === undefined) return;
+    this.#origins.delete(client);
     const idle = this.#idle.get(origin) ?? [];
-    const at = idle.indexOf(client);
-    if (at < 0) return;
-    idle.splice(at, 1);
+    idle.splice(idle.indexOf(client), 1);
     if (idle.length === 0) this.#idle.delete(origin);
     this.drop(client);
   }

@@ -1,8 +1,8 @@
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
 import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
-import { ATTEMPT_FIELDS, type MessageWork } from './attempt-jobs.ts';
+import { ATTEMPT_FIELDS, attemptDeadlineJobId, type MessageWork, startAttemptJobId } from './attempt-jobs.ts';
 import type { LeasedJob, Work } from './job.ts';
-import { WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
+import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
 import { type FieldsOf, readWork } from './work-codec.ts';
 
 /** The use cases that do jobs. */
@@ -14,6 +14,8 @@ export interface JobUseCases {
 interface JobKind<Kind extends Work> {
   /** What the stores and the queues check before they hand a job over. */
   readonly fields: FieldsOf<Kind>;
+  /** The id of the job that has this work. */
+  idOf(work: Kind): string;
   /** Does jobs of this kind only. Rejects when none of them was done. */
   run(useCases: JobUseCases, jobs: readonly LeasedJob<Kind>[]): Promise<void>;
 }
@@ -24,14 +26,17 @@ type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKi
 const JOB_KINDS: KindsOf<MessageWork | WebhookWork> = {
   'start-attempt': {
     fields: ATTEMPT_FIELDS,
+    idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'attempt-deadline': {
     fields: ATTEMPT_FIELDS,
+    idOf: ({ smsId, attemptNumber }) => attemptDeadlineJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'deliver-webhooks': {
     fields: WEBHOOK_FIELDS,
+    idOf: deliverWebhooksJobId,
     run: ({ deliverWebhooks }, jobs) => deliverWebhooks.execute(jobs),
   },
 };
@@ -45,6 +50,11 @@ export function parseWork(value: unknown): Work | null {
   if (typeof kind !== 'string') return null;
   const fields = KINDS.get(kind)?.fields;
   return fields === undefined ? null : readWork(kind, fields, value);
+}
+
+/** Whether a job with this id can have this work, which `parseWork` has returned. */
+export function isIdOf(id: string, work: Work): boolean {
+  return KINDS.get(work.kind)?.idOf(work) === id;
 }
 
 /** Does jobs that all are of `kind`. Rejects when none of them was done, and for an unknown kind. */

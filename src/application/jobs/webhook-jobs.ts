@@ -25,5 +25,10 @@ export function deliverWebhooksJob(
   dueAt: number,
 ): Job<WebhookWork> {
   const work = { kind: 'deliver-webhooks', projectId, endpoint } as const;
-  return { id: `webhooks/${destinationKey(work)}`, projectId, priority: 'webhook', dueAt, work };
+  return { id: deliverWebhooksJobId(work), projectId, priority: 'webhook', dueAt, work };
+}
+
+/** The id of `deliverWebhooksJob`. */
+export function deliverWebhooksJobId(destination: WebhookDestination): string {
+  return `webhooks/${destinationKey(destination)}`;
 }

@@ -26,7 +26,7 @@ export function readWork(
 }
 
 /** Whether a value is a text that every database can store, and not empty. */
-export function isStorableText(value: unknown): value is string {
+function isStorableText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value);
 }
 
@@ -35,7 +35,7 @@ function isOfType(value: unknown, type: FieldType): boolean {
     case 'text':
       return isStorableText(value);
     case 'whole number':
-      return Number.isSafeInteger(value);
+      return Number.isSafeInteger(value) && (value as number) >= 0;
     default:
       return type satisfies never;
   }

@@ -4,7 +4,7 @@ import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { LEASE_MS } from './job.ts';
-import { WorkerWatch } from './worker-watch.ts';
+import { LEASES_TRUSTED_MS, WorkerWatch } from './worker-watch.ts';
 
 /** A worker whose newest heartbeat is older than this many milliseconds does not count as running, in `/readyz`. */
 export const WORKER_SEEN_MS = 15_000;
@@ -32,6 +32,11 @@ export class WorkerHeartbeat {
   readonly #ports: HeartbeatPorts;
   readonly #watch = new WorkerWatch();
   #isRecorded = false;
+  #isRepeated = false;
+  /** When the last heartbeat that was recorded began. */
+  #recordedAt = 0;
+  /** Since then every heartbeat was recorded in time. */
+  #trustedSince = 0;
   #beating: Promise<void> | null = null;
   #cancelNext = () => {};
   #isStopped = false;
@@ -45,6 +50,7 @@ export class WorkerHeartbeat {
   async start({ repeats }: { readonly repeats: boolean }): Promise<void> {
     await this.beat();
     if (!repeats || this.#isStopped) return;
+    this.#isRepeated = true;
     this.#cancelNext = this.#ports.heartbeatInterval(() => void this.start({ repeats }));
   }
 
@@ -59,6 +65,19 @@ export class WorkerHeartbeat {
       this.#beating = null;
     });
     return this.#beating;
+  }
+
+  /**
+   * Whether a lease that was this worker's at `leasedAt` still is, as far as heartbeats tell: another worker may take over
+   * after a time without any. Always true while heartbeats do not repeat.
+   */
+  keepsLease(leasedAt: number): boolean {
+    return !this.#isRepeated || (this.#isTrusted() && leasedAt > this.#trustedSince);
+  }
+
+  #isTrusted(): boolean {
+    const now = this.#ports.clock.now();
+    return now >= this.#recordedAt && now < this.#recordedAt + LEASES_TRUSTED_MS;
   }
 
   /**
@@ -85,6 +104,8 @@ export class WorkerHeartbeat {
         await workers.sweep(now - WORKER_KEPT_MS);
         return workers.all();
       }, 'eventual');
+      if (this.#isRepeated && !this.#isTrusted()) this.#trustedSince = clock.now();
+      this.#recordedAt = now;
       const gone = this.#watch.observe(new Map([...seen].filter(([id]) => id !== workerId)));
       const jobs = gone.length === 0 ? 0 : await this.#handBack(gone, now);
       if (jobs === 0) return;

@@ -6,6 +6,12 @@ export const WORKER_HEARTBEAT_MS = 1_000;
 /** A worker is gone when this worker recorded so many heartbeats in a row, and that one recorded none. */
 export const MISSED_HEARTBEATS_MAX = 3;
 
+/**
+ * A worker trusts its leases for so long after its last heartbeat, in milliseconds: less than the time after which another
+ * worker may take over.
+ */
+export const LEASES_TRUSTED_MS = (MISSED_HEARTBEATS_MAX - 0.5) * WORKER_HEARTBEAT_MS;
+
 /** So many heartbeats later, every lease of a worker that is gone has ended by itself. */
 const LEASE_HEARTBEATS = LEASE_MS / WORKER_HEARTBEAT_MS;
 

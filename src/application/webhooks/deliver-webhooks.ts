@@ -3,6 +3,7 @@ import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
 import { LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
+import type { WorkerHeartbeat } from '../jobs/worker-heartbeat.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -11,7 +12,7 @@ import type { DuePosition } from '../ports/webhook-stores.ts';
 import type { AttemptDelivery } from './attempt-delivery.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { DELIVERY_LIMITS } from './delivery-limits.ts';
-import { Destination, type InHand } from './destination.ts';
+import { type ConfirmedLease, Destination, type InHand } from './destination.ts';
 import type { FetchDueEvents } from './fetch-due-events.ts';
 import type { RecordAttempts } from './record-attempts.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
@@ -26,6 +27,7 @@ interface DeliverPorts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly workerId: string;
+  readonly workerHeartbeat: Pick<WorkerHeartbeat, 'keepsLease'>;
   /** While this process has destinations, some of them are polled for more events this often, and leases are renewed. */
   readonly fetchInterval: Delay;
 }
@@ -52,7 +54,7 @@ export class DeliverWebhooks {
   #isStopping = false;
   #isIntervalRunning = false;
   #isFetchFailing = false;
-  #renewAt = 0;
+  #renewedAt = 0;
 
   constructor(ports: DeliverPorts) {
     this.#ports = ports;
@@ -83,23 +85,24 @@ export class DeliverWebhooks {
     // Another process may have attempted what was fetched under the older lease.
     known.drop();
     known.job = job;
-    known.leasedUntil = 0;
+    known.lease = null;
     known.isLost = false;
     known.wantFetch();
     return true;
   }
 
   #addNew(job: LeasedJob<WebhookWork>): boolean {
-    const { background, clock } = this.#ports;
+    const { background, clock, workerHeartbeat } = this.#ports;
     const { projectId } = job.work;
     const project = this.#projects.get(projectId) ?? { destinations: 0, fetched: 0 };
     if (project.destinations >= DELIVERY_LIMITS.destinationsPerProject) return false;
     if (this.#all.destinations >= DELIVERY_LIMITS.destinations) return false;
     const inHand = [project, this.#all];
     for (const each of inHand) each.destinations += 1;
-    if (this.#destinations.size === 0) this.#renewAt = clock.now() + RENEW_EVERY_MS;
+    if (this.#destinations.size === 0) this.#renewedAt = clock.now();
     const attempt = (to: Destination, event: WebhookEvent) => void this.#attempt(to, event);
-    const destination = new Destination(job, inHand, this.#limiter, clock, attempt);
+    const isValid = ({ at, until }: ConfirmedLease) => clock.now() < until && workerHeartbeat.keepsLease(at);
+    const destination = new Destination(job, inHand, this.#limiter, isValid, attempt);
     this.#projects.set(projectId, project);
     this.#destinations.set(job.id, destination);
     destination.wantFetch();
@@ -132,6 +135,7 @@ export class DeliverWebhooks {
     const inHand = [project, this.#all];
     for (const each of inHand) each.fetched += capacity;
     try {
+      const at = this.#ports.clock.now();
       const due = await this.#ports.fetchDueEvents.execute({ job, after, limit });
       this.#isFetchFailing = false;
       if (due.leasedUntil === null) await this.#renew([destination]);
@@ -143,7 +147,7 @@ export class DeliverWebhooks {
       destination.hasMore = due.events.length === limit;
       destination.readTo =
         destination.hasMore && destination.restarts === restarts ? positionOf(added.at(-1)) : null;
-      destination.take(added, due.leasedUntil);
+      destination.take(added, { at, until: due.leasedUntil });
       this.#fetchAhead(destination);
       if (due.events.length > 0 || !destination.isIdle) return null;
       if (after === null) return due.notBefore;
@@ -232,8 +236,8 @@ export class DeliverWebhooks {
     const { clock, logger } = this.#ports;
     const now = clock.now();
     // A clock that was put back must not keep leases from being renewed.
-    if (now < this.#renewAt && now >= this.#renewAt - RENEW_EVERY_MS) return;
-    this.#renewAt = now + RENEW_EVERY_MS;
+    if (now >= this.#renewedAt && now < this.#renewedAt + RENEW_EVERY_MS) return;
+    this.#renewedAt = now;
     // An event that was committed late may lie before what was read.
     for (const destination of this.#destinations.values()) destination.readAnew();
     try {
@@ -247,7 +251,8 @@ export class DeliverWebhooks {
   async #renew(destinations: readonly Destination[]): Promise<void> {
     const { unitOfWork, clock, workerId } = this.#ports;
     const jobs = destinations.map(({ job }) => job);
-    const until = clock.now() + LEASE_MS;
+    const at = clock.now();
+    const until = at + LEASE_MS;
     const renewed = new Set(
       await unitOfWork.run((stores) => stores.jobs.renew(jobs, until, workerId), 'eventual'),
     );
@@ -255,7 +260,7 @@ export class DeliverWebhooks {
       const { job } = destination;
       // A newer lease may have come meanwhile.
       if (job !== jobs[index]) continue;
-      if (renewed.has(job)) destination.renewed(until);
+      if (renewed.has(job)) destination.renewed({ at, until });
       else destination.lose();
     }
   }

@@ -1,7 +1,6 @@
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { DuePosition } from '../ports/webhook-stores.ts';
 import type { AttemptLimiter, AttemptQueue } from './attempt-limiter.ts';
 
@@ -12,11 +11,17 @@ export interface InHand {
   fetched: number;
 }
 
+/** The job was this process's at one instant, and is until the other unless another worker takes over. */
+export interface ConfirmedLease {
+  readonly at: number;
+  readonly until: number;
+}
+
 /** The events of one project to one endpoint, while this process has their job. In memory only. */
 export class Destination {
   job: LeasedJob<WebhookWork>;
-  /** The lease lasts at least until this instant: nothing is attempted then or later. */
-  leasedUntil = 0;
+  /** What the last fetch or renewal has found: nothing is attempted without it. */
+  lease: ConfirmedLease | null = null;
   /** Another process has the job, or will have it: nothing more is attempted. */
   isLost = false;
   /** Whether the last fetch may have left due events behind. */
@@ -36,14 +41,14 @@ export class Destination {
     job: LeasedJob<WebhookWork>,
     inHand: readonly InHand[],
     limiter: AttemptLimiter,
-    clock: Clock,
+    isValid: (lease: ConfirmedLease) => boolean,
     attempt: (destination: Destination, event: WebhookEvent) => void,
   ) {
     this.job = job;
     this.#inHand = inHand;
     this.queue = limiter.open(
       job.work,
-      () => !this.isLost && clock.now() < this.leasedUntil,
+      () => !this.isLost && this.lease !== null && isValid(this.lease),
       (event) => attempt(this, event),
     );
   }
@@ -53,11 +58,11 @@ export class Destination {
     return this.fetched.size === 0 && !this.#isFetchWanted;
   }
 
-  /** Attempts events under a lease that lasts until `leasedUntil`. */
-  take(events: readonly WebhookEvent[], leasedUntil: number): void {
+  take(events: readonly WebhookEvent[], lease: ConfirmedLease): void {
     for (const { id } of events) this.fetched.add(id);
     for (const each of this.#inHand) each.fetched += events.length;
-    this.leasedUntil = leasedUntil;
+    // A fetch that took long must not replace what a renewal has found meanwhile.
+    if (this.lease === null || lease.at >= this.lease.at) this.lease = lease;
     this.queue.add(events);
   }
 
@@ -81,8 +86,8 @@ export class Destination {
     this.restarts += 1;
   }
 
-  renewed(leasedUntil: number): void {
-    this.leasedUntil = leasedUntil;
+  renewed(lease: ConfirmedLease): void {
+    this.lease = lease;
     this.queue.resume();
   }
 

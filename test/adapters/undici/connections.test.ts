@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Client } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connections } from '../../../src/adapters/undici/connections.ts';
+import { Connections, IDLE_CONNECTIONS_MAX } from '../../../src/adapters/undici/connections.ts';
 
 let server: Server;
 let origin: string;
@@ -55,6 +55,34 @@ describe('a connection that was kept', () => {
     expect(client.destroyed).toBe(true);
     expect(take(origin)).not.toBe(client);
   });
+});
+
+it('a connection in use is not idle, and the youngest when it is kept again', async () => {
+  const client = await used(take(origin));
+  connections.keep(origin, client);
+  expect(connections.takeIdle(origin)).toBe(client);
+  const port = (index: number) => `http://127.0.0.1:${index + 1}`;
+  const keep = (index: number) => connections.keep(port(index), connections.open(port(index)));
+  for (let index = 0; index <= IDLE_CONNECTIONS_MAX; index += 1) keep(index);
+  expect(client.destroyed).toBe(false);
+  connections.keep(origin, client);
+  keep(IDLE_CONNECTIONS_MAX + 1);
+  expect(client.destroyed).toBe(false);
+});
+
+it('the connection that has been idle longest is closed when too many are idle', async () => {
+  const [first, second] = [await used(take(origin)), await used(take(origin))];
+  connections.keep(origin, first);
+  connections.keep(origin, second);
+  const elsewhere = Array.from(
+    { length: IDLE_CONNECTIONS_MAX - 2 },
+    (_, port) => `http://127.0.0.1:${port + 1}`,
+  );
+  for (const other of elsewhere) connections.keep(other, connections.open(other));
+  expect([first.destroyed, second.destroyed]).toEqual([false, false]);
+  connections.keep(origin, connections.open(origin));
+  expect([first.destroyed, second.destroyed]).toEqual([true, false]);
+  expect([take(origin), take(origin)]).not.toContain(first);
 });
 
 it('a connection that was dropped is closed, and not taken again', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptDeadlineJob, startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
-import { type JobUseCases, parseWork, runJobsOf } from '../../../src/application/jobs/job-kinds.ts';
+import { isIdOf, type JobUseCases, parseWork, runJobsOf } from '../../../src/application/jobs/job-kinds.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import { aMessage, NOW } from '../../support/builders.ts';
 
@@ -30,6 +30,7 @@ test.each<[string, unknown]>([
   ['a text that is a number', { ...START, smsId: 1 }],
   ['a number that is missing', { kind: 'attempt-deadline', smsId: 'sms-1' }],
   ['a number that is a text', { ...START, attemptNumber: '1' }],
+  ['a number below zero', { ...START, attemptNumber: -1 }],
   ['a number that is not whole', { ...START, attemptNumber: 1.5 }],
   ['a destination without its project', { ...DELIVER, projectId: undefined }],
   ['a destination without its endpoint', { ...DELIVER, endpoint: 5 }],
@@ -49,8 +50,12 @@ test.each([
     deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW),
     'webhooks/p1/a.example/in',
   ],
-])('there is one job that %s, by its id', (_, { id, dueAt }, expected) => {
-  expect([id, dueAt]).toEqual([expected, NOW]);
+])('there is one job that %s, by its id', (_, { id, dueAt, work }, expected) => {
+  expect([id, dueAt, isIdOf(id, work), isIdOf(`${id}0`, work)]).toEqual([expected, NOW, true, false]);
+});
+
+test('no id is that of unknown work', () => {
+  expect(isIdOf('job', { kind: 'start' })).toBe(false);
 });
 
 describe('the kinds of jobs', () => {

@@ -140,6 +140,39 @@ describe('WorkerHeartbeat', () => {
     expect(world.logger.count('worker_heartbeat_failed')).toBe(2);
   });
 
+  it('WorkerHeartbeat keeps no lease when so long without heartbeats that another worker may take over', async () => {
+    const heartbeat = heartbeatOf('a');
+    await heartbeat.start({ repeats: true });
+    const isKeptAt = (now: number, leasedAt: number) => {
+      world.clock.at = NOW + now;
+      return heartbeat.keepsLease(NOW + leasedAt);
+    };
+    expect([isKeptAt(0, 0), isKeptAt(2_499, 0), isKeptAt(2_500, 0)]).toEqual([true, true, false]);
+    world.clock.at = NOW + 2_499;
+    await heartbeat.beat();
+    expect([isKeptAt(4_998, 1), isKeptAt(4_999, 4_999)]).toEqual([true, false]);
+    // What was leased before the time without heartbeats may be another worker's by now.
+    await heartbeat.beat();
+    expect([isKeptAt(5_000, 4_999), isKeptAt(5_000, 5_000)]).toEqual([false, true]);
+  });
+
+  it('WorkerHeartbeat keeps no lease under a clock that was put back until its next heartbeat', async () => {
+    const heartbeat = heartbeatOf('a');
+    await heartbeat.start({ repeats: true });
+    world.clock.at = NOW - 1;
+    expect(heartbeat.keepsLease(NOW - 1)).toBe(false);
+    await heartbeat.beat();
+    world.clock.at = NOW;
+    expect(heartbeat.keepsLease(NOW)).toBe(true);
+  });
+
+  it('WorkerHeartbeat keeps every lease when the clock is moved by hand', async () => {
+    const heartbeat = heartbeatOf('a');
+    await heartbeat.start({ repeats: false });
+    world.clock.at = NOW + 60_000;
+    expect(heartbeat.keepsLease(0)).toBe(true);
+  });
+
   describe('another worker', () => {
     const leaseBy = (workerId: string) =>
       world.unitOfWork.run(({ jobs }) =>

@@ -149,7 +149,7 @@ describe('the way of a message', () => {
       status: 'sent',
       attempts: [{ channel: 'sms', state: 'accepted', providerMessageIds: [`simulated-${smsId}-0`] }],
     });
-    expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 24 * HOUR_MS }]);
+    expect(await jobs()).toEqual([{ id: attemptDeadlineJobId(smsId, 0), due_at: NOW + 300 * SECOND_MS }]);
   });
 
   it('a message goes out under the sender ID it names, at the price of that sender ID', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
@@ -100,7 +101,13 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
       sealDeliveryReport: container.get(SealDeliveryReport),
-      untriedMessages: new UntriedMessages({ unitOfWork, clock, untriedMax, countedSlice }),
+      untriedMessages: new UntriedMessages({
+        unitOfWork,
+        background: new BackgroundWork({ logger: new RecordingLogger() }),
+        clock,
+        untriedMax,
+        countedSlice,
+      }),
     }),
     project,
     /** Holds the next unit before it writes its jobs, and before it commits. */

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import {
   COUNTED_SLICE,
@@ -9,6 +11,7 @@ import {
 } from '../../../src/application/messages/untried-messages.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { aCode, aMessage, anSmsId, aText, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
 const UNTRIED_MAX = 4;
@@ -17,10 +20,12 @@ const OTHER_PROJECT_ID = 'f'.repeat(24);
 
 let database: Database;
 let unitOfWork: SqlUnitOfWork;
+let logger: RecordingLogger;
 const clock = { at: NOW, now: () => clock.at };
 
 beforeEach(async () => {
   clock.at = NOW;
+  logger = new RecordingLogger();
   database = openDatabase({ kind: 'sqlite', filename: ':memory:' });
   await database.migrate();
   unitOfWork = new SqlUnitOfWork(database);
@@ -28,16 +33,17 @@ beforeEach(async () => {
 afterEach(() => database.close());
 
 /** Counts after every second accepted message, two messages at a time. */
-function untriedMessages({ isAway = false } = {}) {
+function untriedMessages({ failure = null as Error | null } = {}) {
   let reads = 0;
   const messages = new UntriedMessages({
     unitOfWork: {
       async read(work) {
         reads += 1;
-        if (isAway) throw new StorageUnavailable(new Error('away'));
+        if (failure !== null) throw failure;
         return unitOfWork.read(work);
       },
     },
+    background: new BackgroundWork({ logger }),
     clock,
     untriedMax: UNTRIED_MAX,
     countedSlice: SLICE,
@@ -102,14 +108,21 @@ it('a project is counted again a second later, or when the clock was put back, a
   }
 });
 
-it('a count that fails leaves things as they were, and the next one is made', async () => {
-  const { messages, readsOf } = untriedMessages({ isAway: true });
-  accept(messages, SLICE);
-  await until(() => readsOf() === 1);
-  await Promise.resolve();
-  expect(messages.areTooMany(PROJECT_ID)).toBe(false);
-  await until(() => {
+it.each([
+  ['without a database', new StorageUnavailable(new Error('away')), 0],
+  ['for another reason, which is logged', new Error('a bug'), 1],
+])(
+  'a count that fails %s leaves things as they were, and the next one is made',
+  async (_, failure, logged) => {
+    const { messages, readsOf } = untriedMessages({ failure });
     accept(messages, SLICE);
-    return readsOf() === 2;
-  });
-});
+    await until(() => readsOf() === 1);
+    await setImmediate();
+    expect(messages.areTooMany(PROJECT_ID)).toBe(false);
+    expect(logger.count('background_work_failed')).toBe(logged);
+    await until(() => {
+      accept(messages, SLICE);
+      return readsOf() === 2;
+    });
+  },
+);

@@ -14,6 +14,8 @@ import {
   destinationKey,
   type WebhookWork,
 } from '../../../src/application/jobs/webhook-jobs.ts';
+import { WorkerHeartbeat } from '../../../src/application/jobs/worker-heartbeat.ts';
+import { LEASES_TRUSTED_MS } from '../../../src/application/jobs/worker-watch.ts';
 import type { WebhookTransport } from '../../../src/application/ports/webhook-transport.ts';
 import { DeliverWebhooks } from '../../../src/application/webhooks/deliver-webhooks.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
@@ -68,6 +70,7 @@ describe('DeliverWebhooks', () => {
     };
     const byHand = new ContainerModule(({ rebind }) => {
       rebind(ports.webhookTransport).toConstantValue(transport);
+      rebind(ports.heartbeatInterval).toConstantValue(() => () => {});
       rebind(ports.fetchInterval).toConstantValue((over) => void intervals.push(over));
       rebind(ports.recordBatchWindow).toConstantValue((over) => void setImmediate(over));
       rebind(ports.unitOfWork).toResolvedValue(
@@ -112,8 +115,15 @@ describe('DeliverWebhooks', () => {
 
   async function deliver(): Promise<readonly LeasedJob<WebhookWork>[]> {
     const jobs = await leaseJobs();
-    await world.container.get(DeliverWebhooks).execute(jobs);
+    await execute(jobs);
     return jobs;
+  }
+
+  /** Delivers these events to receivers that hang. */
+  async function hang(...events: readonly WebhookEvent[]): Promise<readonly LeasedJob<WebhookWork>[]> {
+    respond = () => null;
+    await queue(...events);
+    return deliver();
   }
 
   /** Runs the event loop for as long as anything goes on that waits for no hanging receiver. */
@@ -134,7 +144,6 @@ describe('DeliverWebhooks', () => {
   it('DeliverWebhooks delivers every due event of a destination, then is done with its job', async () => {
     await queue(anEvent(1), anEvent(2), anEvent(3));
     await deliver();
-    await settle();
     expect(attempted.toSorted()).toEqual([1, 2, 3]);
     expect(await states()).toEqual({ 1: 'delivered', 2: 'delivered', 3: 'delivered' });
     expect(await jobIds()).toEqual([]);
@@ -155,7 +164,6 @@ describe('DeliverWebhooks', () => {
     respond = () => BROKEN;
     await queue(anEvent(1));
     await deliver();
-    await settle();
     const [event] = await world.database.knex('webhook_events').select('next_attempt_at', 'last_error');
     expect(event.last_error).toBe('HTTP 500');
     expect(await world.database.knex('jobs').select('id', 'due_at')).toEqual([
@@ -171,13 +179,11 @@ describe('DeliverWebhooks', () => {
     const events = Array.from({ length: 12 }, (_, number) => anEvent(number));
     await queue(...events);
     await deliver();
-    await settle();
     expect(world.logger.count('webhook_circuit_opened')).toBe(1);
     const before = attempted.length;
     world.clock.at = NOW + 30 * SECOND_MS;
     await world.database.knex('jobs').update({ due_at: NOW });
     await deliver();
-    await settle();
     expect(attempted.length).toBe(before);
     expect(await world.database.knex('jobs').pluck('due_at')).toEqual([NOW + MINUTE_MS]);
   });
@@ -187,7 +193,6 @@ describe('DeliverWebhooks', () => {
     const hangs = Array.from({ length: 60 }, (_, number) => anEvent(number));
     await queue(...hangs, anEvent(100, 'https://other.example/status'));
     await deliver();
-    await settle();
     expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint + 1);
     expect(await states()).toMatchObject({ 100: 'delivered', 0: 'pending' });
     for (const end of hanging.splice(0)) end(OK);
@@ -197,10 +202,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks renews the lease of a job while its attempts hang', async () => {
-    respond = () => null;
-    await queue(anEvent(1));
-    await deliver();
-    await settle();
+    await hang(anEvent(1));
     world.clock.at = NOW + RENEW_EVERY_MS;
     intervals.shift()?.();
     await settle();
@@ -211,10 +213,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks records nothing for an attempt whose lease another process has by now', async () => {
-    respond = () => null;
-    await queue(anEvent(1));
-    await deliver();
-    await settle();
+    await hang(anEvent(1));
     world.clock.at = NOW + LEASE_MS;
     const [newer] = await leaseJobs();
     hanging.shift()?.(OK);
@@ -227,7 +226,6 @@ describe('DeliverWebhooks', () => {
     respond = (number) => (number === 1 ? null : OK);
     await queue(anEvent(1));
     await deliver();
-    await settle();
     await unitOfWork.run(({ webhookEvents }) => webhookEvents.insert([anEvent(2)]));
     intervals.shift()?.();
     await settle();
@@ -235,11 +233,8 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks delivers nothing more once it is stopped, and releases every job', async () => {
-    respond = () => null;
     const hangs = Array.from({ length: 60 }, (_, number) => anEvent(number));
-    await queue(...hangs);
-    await deliver();
-    await settle();
+    await hang(...hangs);
     world.container.get(DeliverWebhooks).stop();
     await settle();
     expect(await leaseJobs()).toEqual([]);
@@ -253,7 +248,6 @@ describe('DeliverWebhooks', () => {
     await queue(anEvent(1));
     world.container.get(DeliverWebhooks).stop();
     await deliver();
-    await settle();
     expect(attempted).toEqual([]);
     expect(await leaseJobs()).toHaveLength(1);
   });
@@ -270,7 +264,6 @@ describe('DeliverWebhooks', () => {
     expect(await leaseJobs()).toEqual([]);
     world.clock.at = NOW + LEASE_MS;
     await deliver();
-    await settle();
     expect(await states()).toEqual({ 1: 'delivered', 2: 'delivered' });
   });
 
@@ -279,7 +272,7 @@ describe('DeliverWebhooks', () => {
     const count = DELIVERY_LIMITS.destinationsPerProject + 1;
     const numbers = Array.from({ length: count }, (_, number) => number);
     await queue(...numbers.map((number) => anEvent(number, `https://customer.example/${number}`)));
-    while ((await deliver()).length > 0) await settle();
+    while ((await deliver()).length > 0);
     const due = await dueTimes();
     expect(due.slice(0, 2)).toEqual([NOW + 2 * SECOND_MS, NOW + LEASE_MS]);
     // A destination that is done frees its place.
@@ -291,11 +284,8 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks goes on under the newer of two leases, and attempts no event a second time', async () => {
-    respond = () => null;
     const numbers = Array.from({ length: 60 }, (_, number) => number);
-    await queue(...numbers.map((number) => anEvent(number)));
-    const older = await deliver();
-    await settle();
+    const older = await hang(...numbers.map((number) => anEvent(number)));
     world.clock.at = NOW + LEASE_MS;
     await execute(await leaseJobs());
     await execute(older);
@@ -333,7 +323,7 @@ describe('DeliverWebhooks', () => {
     await poll();
     unitOfWork.areReadsLost = false;
     await poll();
-    // The last one is the first of the second poll, so that the one before it comes last in the third.
+    // The second poll begins with the destination that the first one left out.
     expect(attempted).toHaveLength(250);
     await poll();
     await settle();
@@ -342,10 +332,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks waits for one interval at a time, and for none without a destination', async () => {
-    respond = () => null;
-    await queue(anEvent(1), anEvent(2, 'https://other.example/status'));
-    await deliver();
-    await settle();
+    await hang(anEvent(1), anEvent(2, 'https://other.example/status'));
     expect(intervals).toHaveLength(1);
     await poll();
     expect(intervals).toHaveLength(1);
@@ -360,10 +347,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks attempts nothing shortly before its lease ends, and goes on once it is renewed', async () => {
-    respond = () => null;
-    await queue(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
-    await deliver();
-    await settle();
+    await hang(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
     world.clock.at = NOW + LEASE_LEFT_MS;
     hanging.shift()?.(OK);
     await settle();
@@ -374,10 +358,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks renews leases no sooner than it has to, but at once when the clock was put back', async () => {
-    respond = () => null;
-    await queue(anEvent(1));
-    await deliver();
-    await settle();
+    await hang(anEvent(1));
     world.clock.at = NOW + RENEW_EVERY_MS - 1;
     await poll();
     expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
@@ -393,10 +374,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks renews again after a renewal that failed, and says that it failed', async () => {
-    respond = () => null;
-    await queue(anEvent(1));
-    await deliver();
-    await settle();
+    await hang(anEvent(1));
     unitOfWork.losses = ['before-commit'];
     world.clock.at = NOW + RENEW_EVERY_MS;
     await poll();
@@ -408,10 +386,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks attempts nothing more of a job that another process has by now, and leaves it alone', async () => {
-    respond = () => null;
-    await queue(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
-    await deliver();
-    await settle();
+    await hang(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
     world.clock.at = NOW + LEASE_MS;
     const newer = await leaseJobs();
     await poll();
@@ -429,10 +404,7 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks attempts nothing more once the circuit of its destination opens', async () => {
-    respond = () => null;
-    await queue(...Array.from({ length: 70 }, (_, number) => anEvent(number)));
-    await deliver();
-    await settle();
+    await hang(...Array.from({ length: 70 }, (_, number) => anEvent(number)));
     for (const end of hanging.splice(0, 10)) end(BROKEN);
     await settle();
     for (const end of hanging.splice(0)) end(BROKEN);
@@ -452,7 +424,6 @@ describe('DeliverWebhooks', () => {
     expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
     world.clock.at = NOW + LEASE_MS;
     await deliver();
-    await settle();
     expect(attempted).toEqual([1]);
     expect(await jobIds()).toEqual([]);
   });
@@ -467,7 +438,6 @@ describe('DeliverWebhooks', () => {
     );
     await queue(...events);
     await deliver();
-    await settle();
     // The third destination gets the least there is. What is in hand is attempted without another fetch.
     expect(attempted).toHaveLength(2 * DELIVERY_LIMITS.attemptsPerEndpoint + DELIVERY_LIMITS.fetchedMin);
     unitOfWork.areReadsLost = true;
@@ -496,5 +466,29 @@ describe('DeliverWebhooks', () => {
     expect(attempted).toEqual([]);
     await poll();
     expect(attempted).toEqual([1]);
+  });
+
+  it('DeliverWebhooks attempts nothing more without heartbeats, and goes on once its lease is confirmed after the next one', async () => {
+    const count = DELIVERY_LIMITS.attemptsPerEndpoint + 2;
+    const numbers = Array.from({ length: count }, (_, number) => number);
+    const heartbeat = world.container.get(WorkerHeartbeat);
+    await heartbeat.start({ repeats: true });
+    world.clock.at = NOW + 1;
+    respond = () => null;
+    await queue(...numbers.map((number) => anEvent(number)));
+    await execute(await leaseJobs());
+    world.clock.at = NOW + LEASES_TRUSTED_MS;
+    const [first, second, ...others] = hanging.splice(0);
+    first?.(OK);
+    await poll();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint);
+    await heartbeat.beat();
+    second?.(OK);
+    await settle();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint);
+    world.clock.at += 1;
+    await poll();
+    expect(attempted).toHaveLength(count);
+    hanging.push(...others);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AttemptLimiter } from '../../../src/application/webhooks/attempt-limiter.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
-import { Destination } from '../../../src/application/webhooks/destination.ts';
+import { type ConfirmedLease, Destination } from '../../../src/application/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -11,40 +11,52 @@ const JOB = {
   fencingToken: 1,
   work: { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'a.example/1' },
 } as const;
-const LEASED_UNTIL = NOW + 6_000;
+const LEASE = { at: NOW, until: NOW + 6_000 };
 
 describe('Destination', () => {
-  const clock = { at: NOW, now: () => clock.at };
+  let isValid: (lease: ConfirmedLease) => boolean;
   const inHand = { destinations: 1, fetched: 0 };
   let begun: string[];
   let destination: Destination;
 
   beforeEach(() => {
-    clock.at = NOW;
+    isValid = () => true;
     inHand.fetched = 0;
     begun = [];
     const limiter = new AttemptLimiter({ ...DELIVERY_LIMITS, attemptsPerEndpoint: 2 });
-    destination = new Destination(JOB, [inHand], limiter, clock, (_, { id }) => begun.push(id));
+    destination = new Destination(
+      JOB,
+      [inHand],
+      limiter,
+      (lease) => isValid(lease),
+      (_, { id }) => begun.push(id),
+    );
   });
 
-  it('a destination attempts events until the instant its lease is sure of, and not at that instant', () => {
-    clock.at = LEASED_UNTIL - 1;
-    destination.take(events('1'), LEASED_UNTIL);
+  it('a destination attempts events while the lease that was found last is valid', () => {
+    isValid = (lease) => lease === LEASE;
+    destination.take(events('1'), LEASE);
     expect(begun).toEqual(['1']);
-    clock.at = LEASED_UNTIL;
-    destination.take(events('2'), LEASED_UNTIL);
+    destination.take(events('2'), { ...LEASE });
     expect(begun).toEqual(['1']);
   });
 
   it('a destination goes on with what waits when its lease is renewed', () => {
-    clock.at = LEASED_UNTIL;
-    destination.take(events('1'), LEASED_UNTIL);
-    destination.renewed(LEASED_UNTIL + 1);
+    isValid = (lease) => lease === LEASE;
+    destination.take(events('1'), { ...LEASE });
+    destination.renewed(LEASE);
+    expect(begun).toEqual(['1']);
+  });
+
+  it('a destination keeps the lease of a renewal that a fetch from before ends after', () => {
+    isValid = ({ at }) => at === NOW + 1;
+    destination.renewed({ ...LEASE, at: NOW + 1 });
+    destination.take(events('1'), LEASE);
     expect(begun).toEqual(['1']);
   });
 
   it('a destination counts what it has fetched until the results are recorded', () => {
-    destination.take(events('1', '2', '3'), LEASED_UNTIL);
+    destination.take(events('1', '2', '3'), LEASE);
     expect([inHand.fetched, [...destination.fetched]]).toEqual([3, ['1', '2', '3']]);
     destination.forget(['1']);
     destination.forget([]);
@@ -52,7 +64,7 @@ describe('Destination', () => {
   });
 
   it('a destination wants a fetch when the last of its events is recorded, and is idle after it', async () => {
-    destination.take(events('1', '2'), LEASED_UNTIL);
+    destination.take(events('1', '2'), LEASE);
     destination.forget(['1']);
     destination.forget(['2']);
     expect(destination.isIdle).toBe(false);
@@ -87,16 +99,16 @@ describe('Destination', () => {
   });
 
   it('a destination forgets what it has not begun when it drops, and keeps what is in flight', () => {
-    destination.take(events('1', '2', '3'), LEASED_UNTIL);
+    destination.take(events('1', '2', '3'), LEASE);
     destination.drop();
     expect([begun, [...destination.fetched], inHand.fetched]).toEqual([['1', '2'], ['1', '2'], 2]);
   });
 
   it('a destination begins nothing once it is lost', async () => {
-    destination.take(events('1', '2', '3'), LEASED_UNTIL);
+    destination.take(events('1', '2', '3'), LEASE);
     destination.lose();
     destination.queue.ended();
-    destination.take(events('4'), LEASED_UNTIL);
+    destination.take(events('4'), LEASE);
     expect([begun, destination.isLost]).toEqual([['1', '2'], true]);
     await destination.fetchWanted();
   });
