@@ -21,13 +21,13 @@ const unitOfWork: UnitOfWork = service.roots.unitOfWork;
 const eventLoop = monitorEventLoopDelay({ resolution: 1 });
 
 const handlers = {
-  /** How long the event loop stood still at most, since this was asked last; measured from the first question on. */
-  longestBlockMs: (): number => {
+  /** Measures from now on how long the event loop stands still. */
+  watchEventLoop: (): void => {
     eventLoop.enable();
-    const longestMs = eventLoop.max / 1e6;
     eventLoop.reset();
-    return longestMs;
   },
+  /** How long it stood still at most since `watchEventLoop`. */
+  longestBlockMs: (): number => eventLoop.max / 1e6,
   memoryMb: (): number => Math.round(process.memoryUsage.rss() / 2 ** 20),
   finalMessages: async (): Promise<number> =>
     countOf(await knex('messages').where('is_final', 1).count({ n: '*' })),

@@ -27,15 +27,15 @@ export interface Measured {
 
 /**
  * Measures POST /sms for each row in turn, several rounds each. A row is the servers its connections are shared
- * out to. The next row begins when these services have delivered what they accepted.
+ * out to. Every measurement begins when `ready` resolves.
  */
 export async function requestsInTurn(
   rows: readonly (readonly Child[])[],
-  delivering: readonly Child<ServiceHandlers>[] = [],
+  ready: () => Promise<unknown>,
 ): Promise<readonly Measured[]> {
   for (const row of rows) await requestsPerSecond(row, WARM_UP_SECONDS);
   const rounds = await inTurn(rows, async (row) => {
-    await Promise.all(delivering.map(untilDelivered));
+    await ready();
     return requestsPerSecond(row, SECONDS);
   });
   return rounds.map((results) => ({
@@ -78,6 +78,11 @@ async function requestsPerSecond(servers: readonly Child[], seconds: number) {
     p50: Math.max(...results.map(({ p50 }) => p50)),
     p99: Math.max(...results.map(({ p99 }) => p99)),
   };
+}
+
+/** Resolves when these services have delivered what they accepted. */
+export async function allDelivered(servers: readonly Child<ServiceHandlers>[]): Promise<void> {
+  await Promise.all(servers.map(untilDelivered));
 }
 
 /** Resolves when the number of final messages stands still. */

@@ -1,7 +1,7 @@
 import type { Bench } from '../support/bench.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { printRows, type Row, rateOf } from '../support/report.ts';
-import { acceptedToDelivered, ratesInTurn, requestsInTurn } from '../support/rounds.ts';
+import { acceptedToDelivered, allDelivered, ratesInTurn, requestsInTurn } from '../support/rounds.ts';
 
 /** Rows 1 to 4: plain express, the bare http stack, acceptance on SQLite, and the whole way of a message. */
 export async function oneProcess(bench: Bench): Promise<void> {
@@ -11,7 +11,7 @@ export async function oneProcess(bench: Bench): Promise<void> {
   const services = await Promise.all(checkouts.map((checkout) => bench.openOnSqlite(checkout, 'accepted')));
   const [first, ...others] = await requestsInTurn(
     [express, ...stacks, ...services].map((server) => [server]),
-    services,
+    () => allDelivered(services),
   );
   const memoryMb = (await services[0]?.ask('memoryMb')) ?? 0;
   await bench.close([express, ...stacks, ...services]);

@@ -1,13 +1,15 @@
+import type { Child } from '../../test/support/child-process.ts';
+import type { ServiceHandlers } from '../servers/service.ts';
 import type { Bench } from '../support/bench.ts';
 import { printRows, type Row, rateOf } from '../support/report.ts';
-import { requestsInTurn } from '../support/rounds.ts';
+import { allDelivered, requestsInTurn } from '../support/rounds.ts';
 
 const FEW = 10_000;
 const MANY = Number(process.env.BENCH_STORED ?? 1_000_000);
 
 /** Acceptance on SQLite beside few and beside many stored messages, in turn. */
 export async function storedMessages(bench: Bench): Promise<void> {
-  const filled = [];
+  const filled: Child<ServiceHandlers>[] = [];
   for (const count of [FEW, MANY]) {
     for (const checkout of bench.checkouts) {
       const service = await bench.openOnSqlite(checkout, `stored-${count}`);
@@ -17,7 +19,7 @@ export async function storedMessages(bench: Bench): Promise<void> {
   }
   const measured = await requestsInTurn(
     filled.map((service) => [service]),
-    filled,
+    () => allDelivered(filled),
   );
   await bench.close(filled);
   const rowOf = (count: number, measured: Row['measured']): Row => ({
