@@ -3,10 +3,9 @@ import { HmacKeyHasher } from '../adapters/node/hmac-key-hasher.ts';
 import { API_KEY_RANDOM_BYTES, newApiKey } from '../domain/access/api-key.ts';
 import { ENVIRONMENTS } from '../domain/access/project.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { EXIT_CONFIGURATION } from './exit-codes.ts';
+import { EXIT_CONFIGURATION, EXIT_USAGE } from './exit-codes.ts';
 import type { CommandOutput } from './operator-command.ts';
 import { secretKeyFor } from './secret-key.ts';
-import { EXIT_USAGE } from './webhook-command.ts';
 
 const USAGE =
   'usage: npm run api-key -- dev|live   makes a key for the seed file, with the SECRET_KEY of the service';

@@ -51,11 +51,14 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/** What may carry the messages of live projects: so far only the simulator, which carries nothing. */
-export type ProviderKind = 'simulator';
+/**
+ * What carries the messages of a channel for live projects, with its settings and secrets: so far only the simulator, which
+ * carries nothing and has none.
+ */
+export type ProviderConfig = { readonly kind: 'simulator' };
 
 /** The provider of each channel for live projects; null for a channel that they do not have. */
-export type ProvidersConfig = Readonly<Record<Channel, ProviderKind | null>>;
+export type ProvidersConfig = Readonly<Record<Channel, ProviderConfig | null>>;
 
 /** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {
@@ -118,7 +121,7 @@ const queue = z
 
 const provider = z
   .enum(['', 'simulator'], 'must be simulator (a staging system, nothing is sent) or empty (no such channel)')
-  .transform((kind): ProviderKind | null => (kind === '' ? null : kind));
+  .transform((kind): ProviderConfig['kind'] | null => (kind === '' ? null : kind));
 
 /** Every name, its default and its rule, in one place; docs/configuration.md is checked against it. */
 const ENTRIES = {
@@ -286,14 +289,19 @@ function assemble(parsed: Parsed): Config {
     secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
     providers: {
-      sms: parsed.SMS_PROVIDER,
-      whatsapp: parsed.WHATSAPP_PROVIDER,
-      telegram: parsed.TELEGRAM_PROVIDER,
+      sms: providerOf(parsed.SMS_PROVIDER),
+      whatsapp: providerOf(parsed.WHATSAPP_PROVIDER),
+      telegram: providerOf(parsed.TELEGRAM_PROVIDER),
     },
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
     trustedProxies: parsed.TRUSTED_PROXIES,
     logLevel: parsed.LOG_LEVEL,
   };
+}
+
+/** What carries a channel by its kind; null for a channel without one. The settings of a kind are added here. */
+export function providerOf(kind: ProviderConfig['kind'] | null): ProviderConfig | null {
+  return kind === null ? null : { kind };
 }
 
 function contradictions({ role, database }: Config): readonly ConfigMistake[] {

@@ -8,3 +8,6 @@ export const EXIT_CONFIGURATION = 78;
 
 /** The database cannot be reached, or has no tables of the service. */
 export const EXIT_UNAVAILABLE = 69;
+
+/** A command was called with words it does not know; it prints those it does. */
+export const EXIT_USAGE = 2;

@@ -10,7 +10,7 @@ import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import type { EgressConfig, ProvidersConfig } from './config.ts';
+import { type EgressConfig, providerOf } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
@@ -34,7 +34,7 @@ export interface HarnessOptions {
    */
   readonly egress?: Partial<EgressConfig>;
   /** The channels of live projects, `simulator` each; live projects have none without. Dev projects have all. */
-  readonly providers?: Partial<ProvidersConfig>;
+  readonly providers?: Partial<Record<Channel, 'simulator'>>;
   /** More or other adapters; later modules win. */
   readonly overrides?: readonly ContainerModule[];
   /** Printed to standard error when set; a harness is silent without. */
@@ -89,7 +89,11 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     role: 'all',
     database: wiring.database,
     queue: wiring.queue,
-    providers: { sms: null, whatsapp: null, telegram: null, ...options.providers },
+    providers: {
+      sms: providerOf(options.providers?.sms ?? null),
+      whatsapp: providerOf(options.providers?.whatsapp ?? null),
+      telegram: providerOf(options.providers?.telegram ?? null),
+    },
     secretKey: randomBytes(32),
     egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
     clock,

@@ -84,7 +84,7 @@ async function run(config: Config): Promise<void> {
   if (config.role === 'worker') {
     logger.info('worker_started', { url, database: config.database.kind, queue: config.queue.kind });
   } else {
-    console.log(banner(config, url));
+    console.log(banner(config, url, await hasDemo(service)));
   }
 }
 
@@ -153,20 +153,30 @@ function stopOnSignal(service: Service): void {
 
 /** The channels on which messages of live projects are accepted and charged, and never sent. */
 function simulatedChannels(providers: ProvidersConfig): readonly Channel[] {
-  return CHANNELS.filter((channel) => providers[channel] === 'simulator');
+  return CHANNELS.filter((channel) => providers[channel]?.kind === 'simulator');
 }
 
 function liveChannels(providers: ProvidersConfig): string {
   const configured = CHANNELS.filter((channel) => providers[channel] !== null);
-  const named = configured.map((channel) => `${channel} by ${providers[channel]}`);
+  const named = configured.map((channel) => `${channel} by ${providers[channel]?.kind}`);
   return named.length === 0 ? 'none' : named.join(', ');
 }
 
-function banner({ database, queue, providers, seedFile }: Config, url: string): string {
+/** Whether the demo's key is good for anything: the database may have been filled with something else. */
+async function hasDemo({ roots }: Service): Promise<boolean> {
+  try {
+    await roots.authenticateProject.execute(DEMO_API_KEY, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function banner({ database, queue, providers }: Config, url: string, showsDemo: boolean): string {
   const lines = [
     `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated for dev projects, ${liveChannels(providers)} for live projects)`,
   ];
-  if (seedFile === null) {
+  if (showsDemo) {
     const body = JSON.stringify({
       phoneNumber: DEMO_PHONE_NUMBER,
       smsType: 'verification',

@@ -1,4 +1,5 @@
 import type { Container, ServiceIdentifier } from 'inversify';
+import { AddressRates } from '../application/access/address-rates.ts';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../application/background-work.ts';
@@ -39,6 +40,7 @@ export const resolveRoots = (container: Container) =>
     unitOfWork: ports.unitOfWork,
     webhookTransport: ports.webhookTransport,
     acceptInbound: AcceptInbound,
+    addressRates: AddressRates,
     applySeed: ApplySeed,
     auditLedger: AuditLedger,
     authenticateProject: AuthenticateProject,

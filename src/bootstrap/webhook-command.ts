@@ -2,10 +2,10 @@ import type { Clock } from '../application/ports/clock.ts';
 import type { InboundLog } from '../application/webhooks/inbound-log.ts';
 import type { WebhookEvent } from '../domain/webhooks/webhook-event.ts';
 import { counted } from './counted.ts';
+import { EXIT_USAGE } from './exit-codes.ts';
 import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
 
 export const EXIT_NOT_FOUND = 1;
-export const EXIT_USAGE = 2;
 
 const ID_PATTERN = /^[0-9a-f]{24}$/;
 const USAGE = `usage: npm run webhooks -- log <id of the number>   what became of its inbound events in the last 15 days

@@ -10,7 +10,7 @@ import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
 import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
-import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
+import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
@@ -264,6 +264,24 @@ describe('the program itself', () => {
     expect(stderr).toMatch(
       /^Barid cannot start:\nDATABASE_URL: the database cannot be reached: .*ECONNREFUSED.*\n$/,
     );
+  });
+
+  it('prints the key of the demo only when the database was filled with the demo', async () => {
+    const seedFile = join(folder, 'seed.json');
+    const otherKey = DEMO_API_KEY.replaceAll('0', 'f');
+    const projects = DEMO_SEED.projects.map((project) => ({ ...project, apiKeys: [otherKey] }));
+    writeFileSync(seedFile, JSON.stringify({ ...DEMO_SEED, projects }));
+    const start = async (given: Record<string, string>) => {
+      const child = startProgram(MAIN, environmentWith({ ...given, PORT: '0' }));
+      const [banner] = await once(child.stdout, 'data');
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      return String(banner);
+    };
+    const DATABASE_URL = `sqlite:${join(folder, 'seeded.db')}`;
+    expect(await start({})).toContain(DEMO_API_KEY);
+    expect(await start({ DATABASE_URL, SEED_FILE: seedFile })).not.toContain(DEMO_API_KEY);
+    expect(await start({ DATABASE_URL })).toMatch(/^Barid listens on [^\n]*\n$/);
   });
 
   it('treats a signal that comes several times at once as one', async () => {

@@ -251,7 +251,7 @@ describe('assertQuiet', () => {
     );
     expect(text).toMatch(/^The service is not quiet at 2030-01-01T00:00:00\.000Z:\n/);
     expect(text).toMatch(/project [0-9a-f]{24}: 100 IQD are still held/);
-    expect(text).toMatch(/a job is due at 2030-01-02T00:00:00\.000Z: sms-[0-9a-f]{24}\/deadline\/0$/);
+    expect(text).toMatch(/a job is due at 2030-01-01T00:00:30\.000Z: sms-[0-9a-f]{24}\/deadline\/0$/);
     await harness.advance(DAY);
     await harness.assertQuiet();
   });

@@ -12,11 +12,20 @@ import {
 } from '../../src/adapters/http/limits.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
+import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
 } from '../../src/application/access/project-keys.ts';
+import { LEASE_MS, RENEW_EVERY_MS } from '../../src/application/jobs/job.ts';
+import { WORKER_SEEN_MS } from '../../src/application/jobs/worker-heartbeat.ts';
+import {
+  LEASES_TRUSTED_MS,
+  MISSED_HEARTBEATS_MAX,
+  WORKER_HEARTBEAT_MS,
+} from '../../src/application/jobs/worker-watch.ts';
 import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
@@ -109,6 +118,10 @@ describe('the limits of one process in docs/performance.md', () => {
           `${limits.attemptsPerProject} of one project, ${number(limits.attempts)} in all`,
       ],
       [
+        'idle connections to receivers',
+        `${number(IDLE_CONNECTIONS_MAX)}; the one that has been idle longest is closed`,
+      ],
+      [
         'events in memory, attempted or not, until their results are stored',
         `${limits.fetchedPerDestination} of one destination, ${number(limits.fetchedPerProject)} of one project, ` +
           `${number(limits.fetched)} in all`,
@@ -134,6 +147,23 @@ describe('docs/webhooks.md', () => {
       expect(Math.abs(secondsOf(afterLast) - delay)).toBeLessThanOrEqual(delay * ROUNDING_SHARE);
       expect(Math.abs(secondsOf(afterFirst) - sinceFirst)).toBeLessThanOrEqual(sinceFirst * ROUNDING_SHARE);
     }
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('docs/operations.md has the times of leases and heartbeats', () => {
+    const page = new Page('docs/operations.md').section('## What happens when something is away');
+    const beats = { 3: 'three' }[MISSED_HEARTBEATS_MAX];
+    const statements = [
+      `not ok within ${WORKER_SEEN_MS / 1_000} seconds`,
+      `after ${beats} seconds without a heartbeat`,
+      `a lease ends after ${LEASE_MS / 1_000} seconds`,
+      `renews the leases of webhooks every ${RENEW_EVERY_MS / 1_000} seconds`,
+      `${LEASES_TRUSTED_MS / 1_000} seconds after its last heartbeat`,
+      `a result counts as unknown after ${SUBMIT_TIMEOUT_MS / 1_000} seconds`,
+    ];
+    expect(WORKER_HEARTBEAT_MS).toBe(1_000);
+    expect(statements.filter((statement) => !page.includes(statement))).toEqual([]);
   });
 });
 

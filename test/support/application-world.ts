@@ -53,13 +53,12 @@ export async function openApplication({ projects = [aSeedProject()], overrides =
   const database = container.get(adapters.database);
   const unitOfWork = container.get(ports.unitOfWork);
   const background = container.get(BackgroundWork);
+  const workerId = container.get(ports.workerId);
   await database.migrate();
   const seed: Seed = { projects, prices: someStoredPrices() };
   if (projects.length > 0) await container.get(ApplySeed).execute(seed);
   const lease = (limit = 100): Promise<readonly LeasedJob[]> =>
-    unitOfWork.run(({ jobs }) =>
-      jobs.lease({ workerId: 'worker', now: clock.at, until: clock.at + LEASE_MS, limit }),
-    );
+    unitOfWork.run(({ jobs }) => jobs.lease({ workerId, now: clock.at, until: clock.at + LEASE_MS, limit }));
   return {
     container,
     clock,

@@ -55,6 +55,8 @@ export async function startLoadService({
     now: () => clock.now(),
     putClockAhead: (ms) => {
       clock.aheadMs = ms;
+      // Without one the worker would count as frozen until its next heartbeat, and attempt no webhook.
+      if (config.role !== 'api') void service.roots.workerHeartbeat.beat();
       service.roots.wakeSignal.wake();
     },
   };

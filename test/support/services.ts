@@ -201,7 +201,8 @@ async function probePostgres(url: string): Promise<void> {
   await queryPostgres(url, 'select 1');
 }
 
-async function queryPostgres(url: string, sql: string): Promise<void> {
+/** One statement on a connection of its own. */
+export async function queryPostgres(url: string, sql: string): Promise<void> {
   const timeouts = { connectionTimeoutMillis: PROBE_TIMEOUT_MS, query_timeout: 10 * PROBE_TIMEOUT_MS };
   const client = new pg.Client({ connectionString: url, ...timeouts });
   client.on('error', () => undefined);

@@ -1,7 +1,9 @@
 import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
+import type { BackgroundWork } from '../background-work.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobPlace } from '../ports/job-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageUnavailable } from '../storage-unavailable.ts';
 
 /** About so many accepted messages of one project may wait for their first attempt. */
 export const UNTRIED_MESSAGES_MAX = 100_000;
@@ -20,6 +22,7 @@ export interface TooManyUntried {
 
 interface UntriedMessagesOptions {
   readonly unitOfWork: Pick<UnitOfWork, 'read'>;
+  readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly untriedMax?: number;
   readonly countedSlice?: number;
@@ -43,11 +46,12 @@ export class UntriedMessages {
 
   constructor({
     unitOfWork,
+    background,
     clock,
     untriedMax = UNTRIED_MESSAGES_MAX,
     countedSlice = COUNTED_SLICE,
   }: UntriedMessagesOptions) {
-    this.#options = { unitOfWork, clock, untriedMax, countedSlice };
+    this.#options = { unitOfWork, background, clock, untriedMax, countedSlice };
   }
 
   /** Whether the project had too many at the last count. */
@@ -56,7 +60,7 @@ export class UntriedMessages {
     if (project === undefined || !project.isFull) return false;
     const age = this.#options.clock.now() - project.countedAt;
     // A clock that was put back must not keep the project out.
-    if (age >= RECOUNT_MS || age < 0) void this.#count(projectId, project);
+    if (age >= RECOUNT_MS || age < 0) this.#startCount(projectId, project);
     return true;
   }
 
@@ -68,21 +72,25 @@ export class UntriedMessages {
       return;
     }
     project.acceptedSince += 1;
-    if (project.acceptedSince >= this.#options.countedSlice) void this.#count(projectId, project);
+    if (project.acceptedSince >= this.#options.countedSlice) this.#startCount(projectId, project);
+  }
+
+  #startCount(projectId: string, project: ProjectCount): void {
+    if (project.isCounting) return;
+    project.isCounting = true;
+    project.acceptedSince = 0;
+    this.#options.background.start(() => this.#count(projectId, project));
   }
 
   async #count(projectId: string, project: ProjectCount): Promise<void> {
-    if (project.isCounting) return;
-    const { clock } = this.#options;
-    project.isCounting = true;
-    project.acceptedSince = 0;
     try {
       project.isFull = await this.#isFull(projectId);
-    } catch {
+    } catch (error) {
       // Without a database nothing is accepted either; the next count is as good.
+      if (!(error instanceof StorageUnavailable)) throw error;
     } finally {
       project.isCounting = false;
-      project.countedAt = clock.now();
+      project.countedAt = this.#options.clock.now();
     }
   }
 

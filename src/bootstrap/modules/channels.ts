@@ -10,7 +10,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { Environment } from '../../domain/access/project.ts';
 import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
-import type { ProviderKind, ProvidersConfig } from '../config.ts';
+import type { ProviderConfig, ProvidersConfig } from '../config.ts';
 import { adapters, ports } from '../tokens.ts';
 
 /** The providers of live projects as they are configured; every channel of dev projects is on the simulator. */
@@ -25,17 +25,17 @@ export const channels = (
     );
     bind(ports.channelProviders).toResolvedValue(
       (simulator: Simulator): ChannelProviders => {
-        // A new kind of provider gets its adapter here.
-        const ofKind: Readonly<Record<ProviderKind, ChannelProvider>> = { simulator };
-        const of = (channel: Channel, environment: Environment) => {
-          if (environment === 'dev') return simulator;
-          const kind = providers[channel];
-          return kind === null ? null : ofKind[kind];
-        };
+        const live = new Map<Channel, ChannelProvider>();
+        for (const channel of CHANNELS) {
+          const config = providers[channel];
+          if (config !== null) live.set(channel, providerFrom(config, simulator));
+        }
+        const of = (channel: Channel, environment: Environment) =>
+          environment === 'dev' ? simulator : (live.get(channel) ?? null);
         return {
           of,
           channelsFor: (environment) => CHANNELS.filter((channel) => of(channel, environment) !== null),
-          all: () => Object.values(ofKind),
+          all: () => [...new Set([simulator, ...live.values()])],
         };
       },
       [adapters.simulator],
@@ -43,3 +43,13 @@ export const channels = (
     bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });
+
+/** The provider of one channel: a new kind gets its adapter here. */
+function providerFrom(config: ProviderConfig, simulator: Simulator): ChannelProvider {
+  switch (config.kind) {
+    case 'simulator':
+      return simulator;
+    default:
+      return config.kind satisfies never;
+  }
+}

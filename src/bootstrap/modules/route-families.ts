@@ -13,9 +13,10 @@ import type { Roots } from '../roots.ts';
 export function routeFamilies(roots: Roots, role: Role): readonly RouteFamily[] {
   const health = healthRoutes({ health: roots.checkHealth });
   if (role === 'worker') return [health];
-  const { authenticateProject: authenticate, readCatalog: catalog, sendMessages, trackMessage } = roots;
+  const { authenticateProject: authenticate, addressRates, sendMessages, trackMessage } = roots;
+  const { readCatalog: catalog } = roots;
   return [
-    messageRoutes({ authenticate, sendMessages, trackMessage }),
+    messageRoutes({ authenticate, addressRates, sendMessages, trackMessage }),
     catalogRoutes({ authenticate, catalog }),
     whatsappResourceRoutes({ authenticate, catalog }),
     health,

@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import { AddressRates } from '../../application/access/address-rates.ts';
 import { AuthenticateProject } from '../../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
 import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/project-keys.ts';
@@ -44,11 +45,13 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, StoredProjectKeys, { unitOfWork, keyHasher });
   wire(bind, CachedProjectKeys, { source: StoredProjectKeys, keyHasher, clock });
   wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys });
+  wire(bind, AddressRates, { clock });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
   wire(bind, StoredPriceList, { unitOfWork });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });
   wire(bind, SealDeliveryReport, { webhookTransport, secretBox });
-  wire(bind, UntriedMessages, { unitOfWork, clock });
+  wire(bind, BackgroundWork, { logger });
+  wire(bind, UntriedMessages, { unitOfWork, background: BackgroundWork, clock });
   wire(bind, SendMessages, {
     unitOfWork,
     currentPrices: CachedPriceList,
@@ -90,7 +93,6 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     logger,
   });
-  wire(bind, BackgroundWork, { logger });
   wire(bind, RecordAttempts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
   wire(bind, FetchDueEvents, { unitOfWork, clock });
   wire(bind, AttemptDelivery, { webhookTransport, secretBox, hmac });
@@ -105,6 +107,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     logger,
     workerId,
+    workerHeartbeat: WorkerHeartbeat,
     fetchInterval,
   });
   wire(bind, AcceptInbound, {
