@@ -5,11 +5,13 @@ import { StorageUnavailable } from '../../src/application/storage-unavailable.ts
 /** Where the database is lost in a unit of work, on either side of its commit; null leaves the unit alone. */
 export type Loss = 'before-commit' | 'after-commit' | null;
 
-/** A unit of work whose database is lost on demand: each transaction takes the next entry of `losses`. */
+/** A unit of work whose database is lost or slow on demand: each transaction takes the next entry of `losses`. */
 export class LossyUnitOfWork implements UnitOfWork {
   losses: Loss[] = [];
   /** While true, nothing can be read. */
   areReadsLost = false;
+  /** What a read found is given only after this, so that a test can change what was read. */
+  readsEndAfter: Promise<unknown> = Promise.resolve();
   /** Transactions begun so far. */
   transactions = 0;
   readonly #unitOfWork: UnitOfWork;
@@ -32,7 +34,9 @@ export class LossyUnitOfWork implements UnitOfWork {
 
   async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
     if (this.areReadsLost) throw new StorageUnavailable(new Error('lost before the read'));
-    return this.#unitOfWork.read(work);
+    const found = await this.#unitOfWork.read(work);
+    await this.readsEndAfter;
+    return found;
   }
 
   ping(): Promise<void> {

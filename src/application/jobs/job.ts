@@ -25,6 +25,12 @@ export interface LeasedJob<Kind extends Work = Work> {
   readonly work: Kind;
 }
 
+/** The job was this process's at one instant, and is until the other unless another worker takes over. */
+export interface ConfirmedLease {
+  readonly at: number;
+  readonly until: number;
+}
+
 /** A leased job that was neither completed nor renewed becomes due again after this time. */
 export const LEASE_MS = 15_000;
 

@@ -1,32 +1,31 @@
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import { LEASE_MS, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
+import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { WorkerHeartbeat } from '../jobs/worker-heartbeat.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { DuePosition } from '../ports/webhook-stores.ts';
 import type { AttemptDelivery } from './attempt-delivery.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
+import { DeliveryCapacity } from './delivery-capacity.ts';
 import { DELIVERY_LIMITS } from './delivery-limits.ts';
-import { type ConfirmedLease, Destination, type InHand } from './destination.ts';
+import { Destination } from './destination.ts';
 import type { FetchDueEvents } from './fetch-due-events.ts';
 import type { RecordAttempts } from './record-attempts.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
+import type { RenewLeases } from './renew-leases.ts';
 
 interface DeliverPorts {
-  readonly unitOfWork: UnitOfWork;
   readonly fetchDueEvents: FetchDueEvents;
   readonly attemptDelivery: AttemptDelivery;
   readonly recordAttempts: RecordAttempts;
+  readonly renewLeases: RenewLeases;
   readonly releaseJobs: ReleaseJobs;
   readonly background: BackgroundWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly workerId: string;
   readonly workerHeartbeat: Pick<WorkerHeartbeat, 'keepsLease'>;
   /** While this process has destinations, some of them are polled for more events this often, and leases are renewed. */
   readonly fetchInterval: Delay;
@@ -47,10 +46,9 @@ const POLLED_DESTINATIONS_MAX = 250;
 export class DeliverWebhooks {
   readonly #ports: DeliverPorts;
   readonly #limiter = new AttemptLimiter(DELIVERY_LIMITS);
+  readonly #capacity = new DeliveryCapacity(DELIVERY_LIMITS);
   /** By job id. The destination that was polled longest ago comes first. */
   readonly #destinations = new Map<string, Destination>();
-  readonly #projects = new Map<string, InHand>();
-  readonly #all: InHand = { destinations: 0, fetched: 0 };
   #isStopping = false;
   #isIntervalRunning = false;
   #isFetchFailing = false;
@@ -63,7 +61,7 @@ export class DeliverWebhooks {
   /** Resolves when every job is in hand or released; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
     const surplus = jobs.filter((job) => !this.#add(job));
-    const notBefore = this.#isStopping ? 0 : this.#ports.clock.now() + SURPLUS_JOB_DELAY_MS;
+    const notBefore = this.#ports.clock.now() + SURPLUS_JOB_DELAY_MS;
     await Promise.all(surplus.map((job) => this.#release(job, notBefore)));
   }
 
@@ -78,7 +76,6 @@ export class DeliverWebhooks {
 
   /** Begins with the destination of a job, or gives a known one the newer lease; false when there are too many. */
   #add(job: LeasedJob<WebhookWork>): boolean {
-    if (this.#isStopping) return false;
     const known = this.#destinations.get(job.id);
     if (known === undefined) return this.#addNew(job);
     if (job.fencingToken <= known.job.fencingToken) return true;
@@ -93,63 +90,55 @@ export class DeliverWebhooks {
 
   #addNew(job: LeasedJob<WebhookWork>): boolean {
     const { background, clock, workerHeartbeat } = this.#ports;
-    const { projectId } = job.work;
-    const project = this.#projects.get(projectId) ?? { destinations: 0, fetched: 0 };
-    if (project.destinations >= DELIVERY_LIMITS.destinationsPerProject) return false;
-    if (this.#all.destinations >= DELIVERY_LIMITS.destinations) return false;
-    const inHand = [project, this.#all];
-    for (const each of inHand) each.destinations += 1;
+    const capacity = this.#capacity.open(job.work.projectId);
+    if (capacity === null) return false;
     if (this.#destinations.size === 0) this.#renewedAt = clock.now();
     const attempt = (to: Destination, event: WebhookEvent) => void this.#attempt(to, event);
     const isValid = ({ at, until }: ConfirmedLease) => clock.now() < until && workerHeartbeat.keepsLease(at);
-    const destination = new Destination(job, inHand, this.#limiter, isValid, attempt);
-    this.#projects.set(projectId, project);
+    const destination = new Destination(job, capacity, this.#limiter, isValid, attempt);
     this.#destinations.set(job.id, destination);
     destination.wantFetch();
-    background.start(() => this.#deliver(destination, project));
+    background.start(() => this.#deliver(destination));
     this.#startInterval();
     return true;
   }
 
-  async #deliver(destination: Destination, project: InHand): Promise<void> {
+  async #deliver(destination: Destination): Promise<void> {
     let nothingBefore: number | null;
     do {
       await destination.fetchWanted();
-      nothingBefore = await this.#fetchAndAttempt(destination, project);
+      nothingBefore = await this.#fetchAndAttempt(destination);
     } while (nothingBefore === null);
-    this.#remove(destination, project);
+    this.#remove(destination);
     if (!destination.isLost) await this.#release(destination.job, nothingBefore);
   }
 
   /** Resolves with null while there is more to do, else with the instant before which nothing may be attempted. */
-  async #fetchAndAttempt(destination: Destination, project: InHand): Promise<number | null> {
-    const { job } = destination;
+  async #fetchAndAttempt(destination: Destination): Promise<number | null> {
+    const { job, cursor, capacity, queue, fetched } = destination;
     if (destination.isLost || this.#isStopping) return destination.isIdle ? 0 : null;
-    const capacity = this.#capacityFor(destination, project);
-    if (capacity === 0) return null;
+    const wanted = capacity.left(queue.size, fetched.size);
+    if (wanted === 0) return null;
+    const after = cursor.begin();
     // What is in hand is due, too, until it is recorded: it must not be in the way of what is new.
-    const known = new Set(destination.fetched);
-    const { readTo: after, restarts } = destination;
-    const limit = after === null ? capacity + known.size : capacity;
-    // Kept free, so that fetches at the same time do not each take all that is left.
-    const inHand = [project, this.#all];
-    for (const each of inHand) each.fetched += capacity;
+    const known = new Set(fetched);
+    const limit = after === null ? wanted + known.size : wanted;
+    // Taken before the fetch, so that fetches at the same time do not each take all that is left.
+    capacity.take(wanted);
     try {
       const at = this.#ports.clock.now();
       const due = await this.#ports.fetchDueEvents.execute({ job, after, limit });
       this.#isFetchFailing = false;
-      if (due.leasedUntil === null) await this.#renew([destination]);
+      if (due.leasedUntil === null) await this.#renew(destination);
       if (due.leasedUntil === null || this.#isStopping || destination.job !== job) {
         destination.wantFetch();
         return null;
       }
-      const added = due.events.filter(({ id }) => !known.has(id)).slice(0, capacity);
-      destination.hasMore = due.events.length === limit;
-      destination.readTo =
-        destination.hasMore && destination.restarts === restarts ? positionOf(added.at(-1)) : null;
+      const added = due.events.filter(({ id }) => !known.has(id)).slice(0, wanted);
+      cursor.advance(added, due.events.length === limit);
       destination.take(added, { at, until: due.leasedUntil });
       this.#fetchAhead(destination);
-      if (due.events.length > 0 || !destination.isIdle) return null;
+      if (!destination.isIdle) return null;
       if (after === null) return due.notBefore;
       // Only a fetch of all that is due can tell that nothing is.
       destination.wantFetch();
@@ -160,7 +149,7 @@ export class DeliverWebhooks {
       this.#isFetchFailing = true;
       return null;
     } finally {
-      for (const each of inHand) each.fetched -= capacity;
+      capacity.giveBack(wanted);
     }
   }
 
@@ -191,28 +180,14 @@ export class DeliverWebhooks {
 
   /** Fetches the next events before the last ones are attempted, so that no connection is idle meanwhile. */
   #fetchAhead(destination: Destination): void {
-    const { hasMore, queue } = destination;
-    if (hasMore && queue.size <= DELIVERY_LIMITS.fetchedPerDestination / 2) destination.wantFetch();
+    const { cursor, queue } = destination;
+    if (cursor.hasMore && queue.size <= DELIVERY_LIMITS.fetchedPerDestination / 2) destination.wantFetch();
   }
 
-  /** How many new events to fetch. A fetch reads what is in hand once more, so that a small one is not worth it. */
-  #capacityFor({ queue, fetched }: Destination, project: InHand): number {
-    const limits = DELIVERY_LIMITS;
-    const capacity = Math.min(
-      limits.fetchedPerDestination - queue.size,
-      limits.fetchedPerProject - project.fetched,
-      limits.fetched - this.#all.fetched,
-    );
-    if (capacity >= limits.fetchedMin) return capacity;
-    return fetched.size === 0 ? limits.fetchedMin : 0;
-  }
-
-  #remove(destination: Destination, project: InHand): void {
-    const { id, work } = destination.job;
-    this.#destinations.delete(id);
-    this.#limiter.close(destination.queue);
-    for (const each of [project, this.#all]) each.destinations -= 1;
-    if (project.destinations === 0) this.#projects.delete(work.projectId);
+  #remove({ job, queue, capacity }: Destination): void {
+    this.#destinations.delete(job.id);
+    this.#limiter.close(queue);
+    this.#capacity.close(capacity);
   }
 
   /** Now and then leases are renewed, and the destinations that were polled longest ago are fetched for. */
@@ -239,30 +214,23 @@ export class DeliverWebhooks {
     if (now >= this.#renewedAt && now < this.#renewedAt + RENEW_EVERY_MS) return;
     this.#renewedAt = now;
     // An event that was committed late may lie before what was read.
-    for (const destination of this.#destinations.values()) destination.readAnew();
+    for (const { cursor } of this.#destinations.values()) cursor.restart();
     try {
-      await this.#renew([...this.#destinations.values()].filter(({ isLost }) => !isLost));
+      const held = [...this.#destinations.values()].filter(({ isLost }) => !isLost);
+      await Promise.all(held.map((destination) => this.#renew(destination)));
     } catch (error) {
       logger.error('webhook_renewal_failed', error);
     }
   }
 
-  /** Extends the leases of the destinations; one whose job another process has by now is lost. */
-  async #renew(destinations: readonly Destination[]): Promise<void> {
-    const { unitOfWork, clock, workerId } = this.#ports;
-    const jobs = destinations.map(({ job }) => job);
-    const at = clock.now();
-    const until = at + LEASE_MS;
-    const renewed = new Set(
-      await unitOfWork.run((stores) => stores.jobs.renew(jobs, until, workerId), 'eventual'),
-    );
-    for (const [index, destination] of destinations.entries()) {
-      const { job } = destination;
-      // A newer lease may have come meanwhile.
-      if (job !== jobs[index]) continue;
-      if (renewed.has(job)) destination.renewed({ at, until });
-      else destination.lose();
-    }
+  /** Extends the lease of a destination; when another process has its job by now, it is lost. */
+  async #renew(destination: Destination): Promise<void> {
+    const { job } = destination;
+    const lease = await this.#ports.renewLeases.execute(job);
+    // A newer lease may have come meanwhile.
+    if (destination.job !== job) return;
+    if (lease === null) destination.lose();
+    else destination.renewed(lease);
   }
 
   async #release(job: LeasedJob<WebhookWork>, notBefore: number): Promise<void> {
@@ -272,9 +240,4 @@ export class DeliverWebhooks {
       this.#ports.logger.error('webhook_release_failed', error);
     }
   }
-}
-
-function positionOf(event: WebhookEvent | undefined): DuePosition | null {
-  if (event === undefined || event.nextAttemptAt === null) return null;
-  return { nextAttemptAt: event.nextAttemptAt, id: event.id };
 }

@@ -1,21 +1,9 @@
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { LeasedJob } from '../jobs/job.ts';
+import type { ConfirmedLease, LeasedJob } from '../jobs/job.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
-import type { DuePosition } from '../ports/webhook-stores.ts';
 import type { AttemptLimiter, AttemptQueue } from './attempt-limiter.ts';
-
-/** What this process has in hand of one project, or of all: shared by the destinations that it counts. */
-export interface InHand {
-  destinations: number;
-  /** Events that are fetched and not recorded yet, and those that fetches in flight may bring. */
-  fetched: number;
-}
-
-/** The job was this process's at one instant, and is until the other unless another worker takes over. */
-export interface ConfirmedLease {
-  readonly at: number;
-  readonly until: number;
-}
+import type { DestinationCapacity } from './delivery-capacity.ts';
+import { DueCursor } from './due-cursor.ts';
 
 /** The events of one project to one endpoint, while this process has their job. In memory only. */
 export class Destination {
@@ -24,28 +12,23 @@ export class Destination {
   lease: ConfirmedLease | null = null;
   /** Another process has the job, or will have it: nothing more is attempted. */
   isLost = false;
-  /** Whether the last fetch may have left due events behind. */
-  hasMore = false;
-  /** While there is more: the next fetch reads behind this event. Null: it reads all that is due. */
-  readTo: DuePosition | null = null;
-  /** How often reading began anew: a fetch in flight meanwhile has read to nowhere. */
-  restarts = 0;
+  readonly cursor = new DueCursor();
   /** The ids of the events that are fetched and not recorded yet. */
   readonly fetched = new Set<string>();
+  readonly capacity: DestinationCapacity;
   readonly queue: AttemptQueue;
-  readonly #inHand: readonly InHand[];
   #isFetchWanted = false;
   #goOn: (() => void) | null = null;
 
   constructor(
     job: LeasedJob<WebhookWork>,
-    inHand: readonly InHand[],
+    capacity: DestinationCapacity,
     limiter: AttemptLimiter,
     isValid: (lease: ConfirmedLease) => boolean,
     attempt: (destination: Destination, event: WebhookEvent) => void,
   ) {
     this.job = job;
-    this.#inHand = inHand;
+    this.capacity = capacity;
     this.queue = limiter.open(
       job.work,
       () => !this.isLost && this.lease !== null && isValid(this.lease),
@@ -60,7 +43,7 @@ export class Destination {
 
   take(events: readonly WebhookEvent[], lease: ConfirmedLease): void {
     for (const { id } of events) this.fetched.add(id);
-    for (const each of this.#inHand) each.fetched += events.length;
+    this.capacity.take(events.length);
     // A fetch that took long must not replace what a renewal has found meanwhile.
     if (this.lease === null || lease.at >= this.lease.at) this.lease = lease;
     this.queue.add(events);
@@ -70,20 +53,14 @@ export class Destination {
   forget(eventIds: readonly string[]): void {
     if (eventIds.length === 0) return;
     for (const id of eventIds) this.fetched.delete(id);
-    for (const each of this.#inHand) each.fetched -= eventIds.length;
+    this.capacity.giveBack(eventIds.length);
     if (this.fetched.size === 0) this.wantFetch();
   }
 
   /** Forgets the events that are not attempted yet: they stay due, and are fetched again. */
   drop(): void {
-    this.readAnew();
+    this.cursor.restart();
     this.forget(this.queue.drop().map(({ id }) => id));
-  }
-
-  /** The next fetch reads all that is due. */
-  readAnew(): void {
-    this.readTo = null;
-    this.restarts += 1;
   }
 
   renewed(lease: ConfirmedLease): void {

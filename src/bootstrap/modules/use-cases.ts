@@ -32,6 +32,7 @@ import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
+import { RenewLeases } from '../../application/webhooks/renew-leases.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
@@ -97,16 +98,16 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, FetchDueEvents, { unitOfWork, clock });
   wire(bind, AttemptDelivery, { webhookTransport, secretBox, hmac });
   wire(bind, ReleaseJobs, { unitOfWork, clock, wakeSignal });
+  wire(bind, RenewLeases, { unitOfWork, clock, workerId });
   wire(bind, DeliverWebhooks, {
-    unitOfWork,
     fetchDueEvents: FetchDueEvents,
     attemptDelivery: AttemptDelivery,
     recordAttempts: RecordAttempts,
+    renewLeases: RenewLeases,
     releaseJobs: ReleaseJobs,
     background: BackgroundWork,
     clock,
     logger,
-    workerId,
     workerHeartbeat: WorkerHeartbeat,
     fetchInterval,
   });

@@ -138,6 +138,8 @@ describe('DeliverWebhooks', () => {
         state,
       ]),
     );
+  const failuresToRecord = () =>
+    world.logger.entries.filter(({ event }) => event === 'webhook_record_failed').map(({ fields }) => fields);
   const jobIds = async () => world.database.knex('jobs').pluck('id');
   const dueTimes = async () => world.database.knex('jobs').orderBy('due_at').pluck('due_at');
 
@@ -255,11 +257,11 @@ describe('DeliverWebhooks', () => {
   it('DeliverWebhooks leaves a job leased whose results cannot be recorded, and says so once', async () => {
     await queue(anEvent(1), anEvent(2));
     const jobs = await leaseJobs();
-    unitOfWork.losses = Array.from({ length: 20 }, () => 'before-commit' as const);
-    await world.container.get(DeliverWebhooks).execute(jobs);
-    await settle();
-    unitOfWork.losses = [];
-    expect(world.logger.count('webhook_record_failed')).toBe(1);
+    // The results of both fail to be stored, and their repeat; whatever is written after that is stored.
+    unitOfWork.losses = ['before-commit', 'before-commit'];
+    await execute(jobs);
+    expect(unitOfWork.losses).toEqual([]);
+    expect(failuresToRecord()).toEqual([{ eventId: anEvent(1).id }]);
     expect(await states()).toEqual({ 1: 'pending', 2: 'pending' });
     expect(await leaseJobs()).toEqual([]);
     world.clock.at = NOW + LEASE_MS;
@@ -363,8 +365,9 @@ describe('DeliverWebhooks', () => {
     await poll();
     expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
     world.clock.at = NOW;
+    unitOfWork.transactions = 0;
     await poll();
-    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+    expect(unitOfWork.transactions).toBe(0);
     world.clock.at = NOW - MINUTE_MS;
     await poll();
     expect(await dueTimes()).toEqual([NOW - MINUTE_MS + LEASE_MS]);
@@ -374,15 +377,17 @@ describe('DeliverWebhooks', () => {
   });
 
   it('DeliverWebhooks renews again after a renewal that failed, and says that it failed', async () => {
-    await hang(anEvent(1));
-    unitOfWork.losses = ['before-commit'];
+    await hang(anEvent(1), anEvent(2, 'https://other.example/status'));
+    // The renewal of both fails, and its repeat.
+    unitOfWork.losses = ['before-commit', 'before-commit'];
     world.clock.at = NOW + RENEW_EVERY_MS;
     await poll();
     expect(world.logger.count('webhook_renewal_failed')).toBe(1);
-    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS, NOW + LEASE_MS]);
     world.clock.at = NOW + 2 * RENEW_EVERY_MS;
+    const renewed = NOW + 2 * RENEW_EVERY_MS + LEASE_MS;
     await poll();
-    expect(await dueTimes()).toEqual([NOW + 2 * RENEW_EVERY_MS + LEASE_MS]);
+    expect(await dueTimes()).toEqual([renewed, renewed]);
   });
 
   it('DeliverWebhooks attempts nothing more of a job that another process has by now, and leaves it alone', async () => {
@@ -461,7 +466,7 @@ describe('DeliverWebhooks', () => {
     await queue(anEvent(1));
     const jobs = await leaseJobs();
     world.clock.at = NOW + LEASE_MS - LEASE_LEFT_MS + 1;
-    unitOfWork.losses = ['before-commit'];
+    unitOfWork.losses = ['before-commit', 'before-commit'];
     await execute(jobs);
     expect(attempted).toEqual([]);
     await poll();
@@ -490,5 +495,123 @@ describe('DeliverWebhooks', () => {
     await poll();
     expect(attempted).toHaveLength(count);
     hanging.push(...others);
+  });
+
+  it('DeliverWebhooks leaves what it does alone when the same lease comes again', async () => {
+    const jobs = await hang(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
+    unitOfWork.areReadsLost = true;
+    await execute(jobs);
+    for (const count of [1, 2]) {
+      hanging.shift()?.(OK);
+      await settle();
+      expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint + count);
+    }
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+  });
+
+  it('DeliverWebhooks renews in time, although new destinations come all the while', async () => {
+    await hang(anEvent(1));
+    world.clock.at = NOW + RENEW_EVERY_MS - 1;
+    await hang(anEvent(2, 'https://other.example/status'));
+    world.clock.at = NOW + RENEW_EVERY_MS;
+    await poll();
+    const renewed = NOW + RENEW_EVERY_MS + LEASE_MS;
+    expect(await dueTimes()).toEqual([renewed, renewed]);
+  });
+
+  it('DeliverWebhooks renews no lease of a destination that it has lost', async () => {
+    respond = (number) => (number === 1 ? null : OK);
+    await queue(anEvent(1), anEvent(2));
+    const jobs = await leaseJobs();
+    unitOfWork.losses = ['before-commit', 'before-commit'];
+    await execute(jobs);
+    expect(failuresToRecord()).toEqual([{ eventId: anEvent(2).id }]);
+    world.clock.at = NOW + RENEW_EVERY_MS;
+    await poll();
+    expect(await dueTimes()).toEqual([NOW + LEASE_MS]);
+  });
+
+  it('DeliverWebhooks fetches nothing while it has as much in hand as it may, and ahead once half of it is attempted', async () => {
+    const max = DELIVERY_LIMITS.fetchedPerDestination;
+    await hang(...Array.from({ length: max + 1 }, (_, number) => anEvent(number)));
+    unitOfWork.areReadsLost = true;
+    await poll();
+    expect(world.logger.count('webhook_fetch_failed')).toBe(0);
+    respond = (number) => (number < max / 2 - 1 ? OK : null);
+    for (const end of hanging.splice(0)) end(OK);
+    for (let turn = 0; turn < 10; turn += 1) await settle();
+    // Those that hang now are in flight: half of the events but one have ended.
+    expect(world.logger.count('webhook_fetch_failed')).toBe(0);
+    hanging.shift()?.(OK);
+    await settle();
+    expect(world.logger.count('webhook_fetch_failed')).toBe(1);
+  });
+
+  it('DeliverWebhooks finds what is new behind all that it has in hand, once it reads all that is due again', async () => {
+    const max = DELIVERY_LIMITS.fetchedPerDestination;
+    await hang(...Array.from({ length: max }, (_, number) => anEvent(number)));
+    for (const end of hanging.splice(0, DELIVERY_LIMITS.fetchedMin)) end(OK);
+    await settle();
+    const late = Array.from({ length: DELIVERY_LIMITS.fetchedMin }, (_, number) => anEvent(max + number));
+    await unitOfWork.run(({ webhookEvents }) => webhookEvents.insert(late));
+    world.clock.at = NOW + RENEW_EVERY_MS;
+    await poll();
+    await poll();
+    unitOfWork.areReadsLost = true;
+    respond = () => OK;
+    for (const end of hanging.splice(0)) end(OK);
+    for (let turn = 0; turn < 10; turn += 1) await settle();
+    expect(attempted).toHaveLength(max + DELIVERY_LIMITS.fetchedMin);
+  });
+
+  it('DeliverWebhooks attempts under the same lease what was committed late and is due before what it has read', async () => {
+    const max = DELIVERY_LIMITS.fetchedPerDestination;
+    respond = (number) => (number === max ? null : OK);
+    await queue(...Array.from({ length: max }, (_, index) => anEvent(index + 1)));
+    await deliver();
+    for (let turn = 0; turn < 10; turn += 1) await settle();
+    expect(attempted).toHaveLength(max);
+    const late = { ...anEvent(max + 1), nextAttemptAt: NOW - SECOND_MS };
+    await unitOfWork.run(({ webhookEvents }) => webhookEvents.insert([late]));
+    hanging.shift()?.(OK);
+    await settle();
+    expect(attempted).toHaveLength(max + 1);
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks attempts nothing that it has read under a lease that is replaced meanwhile', async () => {
+    await queue(anEvent(1));
+    const jobs = await leaseJobs();
+    let end = () => {};
+    unitOfWork.readsEndAfter = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    await execute(jobs);
+    world.clock.at = NOW + LEASE_MS;
+    await execute(await leaseJobs());
+    // Another process may have attempted it by then.
+    await world.database.knex('webhook_events').update({ state: 'delivered', next_attempt_at: null });
+    unitOfWork.readsEndAfter = Promise.resolve();
+    end();
+    await settle();
+    expect(attempted).toEqual([]);
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks takes no more than it has capacity for when results are recorded during a fetch', async () => {
+    const max = DELIVERY_LIMITS.fetchedPerDestination;
+    await hang(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
+    const more = Array.from({ length: max }, (_, number) => anEvent(60 + number));
+    await unitOfWork.run(({ webhookEvents }) => webhookEvents.insert(more));
+    await world.database
+      .knex('webhook_events')
+      .where('id', '<', anEvent(60).id)
+      .update({ state: 'delivered', next_attempt_at: null });
+    await poll();
+    unitOfWork.areReadsLost = true;
+    respond = () => OK;
+    for (const end of hanging.splice(0)) end(OK);
+    for (let turn = 0; turn < 10; turn += 1) await settle();
+    expect(attempted).toHaveLength(max);
   });
 });

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ConfirmedLease } from '../../../src/application/jobs/job.ts';
 import { AttemptLimiter } from '../../../src/application/webhooks/attempt-limiter.ts';
+import { DeliveryCapacity } from '../../../src/application/webhooks/delivery-capacity.ts';
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
-import { type ConfirmedLease, Destination } from '../../../src/application/webhooks/destination.ts';
+import { Destination } from '../../../src/application/webhooks/destination.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -15,18 +17,21 @@ const LEASE = { at: NOW, until: NOW + 6_000 };
 
 describe('Destination', () => {
   let isValid: (lease: ConfirmedLease) => boolean;
-  const inHand = { destinations: 1, fetched: 0 };
+  /** How many events of the project are in hand. */
+  let inHand: () => number;
   let begun: string[];
   let destination: Destination;
 
   beforeEach(() => {
     isValid = () => true;
-    inHand.fetched = 0;
     begun = [];
     const limiter = new AttemptLimiter({ ...DELIVERY_LIMITS, attemptsPerEndpoint: 2 });
+    const capacity = new DeliveryCapacity(DELIVERY_LIMITS).open('p1');
+    if (capacity === null) throw new Error('The first destination is within the limits');
+    inHand = () => capacity.project.fetched;
     destination = new Destination(
       JOB,
-      [inHand],
+      capacity,
       limiter,
       (lease) => isValid(lease),
       (_, { id }) => begun.push(id),
@@ -57,10 +62,10 @@ describe('Destination', () => {
 
   it('a destination counts what it has fetched until the results are recorded', () => {
     destination.take(events('1', '2', '3'), LEASE);
-    expect([inHand.fetched, [...destination.fetched]]).toEqual([3, ['1', '2', '3']]);
+    expect([inHand(), [...destination.fetched]]).toEqual([3, ['1', '2', '3']]);
     destination.forget(['1']);
     destination.forget([]);
-    expect([inHand.fetched, [...destination.fetched], destination.isIdle]).toEqual([2, ['2', '3'], false]);
+    expect([inHand(), [...destination.fetched], destination.isIdle]).toEqual([2, ['2', '3'], false]);
   });
 
   it('a destination wants a fetch when the last of its events is recorded, and is idle after it', async () => {
@@ -93,15 +98,16 @@ describe('Destination', () => {
   });
 
   it('a destination reads all that is due again once it has dropped events', () => {
-    destination.readTo = { nextAttemptAt: NOW, id: '3' };
+    destination.cursor.begin();
+    destination.cursor.advance([{ id: '3', nextAttemptAt: NOW } as WebhookEvent], true);
     destination.drop();
-    expect([destination.readTo, destination.restarts]).toEqual([null, 1]);
+    expect(destination.cursor.begin()).toBeNull();
   });
 
   it('a destination forgets what it has not begun when it drops, and keeps what is in flight', () => {
     destination.take(events('1', '2', '3'), LEASE);
     destination.drop();
-    expect([begun, [...destination.fetched], inHand.fetched]).toEqual([['1', '2'], ['1', '2'], 2]);
+    expect([begun, [...destination.fetched], inHand()]).toEqual([['1', '2'], ['1', '2'], 2]);
   });
 
   it('a destination begins nothing once it is lost', async () => {

@@ -1,0 +1,83 @@
+import type { DeliveryLimits } from './delivery-limits.ts';
+
+type InHandLimits = Pick<
+  DeliveryLimits,
+  | 'fetchedPerDestination'
+  | 'fetchedPerProject'
+  | 'fetched'
+  | 'fetchedMin'
+  | 'destinationsPerProject'
+  | 'destinations'
+>;
+
+interface InHand {
+  destinations: number;
+  /** Events that are fetched and not recorded yet, and those that fetches in flight may bring. */
+  fetched: number;
+}
+
+/** Bounds the destinations and the fetched events that this process has in hand, of each project and in all. */
+export class DeliveryCapacity {
+  readonly #limits: InHandLimits;
+  readonly #projects = new Map<string, InHand>();
+  readonly #all: InHand = { destinations: 0, fetched: 0 };
+
+  constructor(limits: InHandLimits) {
+    this.#limits = limits;
+  }
+
+  /** The capacity of one more destination; null when its project or this process has as many as it may. */
+  open(projectId: string): DestinationCapacity | null {
+    const project = this.#projects.get(projectId) ?? { destinations: 0, fetched: 0 };
+    if (project.destinations >= this.#limits.destinationsPerProject) return null;
+    if (this.#all.destinations >= this.#limits.destinations) return null;
+    this.#projects.set(projectId, project);
+    for (const each of [project, this.#all]) each.destinations += 1;
+    return new DestinationCapacity(this.#limits, projectId, project, this.#all);
+  }
+
+  /** The destination is done, and has nothing in hand. */
+  close({ projectId, project }: DestinationCapacity): void {
+    for (const each of [project, this.#all]) each.destinations -= 1;
+    if (project.destinations === 0) this.#projects.delete(projectId);
+  }
+}
+
+export class DestinationCapacity {
+  readonly projectId: string;
+  readonly project: InHand;
+  readonly #limits: InHandLimits;
+  readonly #all: InHand;
+
+  constructor(limits: InHandLimits, projectId: string, project: InHand, all: InHand) {
+    this.#limits = limits;
+    this.projectId = projectId;
+    this.project = project;
+    this.#all = all;
+  }
+
+  /** So many events are fetched, or may be by the fetch that begins. */
+  take(events: number): void {
+    for (const each of [this.project, this.#all]) each.fetched += events;
+  }
+
+  /** So many events are recorded or dropped, or the fetch has not brought them. */
+  giveBack(events: number): void {
+    for (const each of [this.project, this.#all]) each.fetched -= events;
+  }
+
+  /**
+   * How many new events to fetch, while so many wait or are in flight and so many are not recorded yet. A fetch may read
+   * what is in hand once more, so that a small one is not worth it.
+   */
+  left(queued: number, unrecorded: number): number {
+    const limits = this.#limits;
+    const left = Math.min(
+      limits.fetchedPerDestination - queued,
+      limits.fetchedPerProject - this.project.fetched,
+      limits.fetched - this.#all.fetched,
+    );
+    if (left >= limits.fetchedMin) return left;
+    return unrecorded === 0 ? limits.fetchedMin : 0;
+  }
+}

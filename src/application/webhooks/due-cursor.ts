@@ -1,0 +1,38 @@
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { DuePosition } from '../ports/webhook-stores.ts';
+
+/**
+ * How far the due events of a destination are read: while there are more, a fetch reads behind the last one, and not
+ * once more what is in hand. An event that was committed late may lie before that, so the cursor is restarted now and then.
+ */
+export class DueCursor {
+  #after: DuePosition | null = null;
+  #hasMore = false;
+  #isRestarted = false;
+
+  /** Whether the last fetch may have left due events behind. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** A fetch begins: it reads behind this event, or all that is due. One fetch at a time. */
+  begin(): DuePosition | null {
+    this.#isRestarted = false;
+    return this.#after;
+  }
+
+  /** The fetch has found these new events, and there may be more. Restarted meanwhile, it has read to nowhere. */
+  advance(events: readonly WebhookEvent[], hasMore: boolean): void {
+    const last = events.at(-1);
+    this.#hasMore = hasMore;
+    this.#after = null;
+    if (last === undefined || last.nextAttemptAt === null || !hasMore || this.#isRestarted) return;
+    this.#after = { nextAttemptAt: last.nextAttemptAt, id: last.id };
+  }
+
+  /** The next fetch reads all that is due. */
+  restart(): void {
+    this.#after = null;
+    this.#isRestarted = true;
+  }
+}

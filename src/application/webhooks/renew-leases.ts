@@ -1,0 +1,36 @@
+import { Batcher } from '../batcher.ts';
+import { type ConfirmedLease, LEASE_MS, type LeasedJob } from '../jobs/job.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+
+interface RenewPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
+  readonly workerId: string;
+}
+
+/** Extends the leases of jobs in the name of this worker, many in one transaction. */
+export class RenewLeases {
+  readonly #ports: RenewPorts;
+  readonly #batcher: Batcher<LeasedJob, ConfirmedLease | null>;
+
+  constructor(ports: RenewPorts) {
+    this.#ports = ports;
+    this.#batcher = new Batcher((jobs) => this.#renewAll(jobs), { clock: ports.clock });
+  }
+
+  /** Resolves with the lease once it is committed, or with null when another process has the job by now. */
+  execute(job: LeasedJob): Promise<ConfirmedLease | null> {
+    return this.#batcher.submit(job);
+  }
+
+  async #renewAll(jobs: readonly LeasedJob[]): Promise<readonly (ConfirmedLease | null)[]> {
+    const { unitOfWork, clock, workerId } = this.#ports;
+    const at = clock.now();
+    const until = at + LEASE_MS;
+    const renewed = new Set(
+      await unitOfWork.run((stores) => stores.jobs.renew(jobs, until, workerId), 'eventual'),
+    );
+    return jobs.map((job) => (renewed.has(job) ? { at, until } : null));
+  }
+}
