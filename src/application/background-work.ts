@@ -3,7 +3,7 @@ import type { Logger } from './ports/logger.ts';
 
 /**
  * Work whose callers do not wait for it. A call to the outside is committed before it starts and after it ends. The callers
- * bound it: `SubmissionCapacity` for channels, `AttemptLimiter` for webhooks, `UntriedMessages` one count per project.
+ * bound it: `SubmissionCapacity` for channels, `DeliveryCapacity` for webhooks, `UntriedMessages` one count per project.
  */
 export class BackgroundWork {
   readonly #logger: Logger;

@@ -16,8 +16,8 @@ export type Rejection =
   | { readonly kind: 'overloaded' };
 
 /**
- * The one exception of this layer: it carries a rejection out of a use case and undoes its unit of work. Everything else
- * that is thrown is a fault of the program or of its surroundings.
+ * Carries a rejection out of a use case: the one exception that tells a caller what to change. Everything else that is
+ * thrown is a fault of the program or of its surroundings.
  */
 export class Rejected extends Error {
   readonly rejection: Rejection;

@@ -111,7 +111,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
 }
 
 export class Harness {
-  /** Every message that the simulator accepted. */
+  /** Every message that was submitted to the simulator. */
   readonly inbox: Inbox;
   /** The first API key of the seed. */
   readonly apiKey: string;

@@ -243,7 +243,7 @@ describe('text that not every database can keep', () => {
     );
   });
 
-  it('reports it beside the other mistakes', () => {
+  it('a seed with a forbidden text is rejected with its other mistakes', () => {
     const document = exampleWith(['projects', 0, 'credit'], -1) as { projects: [{ name: string }] };
     document.projects[0].name = '\0';
     expect(rejectionOf(document)).toContain('→ at projects[0].credit');

@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import type { ChannelProvider, Submission } from '../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent } from '../../src/application/ports/provider-events.ts';
 import type { SubmitResult } from '../../src/domain/messages/chain-event.ts';
+import { anSmsId } from '../support/builders.ts';
 
 /** A provider with its other side, as the contract needs it. */
 export interface ProviderUnderTest {
@@ -10,18 +11,23 @@ export interface ProviderUnderTest {
   readonly submissions: readonly { readonly submission: Submission; readonly kind: SubmitResult['kind'] }[];
   /** The smsIds of what reached the other side, as often as it did. */
   readonly carried: () => readonly string[];
-  /** Lets every event that is on its way come. */
+  /** Lets every event that is on its way come, or come again. At least one does: a receipt of what is accepted. */
   readonly letEventsCome: () => Promise<void>;
   /** How long a submit result may take, in milliseconds. */
   readonly promptMs: number;
 }
 
-/** The promises of `ChannelProvider` that a provider breaks, in words; none for a sound one. */
+/**
+ * The promises of `ChannelProvider` that a provider breaks, in words; none for a sound one. `open` makes the provider anew, as
+ * a restart does.
+ */
 export async function brokenPromises(open: () => ProviderUnderTest): Promise<readonly string[]> {
   const broken = new Set<string>();
   const { provider, submissions, carried, letEventsCome, promptMs } = open();
   const events: ProviderEvent[] = [];
+  let isStorageAway = true;
   await provider.start(async (some) => {
+    if (isStorageAway) throw new Error('The events cannot be recorded');
     events.push(...some);
   });
   const given = submissions.map(({ submission }) => submission);
@@ -34,12 +40,15 @@ export async function brokenPromises(open: () => ProviderUnderTest): Promise<rea
     if (results.length === given.length && results.some(({ kind }, index) => kind !== kinds[index])) {
       broken.add('results are in the order of the messages');
     }
-    const ids = results.map((result) => (result.kind === 'rejected' ? [] : result.providerMessageIds));
+    const ids = results.map(idsOf);
     if (results.some(({ kind }, index) => kind === 'accepted' && ids[index]?.length === 0)) {
       broken.add('an accepted message has an id');
     }
     if (new Set(ids.flat()).size !== ids.flat().length) broken.add('no id is given twice');
     await letEventsCome();
+    isStorageAway = false;
+    await letEventsCome();
+    if (events.length === 0) broken.add('events that were not recorded come again');
     const named = events.flatMap((event) => (event.kind === 'receipt' ? [event.receipt] : []));
     if (named.some(({ providerMessageId }) => !ids.flat().includes(providerMessageId))) {
       broken.add('a receipt is under an id of a submit result');
@@ -48,9 +57,33 @@ export async function brokenPromises(open: () => ProviderUnderTest): Promise<rea
   }
   if (new Set(carried()).size !== carried().length) broken.add('each message is submitted once');
   if (provider.health().detail === '') broken.add('health says how it is');
+  if (results !== 'late' && results !== 'rejected') await checkRestart(open, results, broken);
   await checkClosing(open, broken);
   return [...broken];
 }
+
+/** Submits other messages after a restart. */
+async function checkRestart(
+  open: () => ProviderUnderTest,
+  earlier: readonly SubmitResult[],
+  broken: Set<string>,
+): Promise<void> {
+  const { provider, submissions, promptMs } = open();
+  await provider.start(async () => {});
+  const others = submissions.map(({ submission }, index) => ({
+    ...submission,
+    smsId: anSmsId(1_000 + index),
+  }));
+  const results = await submitInTime(provider, others, promptMs).catch(() => []);
+  const given = new Set(earlier.flatMap(idsOf));
+  if (results !== 'late' && results.flatMap(idsOf).some((id) => given.has(id))) {
+    broken.add('no id is given twice');
+  }
+  await provider.close().catch(() => {});
+}
+
+const idsOf = (result: SubmitResult): readonly string[] =>
+  result.kind === 'rejected' ? [] : result.providerMessageIds;
 
 async function checkClosing(open: () => ProviderUnderTest, broken: Set<string>): Promise<void> {
   await open()

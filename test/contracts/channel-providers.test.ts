@@ -111,6 +111,16 @@ describe('the contract of channel providers', () => {
       'no id is given twice',
     ],
     [
+      'counts its ids from one again after a restart',
+      changing((results) => results.map((result, index) => withIds(result, [`${index + 1}`]))),
+      'no id is given twice',
+    ],
+    [
+      'brings no receipt a second time when it was not recorded',
+      planted((sound) => ({ start: (sink) => sound.start((events) => sink(events).catch(() => {})) })),
+      'events that were not recorded come again',
+    ],
+    [
       'names other ids in receipts than in results',
       changing((results) => results.map((result, index) => withIds(result, [`other-${index}`]))),
       'a receipt is under an id of a submit result',

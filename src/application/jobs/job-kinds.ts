@@ -22,7 +22,7 @@ interface JobKind<Kind extends Work> {
 
 type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
 
-/** Every kind of job: a new kind is its own file beside this one, and a line here. */
+/** Every kind of job. A new one is a file beside this one, its type here, and an entry of this table. */
 const JOB_KINDS: KindsOf<MessageWork | WebhookWork> = {
   'start-attempt': {
     fields: ATTEMPT_FIELDS,

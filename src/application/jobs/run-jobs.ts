@@ -21,8 +21,9 @@ interface RunPorts extends JobUseCases {
 }
 
 /**
- * Does leased jobs. The removal of a job and its effect are one transaction, and only the holder of the newest lease
- * removes it: a job that the queue delivers twice, or a slow worker finishes late, has no second effect.
+ * Does leased jobs. Only the holder of the newest lease removes a job: one that the queue delivers twice, or a slow worker
+ * finishes late, has no second effect. What the job of a message changes and its removal are one transaction; a webhook is
+ * posted first and recorded after.
  */
 export class RunJobs {
   readonly #ports: RunPorts;
@@ -80,8 +81,8 @@ export class RunJobs {
     const at = clock.now();
     const reason = error instanceof Error ? error.message : String(error);
     const failure = { reason, at, retryAt: at + FAILED_JOB_RETRY_MS, failuresMax: JOB_FAILURES_MAX };
-    const dead = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
-    for (const { id, work } of dead) logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });
+    const deadLettered = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
+    for (const { id, work } of deadLettered) logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });
   }
 
   #logFailure(jobs: readonly LeasedJob[], error: unknown): void {

@@ -1,6 +1,6 @@
 import type { Work } from './job.ts';
 
-/** Not every database takes a NUL or half a surrogate pair: one such text would fail the batch it is in. */
+/** A NUL or half a surrogate pair would fail its batch on some databases; no id has any other control character either. */
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
 type FieldType = 'text' | 'whole number';

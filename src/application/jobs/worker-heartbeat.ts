@@ -91,14 +91,14 @@ export class WorkerHeartbeat {
     const { unitOfWork, workerId } = this.#ports;
     if (!this.#isRecorded) return;
     this.#isRecorded = false;
-    await this.#logFailure(() => unitOfWork.run(({ workers }) => workers.delete(workerId)));
+    await this.#tryOrLog(() => unitOfWork.run(({ workers }) => workers.delete(workerId)));
   }
 
   async #record(): Promise<void> {
     const { unitOfWork, clock, workerId, logger, wakeSignal } = this.#ports;
     const now = clock.now();
     this.#isRecorded = true;
-    await this.#logFailure(async () => {
+    await this.#tryOrLog(async () => {
       const seen = await unitOfWork.run(async ({ workers }) => {
         await workers.markSeen(workerId, now);
         await workers.sweep(now - WORKER_KEPT_MS);
@@ -121,7 +121,7 @@ export class WorkerHeartbeat {
   }
 
   /** Resolves when the change was made or its failure was logged, once per outage. */
-  async #logFailure(change: () => Promise<void>): Promise<void> {
+  async #tryOrLog(change: () => Promise<void>): Promise<void> {
     try {
       await change();
       this.#isFailing = false;

@@ -78,11 +78,11 @@ export class CorrelateReceipts {
     receipts: readonly SubmissionReceipt[],
   ): Promise<{ readonly events: readonly MessageEvent[]; readonly early: readonly IdentifiedReceipt[] }> {
     if (receipts.length === 0) return { events: [], early: [] };
-    const kept = receipts.map(inStoredForm);
-    const found = await submissions.find(kept);
+    const storable = receipts.map(inStoredForm);
+    const found = await submissions.find(storable);
     return {
-      events: kept.flatMap((each, index) => eventFor(found[index] ?? null, each)),
-      early: kept.filter((_, index) => found[index] === null),
+      events: storable.flatMap((each, index) => eventFor(found[index] ?? null, each)),
+      early: storable.filter((_, index) => found[index] === null),
     };
   }
 

@@ -49,7 +49,10 @@ export interface ProviderHealth {
   readonly detail: string;
 }
 
-/** Carries the messages of a channel: the simulator, an SMSC, Meta, Telegram. */
+/**
+ * Carries the messages of a channel: the simulator, an SMSC, Meta, Telegram. Its constructor only keeps what it is given: an
+ * `api` process and the commands make providers and never start them.
+ */
 export interface ChannelProvider {
   /**
    * Called once, before the first submission. Events go to the sink from then on. Resolves although the other side cannot be
@@ -59,7 +62,8 @@ export interface ChannelProvider {
   /**
    * Submits each message once and resolves with one result per message, in the same order. Never rejects: a message whose
    * fate is not clear is `unknown`, one the provider did not take is `rejected`. An accepted message has at least one id, and
-   * no id is given to two messages of a channel. A result that takes longer than `SUBMIT_TIMEOUT_MS` counts as `unknown`
+   * no id is given to two messages of a channel, a restart or another
+   * process in between or not. A result that takes longer than `SUBMIT_TIMEOUT_MS` counts as `unknown`
    * until it comes.
    */
   submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;

@@ -1,6 +1,9 @@
 import type { LeasedJob } from '../jobs/job.ts';
 
-/** Does a batch of jobs. Resolves when their effects are committed; rejects when they are not. */
+/**
+ * Does a batch of jobs. Resolves when each is done, handed on, or left leased because nothing could be stored: then it is due
+ * again when its lease ends. `RunJobs` never rejects.
+ */
 export type JobHandler = (jobs: readonly LeasedJob[]) => Promise<void>;
 
 /**

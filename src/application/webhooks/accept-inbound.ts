@@ -51,7 +51,8 @@ export class AcceptInbound {
       });
       // A channel provider may report a message twice in one batch.
       const first = new Map(events.toReversed().map((event) => [event.orderingKey, event]));
-      await enqueueWebhooks.add(stores, [...first.values()]);
+      // An inbound message has an ordering key of its own: nothing is open under it.
+      await enqueueWebhooks.add(stores, [...first.values()], []);
     });
     wakeSignal.wake();
   }

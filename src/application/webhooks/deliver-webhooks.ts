@@ -149,7 +149,7 @@ export class DeliverWebhooks {
       this.#isFetchFailing = true;
       return null;
     } finally {
-      capacity.giveBack(wanted);
+      capacity.release(wanted);
     }
   }
 

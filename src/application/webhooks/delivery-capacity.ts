@@ -62,7 +62,7 @@ export class DestinationCapacity {
   }
 
   /** So many events are recorded or dropped, or the fetch has not brought them. */
-  giveBack(events: number): void {
+  release(events: number): void {
     for (const each of [this.project, this.#all]) each.fetched -= events;
   }
 

@@ -53,7 +53,7 @@ export class Destination {
   forget(eventIds: readonly string[]): void {
     if (eventIds.length === 0) return;
     for (const id of eventIds) this.fetched.delete(id);
-    this.capacity.giveBack(eventIds.length);
+    this.capacity.release(eventIds.length);
     if (this.fetched.size === 0) this.wantFetch();
   }
 

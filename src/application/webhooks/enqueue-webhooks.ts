@@ -41,11 +41,11 @@ export class EnqueueWebhooks {
     await this.add(stores, events, earlier);
   }
 
-  /** Adds events behind the open ones of their ordering keys; the first of a key is due at once. */
+  /** Adds events behind `earlier`, the locked open ones of their ordering keys; the first of a key is due at once. */
   async add(
     stores: Stores,
     events: readonly WebhookEvent[],
-    earlier: readonly WebhookEvent[] = [],
+    earlier: readonly WebhookEvent[],
   ): Promise<void> {
     const now = this.#ports.clock.now();
     const { added, superseded } = enqueueInOrder(earlier, events, now);

@@ -41,7 +41,7 @@ const { channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
 const { heartbeatInterval, workerId } = ports;
 
-/** Every use case, one line each. */
+/** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, StoredProjectKeys, { unitOfWork, keyHasher });
   wire(bind, CachedProjectKeys, { source: StoredProjectKeys, keyHasher, clock });

@@ -51,7 +51,7 @@ export interface Message {
   readonly attempts: readonly ChannelAttempt[];
   readonly status: MessageStatus;
   readonly isFinal: boolean;
-  /** Held at acceptance; what is taken of it in the end is the settlement's matter. */
+  /** Held at acceptance. The settlement decides how much of it is captured. */
   readonly cost: Money;
   readonly prices: ChannelPrices;
   readonly settlement: SettlementRule;

@@ -44,8 +44,8 @@ it('DeliveryCapacity leaves a destination what is left of its own events, those 
   expect([two.left(0, 0), two.left(5, 5), other.left(0, 0)]).toEqual([6, 5, 10]);
   two.take(3);
   expect([two.left(3, 3), other.left(0, 0)]).toEqual([3, 8]);
-  one.giveBack(4);
-  two.giveBack(1);
+  one.release(4);
+  two.release(1);
   expect([two.left(2, 2), other.left(0, 0), other.left(3, 3)]).toEqual([8, 10, 7]);
 });
 

@@ -71,7 +71,7 @@ const stories = fc.array(
 );
 
 describe('whatever happens to a chain', () => {
-  it('it says each thing once, resolves the hold once, and ends when the channels fall silent', () => {
+  it('a chain says each thing once, resolves the hold once, and ends when the channels fall silent', () => {
     const endings = new Set<string>();
     fc.assert(
       fc.property(messages, stories, (message, moves) => {

@@ -160,7 +160,7 @@ describe('a circuit breaker', () => {
     expect(BREAKER_LIFETIME_MS).toBeGreaterThan(Math.max(...OPEN_WINDOWS_MS));
   });
 
-  it('stays small and survives JSON', () => {
+  it('a circuit breaker stays small and survives JSON', () => {
     const busy = having('+-'.repeat(5_000), 100);
     expect(JSON.parse(JSON.stringify(busy))).toEqual(busy);
     expect(busy.recent.length).toBeLessThanOrEqual(10);

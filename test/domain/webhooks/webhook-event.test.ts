@@ -115,13 +115,13 @@ describe('a new inbound event', () => {
 });
 
 describe('scheduling', () => {
-  it('makes an event due', () => {
+  it('an event is due once it is promoted', () => {
     expect(scheduled(delivery({ nextAttemptAt: null }), NOW + 5)).toEqual(
       delivery({ nextAttemptAt: NOW + 5 }),
     );
   });
 
-  it('does not schedule an event that is superseded', () => {
+  it('an event that is superseded is not scheduled', () => {
     expect(supersede(delivery({ attempts: 2 }))).toEqual(
       delivery({ attempts: 2, state: 'superseded', nextAttemptAt: null }),
     );
@@ -283,12 +283,15 @@ describe('an inbound event after an attempt', () => {
 });
 
 describe('an event that is not open any more', () => {
-  test.each(['delivered', 'discarded', 'superseded'] as const)('stays %s whatever comes later', (state) => {
-    for (const event of [delivery({ state }), inbound({ state })]) {
-      expect(afterAttempt(event, responded(200))).toBe(event);
-      expect(afterAttempt(event, responded(500))).toBe(event);
-    }
-  });
+  test.each(['delivered', 'discarded', 'superseded'] as const)(
+    'an event that is %s stays so whatever comes later',
+    (state) => {
+      for (const event of [delivery({ state }), inbound({ state })]) {
+        expect(afterAttempt(event, responded(200))).toBe(event);
+        expect(afterAttempt(event, responded(500))).toBe(event);
+      }
+    },
+  );
 });
 
 describe('the line of one orderingKey', () => {

@@ -24,7 +24,7 @@ const smsId = z.string().regex(SMS_ID_PATTERN);
 /** The route under which the idempotency keys of sends are stored. */
 const SEND_ROUTE = 'POST /sms';
 
-const receipt = z.object({
+const sendResult = z.object({
   message: z.string(),
   smsId,
   remainingCredit: z.number().min(0),
@@ -69,7 +69,7 @@ export function messageRoutes(
     body: sendBody,
     ok: {
       description: 'The message is accepted; delivery is asynchronous',
-      schema: receipt,
+      schema: sendResult,
       headers: ['Idempotency-Replayed'],
     },
     rejections: {
@@ -84,7 +84,7 @@ export function messageRoutes(
         idempotency: idempotencyOf(SEND_ROUTE, request, json),
       };
       const accepted = await addressRates.limit(caller, network, () => sendMessages.execute(command));
-      return ok(presentReceipt(accepted), accepted.replayed ? REPLAYED : undefined);
+      return ok(presentSendResult(accepted), accepted.replayed ? REPLAYED : undefined);
     }, wait),
   });
 
@@ -105,7 +105,7 @@ export function messageRoutes(
   return { envelope: usualEnvelope, routes: [send, track] };
 }
 
-function presentReceipt(accepted: SendResult): z.input<typeof receipt> {
+function presentSendResult(accepted: SendResult): z.input<typeof sendResult> {
   return {
     message: 'SMS task created successfully',
     smsId: accepted.smsId,
