@@ -42,10 +42,14 @@ const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HE
 
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
 const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 digits').refine(isPhoneNumber);
-const rateLimit = z.strictObject({
-  maxRequests: z.number().int().min(1).max(10_000),
-  timeWindowMinutes: z.number().int().min(1).max(10_080),
-});
+const rateLimitOf = (maxRequests: number) =>
+  z.strictObject({
+    maxRequests: z.number().int().min(1).max(maxRequests),
+    timeWindowMinutes: z.number().int().min(1).max(10_080),
+  });
+const rateLimit = rateLimitOf(10_000);
+/** Each send counts the earlier ones of its address. */
+const addressRateLimit = rateLimitOf(1_000);
 const operatorPrices = z.strictObject({
   korekTelecom: amount,
   asiaCell: amount,
@@ -67,7 +71,7 @@ const project = z
     spendingThreshold: amount.nullable().default(null),
     trial: z.strictObject({ ownPhoneNumber: phoneNumber }).nullable().default(null),
     rateLimit: rateLimit.nullable().default(DEFAULT_SEED_SETTINGS.rateLimit),
-    addressRateLimit: rateLimit.nullable().default(DEFAULT_SEED_SETTINGS.addressRateLimit),
+    addressRateLimit: addressRateLimit.nullable().default(DEFAULT_SEED_SETTINGS.addressRateLimit),
     allowedIps: z
       .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))
       .default(DEFAULT_SEED_SETTINGS.allowedIps),

@@ -12,6 +12,8 @@ export class LossyUnitOfWork implements UnitOfWork {
   areReadsLost = false;
   /** What a read found is given only after this, so that a test can change what was read. */
   readsEndAfter: Promise<unknown> = Promise.resolve();
+  /** A transaction that is committed says so only after this. */
+  transactionsEndAfter: Promise<unknown> = Promise.resolve();
   /** Transactions begun so far. */
   transactions = 0;
   readonly #unitOfWork: UnitOfWork;
@@ -28,6 +30,7 @@ export class LossyUnitOfWork implements UnitOfWork {
       if (loss === 'before-commit') throw new StorageUnavailable(new Error('lost before the commit'));
       return written;
     }, durability);
+    await this.transactionsEndAfter;
     if (loss === 'after-commit') throw new StorageUnavailable(new Error('lost after the commit'));
     return result;
   }

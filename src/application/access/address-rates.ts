@@ -38,7 +38,8 @@ export class AddressRates {
     if (limit === null) return send();
     const key = `${project.id} ${network}`;
     const counted = { at: this.#clock.now() };
-    const earlier = this.#sendsSince(counted.at - windowMs(limit), key);
+    // What is later than now was counted before the clock was put back.
+    const earlier = this.#sendsSince(counted.at - windowMs(limit), key).filter(({ at }) => at <= counted.at);
     const decision = decideRate(
       limit,
       earlier.map(({ at }) => at),

@@ -21,7 +21,7 @@ export interface AttemptDeadlineWork {
 /** What the jobs of a message take from it. */
 type MessageOfJob = Pick<Message, 'smsId' | 'projectId' | 'content'>;
 
-export const ATTEMPT_FIELDS: FieldsOf<MessageWork> = { smsId: 'text', attemptNumber: 'whole number' };
+export const ATTEMPT_FIELDS: FieldsOf<MessageWork> = { smsId: 'id', attemptNumber: 'whole number' };
 
 /** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
 export function startAttemptJob(

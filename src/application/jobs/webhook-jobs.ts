@@ -12,7 +12,7 @@ export interface WebhookWork extends WebhookDestination {
   readonly kind: 'deliver-webhooks';
 }
 
-export const WEBHOOK_FIELDS: FieldsOf<WebhookWork> = { projectId: 'text', endpoint: 'text' };
+export const WEBHOOK_FIELDS: FieldsOf<WebhookWork> = { projectId: 'id', endpoint: 'text' };
 
 /** Names a destination among all of them. */
 export function destinationKey({ projectId, endpoint }: WebhookDestination): string {

@@ -3,11 +3,14 @@ import type { Work } from './job.ts';
 /** A NUL or half a surrogate pair would fail its batch on some databases; no id has any other control character either. */
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
-type FieldType = 'text' | 'whole number';
+/** An id has no slash: put together with slashes, the id of a job tells which work it has. */
+type FieldType = 'id' | 'text' | 'whole number';
 
 /** What a kind of work carries beside its kind, field by field. */
 export type FieldsOf<Kind extends Work> = {
-  readonly [Field in Exclude<keyof Kind, 'kind'>]: Kind[Field] extends string ? 'text' : 'whole number';
+  readonly [Field in Exclude<keyof Kind, 'kind'>]: Kind[Field] extends string
+    ? 'id' | 'text'
+    : 'whole number';
 };
 
 /** The fields of `value` that the kind declares, or null when one of them is missing or of another type. */
@@ -32,6 +35,8 @@ function isStorableText(value: unknown): value is string {
 
 function isOfType(value: unknown, type: FieldType): boolean {
   switch (type) {
+    case 'id':
+      return isStorableText(value) && !value.includes('/');
     case 'text':
       return isStorableText(value);
     case 'whole number':

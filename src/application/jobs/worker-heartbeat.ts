@@ -33,7 +33,7 @@ export class WorkerHeartbeat {
   readonly #watch = new WorkerWatch();
   #isRecorded = false;
   #isRepeated = false;
-  /** When the last heartbeat that was recorded began. */
+  /** When the last heartbeat that was recorded began; 0 before the first, when this worker can have no older lease. */
   #recordedAt = 0;
   /** Since then every heartbeat was recorded in time. */
   #trustedSince = 0;
@@ -48,9 +48,9 @@ export class WorkerHeartbeat {
 
   /** Sends one heartbeat, then one after each interval when `repeats`. Resolves after the first. */
   async start({ repeats }: { readonly repeats: boolean }): Promise<void> {
+    this.#isRepeated = repeats;
     await this.beat();
     if (!repeats || this.#isStopped) return;
-    this.#isRepeated = true;
     this.#cancelNext = this.#ports.heartbeatInterval(() => void this.start({ repeats }));
   }
 
@@ -72,7 +72,9 @@ export class WorkerHeartbeat {
    * after a time without any. Always true while heartbeats do not repeat.
    */
   keepsLease(leasedAt: number): boolean {
-    return !this.#isRepeated || (this.#isTrusted() && leasedAt > this.#trustedSince);
+    if (!this.#isRepeated) return true;
+    // A lease from after now is one from before the clock was put back.
+    return this.#isTrusted() && leasedAt > this.#trustedSince && leasedAt <= this.#ports.clock.now();
   }
 
   #isTrusted(): boolean {
@@ -104,7 +106,7 @@ export class WorkerHeartbeat {
         await workers.sweep(now - WORKER_KEPT_MS);
         return workers.all();
       }, 'eventual');
-      if (this.#isRepeated && !this.#isTrusted()) this.#trustedSince = clock.now();
+      if (this.#recordedAt > 0 && !this.#isTrusted()) this.#trustedSince = clock.now();
       this.#recordedAt = now;
       const gone = this.#watch.observe(new Map([...seen].filter(([id]) => id !== workerId)));
       const jobs = gone.length === 0 ? 0 : await this.#handBack(gone, now);

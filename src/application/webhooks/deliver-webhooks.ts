@@ -130,7 +130,8 @@ export class DeliverWebhooks {
       const due = await this.#ports.fetchDueEvents.execute({ job, after, limit });
       this.#isFetchFailing = false;
       if (due.leasedUntil === null) await this.#renew(destination);
-      if (due.leasedUntil === null || this.#isStopping || destination.job !== job) {
+      const isChanged = destination.isLost || destination.job !== job || this.#isStopping;
+      if (due.leasedUntil === null || isChanged) {
         destination.wantFetch();
         return null;
       }

@@ -18,8 +18,8 @@ export class RawConnection {
     });
   }
 
-  static async open(port: number): Promise<RawConnection> {
-    const socket = connect({ port, host: '127.0.0.1' });
+  static async open(port: number, from = '127.0.0.1'): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     await once(socket, 'connect');
     return new RawConnection(socket);
   }

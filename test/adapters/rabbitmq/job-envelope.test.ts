@@ -51,6 +51,16 @@ describe('job envelope', () => {
     ['an empty field', envelopeOf('')],
     ['the id of another job', JSON.stringify({ v: 1, ...JOB, id: 'sms-2/start/0' })],
     ['the id of another kind', JSON.stringify({ v: 1, ...JOB, id: 'sms-1/deadline/0' })],
+    [
+      'work under the id of other work that is put together alike',
+      JSON.stringify({
+        v: 1,
+        id: 'webhooks/p1/a.example/1',
+        fencingToken: 1,
+        work: { kind: 'deliver-webhooks', projectId: 'p1/a.example', endpoint: '1' },
+      }),
+    ],
+    ['a message id with a slash', envelopeOf('sms-1/start/0')],
     ['a number below zero', envelopeOf('sms-1', -1)],
     ['a fencingToken that is no number', JSON.stringify({ v: 1, ...JOB, fencingToken: '3' })],
     ['a fraction of a fencingToken', JSON.stringify({ v: 1, ...JOB, fencingToken: 1.5 })],

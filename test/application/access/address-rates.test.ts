@@ -55,6 +55,12 @@ it('AddressRates lets a caller send again who has waited as long as the rejectio
   expect([await send(), await send()]).toEqual(['sent', 3]);
 });
 
+it('AddressRates does not count what is later than now, because the clock was put back', async () => {
+  expect([await send(), await send()]).toEqual(['sent', 'sent']);
+  clock.at = NOW - 60 * MINUTE_MS;
+  expect([await send(), await send(), await send()]).toEqual(['sent', 'sent', 10]);
+});
+
 it('AddressRates counts a send that is in flight, and no longer once it was rejected', async () => {
   let reject = (_: Error) => {};
   const project = projectWith(LIMIT);

@@ -166,6 +166,28 @@ describe('WorkerHeartbeat', () => {
     expect(heartbeat.keepsLease(NOW)).toBe(true);
   });
 
+  it('WorkerHeartbeat keeps no lease from before the clock was put back', async () => {
+    const heartbeat = heartbeatOf('a');
+    await heartbeat.start({ repeats: true });
+    const leasedAt = NOW + 1;
+    world.clock.at = NOW - LEASE_MS;
+    await heartbeat.beat();
+    expect(heartbeat.keepsLease(leasedAt)).toBe(false);
+    world.clock.at += 2;
+    expect([heartbeat.keepsLease(world.clock.at - 1), heartbeat.keepsLease(world.clock.at)]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  it('WorkerHeartbeat keeps no lease while its first heartbeat is late, and one of the same instant once it is recorded', async () => {
+    const heartbeat = heartbeatOf('a');
+    const started = heartbeat.start({ repeats: true });
+    expect(heartbeat.keepsLease(NOW)).toBe(false);
+    await started;
+    expect(heartbeat.keepsLease(NOW)).toBe(true);
+  });
+
   it('WorkerHeartbeat keeps every lease when the clock is moved by hand', async () => {
     const heartbeat = heartbeatOf('a');
     await heartbeat.start({ repeats: false });

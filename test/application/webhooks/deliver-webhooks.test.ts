@@ -614,4 +614,56 @@ describe('DeliverWebhooks', () => {
     for (let turn = 0; turn < 10; turn += 1) await settle();
     expect(attempted).toHaveLength(max);
   });
+
+  it('DeliverWebhooks keeps nothing in hand of a destination that it loses during a fetch', async () => {
+    await hang(anEvent(1));
+    await unitOfWork.run(({ webhookEvents }) => webhookEvents.insert([anEvent(2)]));
+    let end = () => {};
+    unitOfWork.readsEndAfter = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    await poll();
+    unitOfWork.losses = ['before-commit', 'before-commit'];
+    hanging.shift()?.(OK);
+    await settle();
+    end();
+    unitOfWork.readsEndAfter = Promise.resolve();
+    await settle();
+    await poll();
+    expect(intervals).toHaveLength(0);
+    expect(attempted).toEqual([1]);
+  });
+
+  it('DeliverWebhooks keeps a destination that got a newer lease while the older one was renewed', async () => {
+    const numbers = Array.from({ length: 60 }, (_, number) => number);
+    await hang(...numbers.map((number) => anEvent(number)));
+    world.clock.at = NOW + LEASE_MS;
+    const newer = await leaseJobs();
+    let end = () => {};
+    unitOfWork.transactionsEndAfter = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    // The renewal of the older lease finds that it is none any more, after this process has begun with the newer one.
+    await poll();
+    await execute(newer);
+    unitOfWork.transactionsEndAfter = Promise.resolve();
+    end();
+    await settle();
+    respond = () => OK;
+    for (const done of hanging.splice(0)) done(OK);
+    await settle();
+    expect(attempted.toSorted((a, b) => a - b)).toEqual(numbers);
+    expect(await jobIds()).toEqual([]);
+  });
+
+  it('DeliverWebhooks attempts nothing more of a job that another process has, as soon as it cannot renew it', async () => {
+    await hang(...Array.from({ length: 60 }, (_, number) => anEvent(number)));
+    world.clock.at = NOW + LEASE_MS;
+    await leaseJobs();
+    await poll();
+    // An attempt would be possible from now on if the lease counted as renewed.
+    hanging.shift()?.(OK);
+    await settle();
+    expect(attempted).toHaveLength(DELIVERY_LIMITS.attemptsPerEndpoint);
+  });
 });

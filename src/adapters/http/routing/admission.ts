@@ -70,7 +70,7 @@ export function projectKey(
 
 /**
  * Admits by the token of the operator, as a bearer token. Without a token (null or empty) there is no operator
- * surface: its routes reply 404 like a path that does not exist, whatever the caller sends.
+ * surface: its routes reply 404 in the envelope of their family, whatever the caller sends.
  */
 export function operatorToken(token: string | null): Admission<null> {
   const expected = token === null || token === '' ? null : digestOf(token);

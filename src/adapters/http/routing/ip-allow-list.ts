@@ -1,6 +1,6 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-const MAPPED_PREFIX = '::ffff:';
 const MAPPED_PREFIX_BITS = 96;
 
 const compiledRules = new WeakMap<readonly string[], BlockList>();
@@ -46,10 +46,9 @@ function addRule(rules: BlockList, entry: string): boolean {
 /** An IPv4 address that travels as IPv6 is the same address; the zone of a link-local one says nothing. */
 export function unmapped(withZone: string): string {
   const [address = ''] = withZone.split('%');
-  const embedded = address.toLowerCase().startsWith(MAPPED_PREFIX)
-    ? address.slice(MAPPED_PREFIX.length)
-    : address;
-  return isIPv4(embedded) ? embedded : address;
+  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address;
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' | null {

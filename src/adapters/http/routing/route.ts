@@ -145,13 +145,18 @@ const NO_BYTES = Buffer.alloc(0);
  *            admission: projectKey(authenticate),
  *            ok: { description: 'Its progress', kind: 'events' },
  *            rejections: { 404: { description: 'The project has no such campaign' } },
- *            handle: async ({ caller, params }) =>
- *              eventStream((signal) => campaigns.progress(caller, params.id ?? '', signal)),
+ *            handle: async ({ caller, params }) => {
+ *              // What rejects the request comes first: the status is sent with the first byte of the stream.
+ *              const campaign = await campaigns.find(caller, params.id ?? '');
+ *              return eventStream((signal) => campaigns.progress(campaign, signal));
+ *            },
  *          });
  *          return { envelope: ({ text, details }) => ({ success: false, error: text, ...details }), routes: [watch] };
  *        }
  *
  * 2. `bootstrap/modules/route-families.ts`: one line that calls this function.
+ *
+ * An admission or a use case that is new needs more: its setting in `bootstrap/config.ts`, its binding.
  *
  * The reply is `ok` (JSON), `text`, `html`, `file` or `eventStream`. The admission is `projectKey`, `operatorToken`,
  * `providerSignature` or `anyone`. `body` declares JSON, `rawBody` bytes. A handler rejects a request with

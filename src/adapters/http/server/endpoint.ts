@@ -33,19 +33,24 @@ export class Endpoint {
       this.#writer.write(context, this.#overloaded);
       return;
     }
+    let isStreamed = false;
     try {
       let reply: HttpReply;
       try {
         reply = await this.#route.serve(request, response, request.params as PathParams, place);
       } catch (thrown) {
         reply = this.#errorReplyTo(thrown);
-      } finally {
-        place.end();
       }
+      isStreamed = reply.kind === 'file' || reply.kind === 'events';
       this.#writer.write(context, reply);
     } catch (error) {
       this.#writer.fail(context, error, this.#fault);
     }
+    if (isStreamed && !response.destroyed) {
+      // It waits for its caller, and counts for its address and its project until the reply has ended.
+      place.leave();
+      response.once('close', () => place.end());
+    } else place.end();
   }
 
   /** Throws a fault or a lost connection again. */

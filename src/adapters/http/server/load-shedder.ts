@@ -93,7 +93,10 @@ class CountedPlace implements Place {
     this.#isTaken = true;
   }
 
-  /** Call it once, when the work on the request is over; its reply may still be on its way to a slow client. */
+  /**
+   * Call it once, when the work on the request is over; a whole reply may still be on its way to a slow client, a streamed one
+   * has ended.
+   */
   end(): void {
     this.leave();
     this.#shedder.end(this.network, this.#projectId);

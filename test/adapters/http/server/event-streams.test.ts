@@ -78,9 +78,16 @@ const events = route({
 });
 const family: RouteFamily = { envelope: usualEnvelope, routes: [events] };
 
-async function open(generate: ConstructorParameters<typeof Source>[0], eventHeartbeatMs = LONG_MS) {
+async function open(
+  generate: ConstructorParameters<typeof Source>[0],
+  eventHeartbeatMs = LONG_MS,
+  requestsPerAddressMax = 10,
+) {
   source = new Source(generate);
-  world = await new HttpWorld({ families: [family], limits: { eventHeartbeatMs } }).open();
+  world = await new HttpWorld({
+    families: [family],
+    limits: { eventHeartbeatMs, requestsPerAddressMax, requestsMax: 1 },
+  }).open();
   connection = await RawConnection.open(world.port);
   connection.write(GET);
 }
@@ -116,6 +123,27 @@ it('sends comments while the source is silent', async () => {
   await open(silence, HEARTBEAT_MS);
   await connection.until(/: heartbeat\n\n[\s\S]*: heartbeat\n\n/);
   expect(source.isAborted).toBe(false);
+});
+
+it('a stream counts for its address until it has ended, and takes no place of the requests that are served', async () => {
+  await open(silence, LONG_MS, 1);
+  await connection.until(/\r\n\r\n/);
+  const rejected = await RawConnection.open(world.port);
+  rejected.write(GET);
+  expect(await rejected.until(/\r\n\r\n/)).toContain('503 Service Unavailable');
+  rejected.destroy();
+  const first = source;
+  source = new Source(silence);
+  const other = await RawConnection.open(world.port, '127.0.0.2');
+  other.write(GET);
+  expect(await other.until(/\r\n\r\n/)).toContain('200 OK');
+  other.destroy();
+  connection.destroy();
+  await first.ended;
+  connection = await RawConnection.open(world.port);
+  source = new Source(threeEvents);
+  connection.write(GET);
+  expect(await connection.until(/\r\n\r\n/)).toContain('200 OK');
 });
 
 it('ends the source when the client leaves', async () => {
