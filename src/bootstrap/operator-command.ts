@@ -5,7 +5,7 @@ import type { Clock } from '../application/ports/clock.ts';
 import { StorageUnavailable } from '../application/storage-unavailable.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { buildContainer } from './container.ts';
-import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
+import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE, EXIT_USAGE } from './exit-codes.ts';
 import { type Roots, resolveRoots } from './roots.ts';
 import { secretKeyFor } from './secret-key.ts';
 
@@ -73,6 +73,18 @@ export async function runOperatorCommand(
     output.error(`Barid cannot reach its database: ${error.message}`);
     return EXIT_UNAVAILABLE;
   }
+}
+
+/** `runOperatorCommand` for a command that takes no argument: with one it does nothing but say so. */
+export async function runPlainCommand(
+  name: string,
+  given: readonly string[],
+  output: CommandOutput,
+  work: (roots: Roots) => Promise<number>,
+): Promise<number> {
+  if (given.length === 0) return runOperatorCommand(process.env, output, work);
+  output.error(`usage: npm run ${name}\nIt takes no argument, and reads the configuration of the service.`);
+  return EXIT_USAGE;
 }
 
 /** SQLite creates a missing file when it is opened, and a secret key would be made beside it. */

@@ -1,6 +1,6 @@
 import { describeDifference } from '../domain/billing/ledger.ts';
 import { counted } from './counted.ts';
-import { consoleOutput, runOperatorCommand } from './operator-command.ts';
+import { consoleOutput, runPlainCommand } from './operator-command.ts';
 import type { Roots } from './roots.ts';
 
 const output = consoleOutput();
@@ -24,4 +24,4 @@ async function verify({ auditLedger }: Roots): Promise<number> {
   return differences.length === 0 && deadLetterJobs.count === 0 ? 0 : 1;
 }
 
-process.exitCode = await runOperatorCommand(process.env, output, verify);
+process.exitCode = await runPlainCommand('verify', process.argv.slice(2), output, verify);

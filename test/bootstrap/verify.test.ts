@@ -31,6 +31,15 @@ function runAt(program: string, databaseUrl: string) {
   });
 }
 
+it.each(['verify', 'redrive'])('%s says that it takes no argument, and does nothing then', async (name) => {
+  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: 'sqlite:/nowhere/barid.db' };
+  expect(await runProgram([`src/bootstrap/${name}.ts`, '--help'], env)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `usage: npm run ${name}\nIt takes no argument, and reads the configuration of the service.\n`,
+  });
+});
+
 it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until both are gone', {
   timeout: PROGRAMS_MS_MAX,
 }, async () => {

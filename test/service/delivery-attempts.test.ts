@@ -171,7 +171,7 @@ withReceiver(named('an open circuit'), () => {
 });
 
 withReceiver(named('the log'), () => {
-  it('the log has one line for a circuit that opens, and one for an event that is discarded', async () => {
+  it('the log has a line for a destination that begins to fail, for a circuit that opens, and for an event that is discarded', async () => {
     const logger = new RecordingLogger();
     const planted = new ContainerModule(({ rebind }) => {
       rebind(ports.logger).toConstantValue(logger);
@@ -190,6 +190,11 @@ withReceiver(named('the log'), () => {
     await service.settle();
     const told = logger.entries.filter(({ event }) => event.startsWith('webhook_'));
     expect(told).toEqual([
+      {
+        level: 'warn',
+        event: 'webhook_attempt_failed',
+        fields: { projectId, host, lastError: 'HTTP 410' },
+      },
       {
         level: 'warn',
         event: 'webhook_discarded',

@@ -21,6 +21,7 @@ export type LogEvent =
   | 'request_failed'
   | 'variable_unknown'
   | 'webhook_discarded'
+  | 'webhook_attempt_failed'
   | 'webhook_circuit_opened'
   | 'webhook_fetch_failed'
   | 'webhook_record_failed'

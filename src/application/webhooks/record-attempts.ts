@@ -1,5 +1,6 @@
 import { concernsReceiver, errorOf, isSuccess } from '../../domain/webhooks/attempt-result.ts';
 import {
+  beginsToFail,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
   countsForCircuit,
@@ -40,7 +41,7 @@ export interface FinishedDelivery extends Omit<FinishedAttempt, 'jitter'> {
 
 /** What the operator is told once it is committed. */
 interface Notice {
-  readonly event: 'webhook_discarded' | 'webhook_circuit_opened';
+  readonly event: 'webhook_attempt_failed' | 'webhook_discarded' | 'webhook_circuit_opened';
   readonly fields: LogFields;
 }
 
@@ -91,14 +92,18 @@ export class RecordAttempts {
     ]);
     const savedIds = new Set(saved.map(({ id }) => id));
     const counted = concerning.filter(({ event }) => savedIds.has(event.id));
-    const { openings, after } = recordForCircuits(breakers, counted);
+    const { firstFailures, openings, after } = recordForCircuits(breakers, counted);
     await Promise.all([
       stores.webhookEvents.save(promoted(saved, open, now)),
       stores.circuitBreakers.save(after, now),
     ]);
     const discarded = saved.filter(({ state }) => state === 'discarded');
     return {
-      notices: [...discarded.map(noticeOfDiscard), ...openings.map(noticeOfOpening)],
+      notices: [
+        ...firstFailures.map(noticeOfFailure),
+        ...discarded.map(noticeOfDiscard),
+        ...openings.map(noticeOfOpening),
+      ],
       opened: new Set(openings.map(({ attempt }) => attempt.job)),
     };
   }
@@ -114,15 +119,20 @@ function promoted(
   return attempted.flatMap((event) => promoteNext(event, byKey.get(event.orderingKey) ?? [], now));
 }
 
-/** The breakers that the attempts changed, and the attempts that opened one. */
+/** The breakers that the attempts changed, the attempts after which one begins to fail, and those that opened one. */
 function recordForCircuits(
   breakers: ReadonlyMap<string, CircuitBreaker>,
   attempts: readonly FinishedDelivery[],
-): { readonly after: ReadonlyMap<string, CircuitBreaker>; readonly openings: readonly Opening[] } {
+): {
+  readonly after: ReadonlyMap<string, CircuitBreaker>;
+  readonly firstFailures: readonly FinishedDelivery[];
+  readonly openings: readonly Opening[];
+} {
   const keys = new Map(
     [...new Set(attempts.map(({ job }) => job))].map((job) => [job, destinationKey(job.work)]),
   );
   const after = new Map<string, CircuitBreaker>();
+  const firstFailures: FinishedDelivery[] = [];
   const openings: Opening[] = [];
   for (const attempt of attempts) {
     const key = keys.get(attempt.job) as string;
@@ -130,16 +140,22 @@ function recordForCircuits(
     if (!countsForCircuit(before, attempt.event.kind)) continue;
     const recorded = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt);
     after.set(key, recorded);
+    if (!isSuccess(attempt.result) && beginsToFail(recorded)) firstFailures.push(attempt);
     const until = openedUntil(before, recorded);
     if (until !== null) openings.push({ attempt, until });
   }
-  return { after, openings };
+  return { after, firstFailures, openings };
 }
 
 /** The failed attempt that opened a circuit until that instant. */
 interface Opening {
   readonly attempt: FinishedDelivery;
   readonly until: number;
+}
+
+function noticeOfFailure({ event: { projectId, endpoint }, result }: FinishedDelivery): Notice {
+  const fields = { projectId, host: hostOf(endpoint), lastError: errorOf(result) };
+  return { event: 'webhook_attempt_failed', fields };
 }
 
 function noticeOfDiscard({ id, projectId, endpoint, attempts, lastError }: WebhookEvent): Notice {

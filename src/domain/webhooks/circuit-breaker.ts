@@ -101,9 +101,18 @@ export function openedUntil(before: CircuitBreaker, after: CircuitBreaker): numb
   return after.consecutiveOpens > before.consecutiveOpens ? after.openUntil : null;
 }
 
+/** Whether the last attempt of these was the first failure in five minutes. */
+export function beginsToFail({ failuresInRow, recent }: CircuitBreaker): boolean {
+  return failuresInRow === 1 && failedOf(recent) === 1;
+}
+
+function failedOf(recent: readonly Tally[]): number {
+  return recent.reduce((sum, { failed }) => sum + failed, 0);
+}
+
 function failsTooOften({ failuresInRow, recent }: CircuitBreaker): boolean {
   if (failuresInRow >= FAILURES_IN_ROW_MAX) return true;
-  const failed = recent.reduce((sum, tally) => sum + tally.failed, 0);
+  const failed = failedOf(recent);
   const attempts = recent.reduce((sum, tally) => sum + tally.failed + tally.succeeded, 0);
   return attempts >= FAILURE_PERCENT_ATTEMPTS_MIN && failed * 100 >= attempts * FAILURE_PERCENT_MAX;
 }

@@ -95,6 +95,20 @@ describe('RecordAttempts', () => {
     ]);
   });
 
+  it('RecordAttempts says once that a destination begins to fail, and why', async () => {
+    const events = Array.from({ length: 4 }, (_, number) => anEvent(number));
+    await store(...events);
+    await record(OK, ...events.slice(0, 2));
+    expect(logged('webhook_attempt_failed')).toEqual([]);
+    await record(BROKEN, ...events.slice(2));
+    expect(logged('webhook_attempt_failed')).toEqual([
+      {
+        level: 'warn',
+        fields: { projectId: PROJECT_ID, host: 'customer.example', lastError: 'HTTP 500' },
+      },
+    ]);
+  });
+
   it('RecordAttempts says until when it opened a circuit, and why', async () => {
     const events = Array.from({ length: 10 }, (_, number) => anEvent(number));
     await store(...events);

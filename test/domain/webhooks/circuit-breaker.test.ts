@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { WebhookKind } from '../../../src/domain/webhooks/attempt-result.ts';
 import {
   BREAKER_LIFETIME_MS,
+  beginsToFail,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
   circuitAt,
@@ -154,6 +155,17 @@ describe('a circuit breaker', () => {
     ['counts attempts of inbound events while it is open', having('----------'), 'inbound', true],
   ])('counts events of a kind or not: %s', (_what, breaker, kind, counts) => {
     expect(countsForCircuit(breaker, kind)).toBe(counts);
+  });
+
+  test.each<[what: string, CircuitBreaker, boolean]>([
+    ['at the first failure', having('-'), true],
+    ['at the first failure after successes', having('+++-'), true],
+    ['not after successes alone', having('++'), false],
+    ['not at the second failure', having('--'), false],
+    ['not at a failure within five minutes of another', having('-+-'), false],
+    ['at a failure five minutes after the last', having('+-', 6 * MINUTE_MS, having('-')), true],
+  ])('a destination begins to fail: %s', (_what, breaker, begins) => {
+    expect(beginsToFail(breaker)).toBe(begins);
   });
 
   it('stores a circuit breaker for longer than it may be open', () => {
