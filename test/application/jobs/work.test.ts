@@ -25,6 +25,7 @@ test.each<[string, unknown]>([
   ['an unknown kind', { ...START, kind: 'start' }],
   ['a text that is missing', { kind: 'start-attempt', attemptNumber: 1 }],
   ['a text that is empty', { ...START, smsId: '' }],
+  ['an id with a slash', { ...START, smsId: 'sms-1/start/0' }],
   ['a text with a NUL', { ...START, smsId: 'sms-\u00001' }],
   ['a text with half a surrogate pair', { ...DELIVER, projectId: 'p\ud800' }],
   ['a text that is a number', { ...START, smsId: 1 }],
