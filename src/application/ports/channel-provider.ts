@@ -62,9 +62,8 @@ export interface ChannelProvider {
   /**
    * Submits each message once and resolves with one result per message, in the same order. Never rejects: a message whose
    * fate is not clear is `unknown`, one the provider did not take is `rejected`. An accepted message has at least one id, and
-   * no id is given to two messages of a channel, a restart or another
-   * process in between or not. A result that takes longer than `SUBMIT_TIMEOUT_MS` counts as `unknown`
-   * until it comes.
+   * no id is given to two messages of a channel, not even after a restart or by another process. A result that takes longer
+   * than `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
    */
   submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;
   /** Known without asking the other side. */
