@@ -9,8 +9,11 @@ const OPEN_TIMEOUT_MS = 5_000;
 /** A checkpoint that takes no longer leaves little to the next one. */
 const CAUGHT_UP_MS = 30;
 const CATCH_UP_ATTEMPTS_MAX = 10;
-/** A log that grows beyond this is truncated before its time. */
-const LOG_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * A log that grows beyond this is truncated before its time. The file system takes some 0.4 ms a MiB to truncate a file, and
+ * requests wait for that.
+ */
+const LOG_BYTES_MAX = 24 * 1024 * 1024;
 /** A connection that has committed nothing for so long has nothing to do: then this thread truncates its log. */
 const IDLE_MS = 1_000;
 /** A truncation that waits for a reader gives up soon, and is tried again. */

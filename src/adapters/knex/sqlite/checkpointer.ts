@@ -36,7 +36,7 @@ export class Checkpointer {
     this.#thread.unref();
   }
 
-  /** Empties the log when that is due. Outside of transactions only. Under load it takes up to 100 ms, most of them a sync. */
+  /** Empties the log when that is due. Outside of transactions only. It takes some 10 ms of the event loop. */
   truncateIfDue(database: Sqlite.Database): void {
     if (Atomics.load(this.#shared, TRUNCATION) !== DUE) return;
     const isDone = truncate(database);
