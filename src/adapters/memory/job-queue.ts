@@ -7,7 +7,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 export const MEMORY_QUEUE_JOBS_MAX = 1_000;
 
 /** Jobs in one batch: one transaction's worth. */
-export const MEMORY_BATCH_JOBS_MAX = 500;
+export const MEMORY_BATCH_JOBS_MAX = 250;
 
 export interface MemoryJobQueueOptions {
   readonly logger: Logger;

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { Checkpointer } from '../../../src/adapters/knex/sqlite/checkpointer.ts';
+import { isBusy } from '../../../src/adapters/knex/sqlite/sqlite-pragmas.ts';
 import { until } from '../../support/until.ts';
 
 /** Locks the file against every other connection, says so, and releases it when it is told to. */
@@ -37,19 +38,42 @@ it('the checkpointer waits until it can open a file that another connection has 
   rmSync(folder, { recursive: true });
 });
 
+/** Some thousand commits more than a log of 24 MiB holds. */
+const LOG_BYTES_TOO_MANY = 128 * 1024 * 1024;
+const ROW_BYTES = 3 * 1024;
+const HEADER_BYTES = 32;
+const HOUR_MS = 3_600_000;
+
 /** A file with a log, as the connection that writes has it open. */
-function openFile() {
+function openFile({ truncateIntervalMs = 1 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'barid-checkpointer-'));
   const filename = join(folder, 'barid.db');
-  const database = new Sqlite(filename);
+  const database = new Sqlite(filename, { timeout: 0 });
   database.pragma('journal_mode = wal');
   database.pragma('wal_autocheckpoint = 0');
+  database.pragma('synchronous = FULL');
   database.exec('CREATE TABLE places (name text)');
-  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1 });
+  const insert = database.prepare('INSERT INTO places VALUES (?)');
+  const checkpointer = new Checkpointer({ filename, truncateIntervalMs });
   return {
     database,
     checkpointer,
-    write: () => database.exec("INSERT INTO places VALUES ('Basra')"),
+    /** How often the log was begun anew, which is in its header. */
+    logGeneration(): number {
+      const header = Buffer.alloc(HEADER_BYTES);
+      const log = openSync(`${filename}-wal`, 'r');
+      readSync(log, header);
+      closeSync(log);
+      return header.readUInt32BE(12);
+    },
+    /** As a unit of work does: one that finds the file locked begins again. */
+    write(): void {
+      try {
+        insert.run('x'.repeat(ROW_BYTES));
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+      }
+    },
     logBytes: () => statSync(`${filename}-wal`).size,
     version: () => database.pragma('data_version', { simple: true }),
     async close() {
@@ -70,6 +94,20 @@ it('a connection that writes empties its log itself, and finds its file unchange
   });
   file.write();
   expect(file.logBytes()).toBeGreaterThan(0);
+  expect(file.version()).toBe(version);
+  await file.close();
+});
+
+it('the log of a connection that writes without a pause is written over, and does not grow for ever', async () => {
+  const file = openFile({ truncateIntervalMs: HOUR_MS });
+  file.write();
+  const version = file.version();
+  const generation = file.logGeneration();
+  while (file.logGeneration() === generation && file.logBytes() < LOG_BYTES_TOO_MANY) {
+    file.write();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  expect(file.logGeneration()).toBeGreaterThan(generation);
   expect(file.version()).toBe(version);
   await file.close();
 });

@@ -10,10 +10,11 @@ const OPEN_TIMEOUT_MS = 5_000;
 const CAUGHT_UP_MS = 30;
 const CATCH_UP_ATTEMPTS_MAX = 10;
 /**
- * A log that grows beyond this is truncated before its time. The file system takes some 0.4 ms a MiB to truncate a file, and
- * requests wait for that.
+ * From this much content on, everything in the log is moved: then the next commit writes over what is there, and the file grows no
+ * further. A file that grows takes half as long again to sync, and a large one long to truncate: some 0.4 ms a MiB.
  */
-const LOG_BYTES_MAX = 24 * 1024 * 1024;
+const CONTENT_BYTES_MAX = 24 * 1024 * 1024;
+const FRAME_HEADER_BYTES = 24;
 /** A connection that has committed nothing for so long has nothing to do: then this thread truncates its log. */
 const IDLE_MS = 1_000;
 /** A truncation that waits for a reader gives up soon, and is tried again. */
@@ -31,7 +32,10 @@ const { filename, truncateIntervalMs, shared } = workerData;
 const database = new Sqlite(filename, { timeout: OPEN_TIMEOUT_MS });
 database.pragma('synchronous = FULL');
 database.pragma(`busy_timeout = ${TRUNCATE_TIMEOUT_MS}`);
+const frameBytes = FRAME_HEADER_BYTES + Number(database.pragma('page_size', { simple: true }));
 
+/** As the last checkpoint found it. */
+let contentBytes = 0;
 let truncateAt = performance.now() + truncateIntervalMs;
 let dueSince = 0;
 while (Atomics.wait(shared, STOPPING, 0, INTERVAL_MS) === 'timed-out') {
@@ -47,12 +51,11 @@ while (Atomics.wait(shared, STOPPING, 0, INTERVAL_MS) === 'timed-out') {
   Atomics.store(shared, TRUNCATION, NONE);
   // What a reader still needs stays in the log, and no truncation could end before that reader.
   if (!checkpoint('PASSIVE')) continue;
-  const bytes = logBytes();
-  const isDue = performance.now() >= truncateAt || bytes > LOG_BYTES_MAX;
-  if (bytes === 0 || !isDue) continue;
+  const isTruncationDue = performance.now() >= truncateAt && fileBytes() > 0;
+  if (!isTruncationDue && contentBytes <= CONTENT_BYTES_MAX) continue;
   catchUp();
   // Writers wait by timer meanwhile. It syncs the file, which a checkpoint beside commits does not.
-  if (!checkpoint('FULL')) continue;
+  if (!checkpoint('FULL') || !isTruncationDue) continue;
   dueSince = performance.now();
   Atomics.store(shared, TRUNCATION, DUE);
 }
@@ -61,7 +64,7 @@ checkpoint('TRUNCATE');
 database.close();
 
 /**
- * Nobody can write while a truncation moves what was committed since the checkpoint before: quicker and quicker checkpoints
+ * Nobody can write while a full checkpoint moves what was committed since the checkpoint before: quicker and quicker checkpoints
  * leave it little.
  */
 function catchUp() {
@@ -82,6 +85,7 @@ function checkpoint(mode) {
     const [result] = /** @type {{ busy: number, log: number, checkpointed: number }[]} */ (
       database.pragma(`wal_checkpoint(${mode})`)
     );
+    contentBytes = (result?.log ?? 0) * frameBytes;
     return result?.busy === 0 && result.log === result.checkpointed;
   } catch {
     // A busy or full disk: the log still holds everything, and the next checkpoint tries again.
@@ -89,6 +93,6 @@ function checkpoint(mode) {
   }
 }
 
-function logBytes() {
+function fileBytes() {
   return statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -15,6 +15,7 @@ import type {
 import type { Checkpointer } from './checkpointer.ts';
 import { rowReader, rowWriter } from './row-codec.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 /** Gives rows as lists, which `readRow` makes into objects: together half of what the driver takes for that. */
 interface Prepared {
@@ -39,6 +40,7 @@ export class SqliteConnection implements Connection {
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #recentSends: SqliteRecentSends;
+  readonly #turnBudget = new TurnBudget();
   #durability: Durability = 'full';
 
   constructor(database: Sqlite.Database, checkpointer: Checkpointer | null) {
@@ -49,6 +51,7 @@ export class SqliteConnection implements Connection {
 
   /** Takes the write lock at once, or fails: what a transaction reads is not outdated when it writes. */
   async begin(durability: Durability): Promise<void> {
+    await this.#turnBudget.begin();
     this.#setDurability(durability);
     this.#run('BEGIN IMMEDIATE');
     this.#recentSends.follow();
