@@ -1,4 +1,5 @@
 import { Batcher } from '../batcher.ts';
+import { IdleGate } from '../idle-gate.ts';
 import type { SubmissionReceipt } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -25,6 +26,8 @@ type Item =
 export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #batcher: Batcher<Item, null>;
+  /** Counts submit results that are not committed yet. */
+  readonly #uncommitted = new IdleGate();
 
   constructor(ports: ApplyPorts) {
     this.#ports = ports;
@@ -32,8 +35,18 @@ export class ApplyMessageEvents {
   }
 
   /** Resolves when the submit results are committed, together with the receipts that came before them. */
-  submitted(attempts: readonly SubmittedAttempt[]): Promise<void> {
-    return this.#batcher.submitAll(attempts.map((attempt) => ({ kind: 'submitted', attempt })));
+  async submitted(attempts: readonly SubmittedAttempt[]): Promise<void> {
+    this.#uncommitted.begin(attempts.length);
+    try {
+      await this.#batcher.submitAll(attempts.map((attempt) => ({ kind: 'submitted', attempt })));
+    } finally {
+      this.#uncommitted.end(attempts.length);
+    }
+  }
+
+  /** Resolves when no submit result waits for its commit. */
+  submittedCommitted(): Promise<void> {
+    return this.#uncommitted.idle();
   }
 
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */

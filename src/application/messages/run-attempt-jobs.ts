@@ -3,11 +3,13 @@ import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { AdvanceMessages } from './advance-messages.ts';
+import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
 
 interface AttemptJobPorts {
   readonly unitOfWork: UnitOfWork;
   readonly advanceMessages: AdvanceMessages;
+  readonly applyMessageEvents: ApplyMessageEvents;
   readonly submitAttempts: SubmitAttempts;
   readonly background: BackgroundWork;
 }
@@ -22,10 +24,12 @@ export class RunAttemptJobs {
 
   /**
    * Commits the removal of the jobs and their effect in one transaction. The submissions that follow go on in the
-   * background. Rejects when nothing was committed.
+   * background. Rejects when nothing was committed. Waits for the results of earlier submissions first, once they are there:
+   * attempts that start faster than results are committed would count as in flight for longer than they are.
    */
   async execute(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
-    const { unitOfWork, advanceMessages, submitAttempts, background } = this.#ports;
+    const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, background } = this.#ports;
+    await applyMessageEvents.submittedCommitted();
     const pending = await unitOfWork.run((stores) => advanceMessages.execute(stores, [], jobs));
     if (pending.length > 0) background.start(() => submitAttempts.execute(pending));
   }

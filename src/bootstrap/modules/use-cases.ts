@@ -122,6 +122,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, RunAttemptJobs, {
     unitOfWork,
     advanceMessages: AdvanceMessages,
+    applyMessageEvents: ApplyMessageEvents,
     submitAttempts: SubmitAttempts,
     background: BackgroundWork,
   });
