@@ -4,40 +4,44 @@
  */
 export const POLLING_DELAY_MS = 50;
 
-/** While requests leave no time the delay grows up to this: requests come first, and due work waits in its rows. */
-export const YIELDING_DELAY_MS_MAX = 400;
-const YIELDING_GROWTH = 2;
+/** While requests leave no time a poll is put off so often at most: requests come first, and due work waits in its rows. */
+export const YIELDS_MAX = 6;
 
 /** Above this share of busy time the process counts as having none to spare. */
 const SATURATED_SHARE = 0.9;
 
-/** From this many signals between two polls on, they come from requests: the work itself signals once per batch. */
+/** So many signals since the poll before come from requests: the work itself signals a few times per poll. */
 const REQUEST_SIGNALS_MIN = 41;
 
 /** How busy the process was since the last call, as a share from 0 to 1. */
 export type BusyShare = () => number;
 
-/** Decides how long to wait before the next poll, so that work and requests share one process. */
+/** Decides when to poll, so that work and requests share one process. */
 export class AdaptivePolling {
   readonly #busyShare: BusyShare;
-  #yieldingMs = POLLING_DELAY_MS;
+  #yields = 0;
 
   constructor(busyShare: BusyShare = eventLoopShare()) {
     this.#busyShare = busyShare;
   }
 
-  /** Milliseconds until the next poll; 0 polls again at once. */
-  nextDelay(poll: {
-    readonly foundWork: boolean;
-    readonly hasMore: boolean;
-    readonly signals: number;
-  }): number {
-    const isSaturated = this.#busyShare() > SATURATED_SHARE && poll.signals >= REQUEST_SIGNALS_MIN;
-    this.#yieldingMs = isSaturated
-      ? Math.min(YIELDING_DELAY_MS_MAX, this.#yieldingMs * YIELDING_GROWTH)
-      : POLLING_DELAY_MS;
-    if (!poll.foundWork) return 0;
-    return poll.hasMore && !isSaturated ? 0 : this.#yieldingMs;
+  /** Milliseconds until the poll after this one; 0 polls again at once. */
+  nextDelay(poll: { readonly foundWork: boolean; readonly hasMore: boolean }): number {
+    return poll.foundWork && !poll.hasMore ? POLLING_DELAY_MS : 0;
+  }
+
+  /**
+   * Whether the poll that is due now is put off by another `POLLING_DELAY_MS`, because requests leave no time for it. `signals`
+   * is how many there were since the poll before.
+   */
+  yields(signals: number): boolean {
+    const isSaturated = this.#busyShare() > SATURATED_SHARE && signals >= REQUEST_SIGNALS_MIN;
+    if (!isSaturated || this.#yields === YIELDS_MAX) {
+      this.#yields = 0;
+      return false;
+    }
+    this.#yields += 1;
+    return true;
   }
 }
 

@@ -2,7 +2,7 @@ import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timer
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEventSource } from '../../application/ports/provider-events.ts';
-import { AdaptivePolling } from './adaptive-polling.ts';
+import { AdaptivePolling, POLLING_DELAY_MS } from './adaptive-polling.ts';
 import type { LocalWakeSignal } from './local-wake-signal.ts';
 
 /** How late the loop may notice work that came due by the clock alone. */
@@ -19,8 +19,7 @@ interface WorkLoopOptions {
 
 /**
  * Relays due jobs and records the events of providers inside the process: at once when woken, and every `POLL_MS` for
- * work that came due by the clock. One poll at a time; a wake during a poll causes another, after the delay that
- * `AdaptivePolling` asks for.
+ * work that came due by the clock. One poll at a time; a wake during a poll causes another, when `AdaptivePolling` has it.
  */
 export class WorkLoop {
   readonly #options: WorkLoopOptions;
@@ -53,6 +52,10 @@ export class WorkLoop {
     this.#wakes += 1;
     this.#scheduled = new Promise((resolve) => {
       const poll = () => {
+        if (this.#options.polls && this.#polling.yields(this.#signals)) {
+          setTimeout(poll, POLLING_DELAY_MS);
+          return;
+        }
         this.#pollNext();
         resolve();
       };
@@ -106,7 +109,7 @@ export class WorkLoop {
   /** With a clock that is moved by hand nothing may wait for time to pass. */
   #setDelay(foundWork: boolean, hasMore: boolean): void {
     if (!this.#options.polls) return;
-    this.#delayMs = this.#polling.nextDelay({ foundWork, hasMore, signals: this.#signals });
+    this.#delayMs = this.#polling.nextDelay({ foundWork, hasMore });
     this.#signals = 0;
   }
 }

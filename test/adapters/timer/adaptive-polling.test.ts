@@ -2,43 +2,55 @@ import { expect, it } from 'vitest';
 import {
   AdaptivePolling,
   POLLING_DELAY_MS,
-  YIELDING_DELAY_MS_MAX,
+  YIELDS_MAX,
 } from '../../../src/adapters/timer/adaptive-polling.ts';
 
-const REQUESTS = 500;
-const NO_REQUESTS = 5;
+const REQUESTS = 41;
+const NO_REQUESTS = 40;
 
 function pollingAt(share: number) {
   let busy = share;
   const polling = new AdaptivePolling(() => busy);
-  const nextDelay = (signals: number, hasMore = false, foundWork = true) =>
-    polling.nextDelay({ foundWork, hasMore, signals });
-  return { nextDelay, become: (next: number) => (busy = next) };
+  return { polling, become: (next: number) => (busy = next) };
 }
 
 it('adaptive polling does not delay the next poll after one that found no work', () => {
-  expect(pollingAt(0.2).nextDelay(NO_REQUESTS, false, false)).toBe(0);
+  const { polling } = pollingAt(0.2);
+  expect(polling.nextDelay({ foundWork: false, hasMore: false })).toBe(0);
 });
 
-it('adaptive polling delays the next poll after work, but not while more is due and the process has time', () => {
-  const { nextDelay } = pollingAt(0.5);
-  expect(nextDelay(REQUESTS)).toBe(POLLING_DELAY_MS);
-  expect(nextDelay(REQUESTS, true)).toBe(0);
+it('adaptive polling delays the next poll after work, but not while more is due', () => {
+  const { polling } = pollingAt(0.5);
+  expect(polling.nextDelay({ foundWork: true, hasMore: false })).toBe(POLLING_DELAY_MS);
+  expect(polling.nextDelay({ foundWork: true, hasMore: true })).toBe(0);
 });
 
-it('adaptive polling does not delay while the backlog alone keeps the process busy', () => {
-  expect(pollingAt(1).nextDelay(NO_REQUESTS, true)).toBe(0);
+it('adaptive polling does not yield while the process has time, or the backlog alone keeps it busy', () => {
+  expect(pollingAt(0.9).polling.yields(REQUESTS)).toBe(false);
+  expect(pollingAt(1).polling.yields(NO_REQUESTS)).toBe(false);
 });
 
-it('adaptive polling doubles its delay up to a bound while requests leave no time, and resets it at once', () => {
-  const { nextDelay, become } = pollingAt(0.95);
-  expect([
-    nextDelay(REQUESTS, true),
-    nextDelay(REQUESTS, true),
-    nextDelay(REQUESTS, true),
-    nextDelay(REQUESTS, true),
-  ]).toEqual([100, 200, 400, 400]);
-  expect(YIELDING_DELAY_MS_MAX).toBe(400);
-  become(0.6);
-  expect(nextDelay(REQUESTS)).toBe(50);
+it('adaptive polling yields to requests that leave no time, six times in a row and then polls', () => {
+  const { polling } = pollingAt(0.91);
+  const yields = () => polling.yields(REQUESTS);
+  const row = [true, true, true, true, true, true, false];
+  expect(YIELDS_MAX).toBe(6);
+  expect(Array.from({ length: 14 }, yields)).toEqual([...row, ...row]);
+});
+
+it('adaptive polling polls as soon as requests leave time, and may yield as often again', () => {
+  const { polling, become } = pollingAt(1);
+  expect(polling.yields(REQUESTS)).toBe(true);
+  become(0.5);
+  expect(polling.yields(REQUESTS)).toBe(false);
+  become(1);
+  expect(Array.from({ length: 7 }, () => polling.yields(REQUESTS))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
 });
