@@ -5,7 +5,7 @@
 export const POLLING_DELAY_MS = 50;
 
 /** While requests leave no time a poll is put off so often at most: requests come first, and due work waits in its rows. */
-export const YIELDS_MAX = 6;
+export const YIELDS_MAX = 4;
 
 /** Above this share of busy time the process counts as having none to spare. */
 const SATURATED_SHARE = 0.9;
