@@ -4,8 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { type Child, type Handlers, startChild } from '../../test/support/child-process.ts';
 
 export type ServerName =
+  | 'arrivals-receiver'
+  | 'attacker'
   | 'bare-pool'
   | 'lean-express'
+  | 'neighbour-service'
   | 'receiver'
   | 'service'
   | 'stock-express'

@@ -1,0 +1,26 @@
+import { readSeed } from '../../src/bootstrap/seed-file.ts';
+import { serve } from '../../test/support/child-process.ts';
+import { startLoadService } from '../../test/support/load-service.ts';
+import { NEIGHBOUR, neighbourSeed } from '../neighbours/seed.ts';
+
+/** The service with two projects, which notes when it first tries a message of the second one. */
+const seed = neighbourSeed();
+const neighbourId = readSeed(seed).projects.find(({ project }) => project.name === NEIGHBOUR.name)?.project
+  .id;
+const triedAt: Record<string, number> = {};
+
+const { service, port } = await startLoadService({
+  seed,
+  onSubmission: ({ projectId, smsId }) => {
+    if (projectId === neighbourId) triedAt[smsId] ??= Date.now();
+  },
+});
+
+const handlers = {
+  /** When each message of the neighbour was first submitted, in milliseconds since 1970, by smsId. */
+  triedAt: (): Readonly<Record<string, number>> => triedAt,
+};
+export type NeighbourServiceHandlers = typeof handlers;
+
+serve(port, handlers);
+process.on('SIGTERM', () => service.stop().then(() => process.disconnect()));
