@@ -8,10 +8,10 @@ import { load, postTo, smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
 
-/** Does what other projects and strangers may do to a service. It listens as a receiver that never responds. */
+/** Does what other projects and callers without a key may do to a service. It listens as a receiver that never responds. */
 const { RECEIVER_KEY = '', RECEIVER_CERT = '' } = process.env;
 const STORM_CONNECTIONS = 64;
-const STRANGER_CONNECTIONS = 100;
+const MADE_UP_KEY_CONNECTIONS = 100;
 const ENDLESS_BODIES = 4_100;
 const IDLE_CONNECTIONS = 10_000;
 /** So many connections are opened at a time. */
@@ -29,7 +29,7 @@ const handlers = {
   hangingReceivers: (target: Target): Promise<number> =>
     requests(target, STORM_CONNECTIONS, failingRequest()),
   madeUpKeys: (target: Target): Promise<number> =>
-    requests(target, STRANGER_CONNECTIONS, () => madeUpKeyRequest()),
+    requests(target, MADE_UP_KEY_CONNECTIONS, () => madeUpKeyRequest()),
   endlessBodies: (target: Target): Promise<number> => {
     const head = postTo('/sms', LOAD_API_KEY)('x'.repeat(1_000)).subarray(0, -1_000);
     return connections(target, ENDLESS_BODIES, head);
