@@ -262,6 +262,16 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await run(({ jobs }) => jobs.complete(alive))).toEqual(alive);
     });
 
+    it('the job store hands back only what has one of the priorities, when some are named', async () => {
+      await run(({ jobs }) =>
+        jobs.add([...jobsOf('p1', 'text', ['a'], NOW - 1), ...jobsOf('p1', 'webhook', ['w'], NOW - 1)]),
+      );
+      await run(({ jobs }) => jobs.lease({ now: NOW, until: NOW + LEASE_MS, limit: 2, workerId: 'worker' }));
+      const lost = { workerIds: ['worker'], now: NOW, until: NOW + LEASE_MS };
+      expect(await run(({ jobs }) => jobs.handBack({ ...lost, priorities: ['code', 'text'] }))).toBe(1);
+      expect(idsOf(await lease(NOW))).toEqual(['a']);
+    });
+
     it('the job store hands back nothing that another worker renewed, and what was renewed stays leased', async () => {
       await run(({ jobs }) => jobs.add([job('a', NOW)]));
       const held = await run(({ jobs }) =>

@@ -1,9 +1,11 @@
+import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
 import type { LastServed } from '../ports/job-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageUnavailable } from '../storage-unavailable.ts';
 import { LEASE_MS, type LeasedJob } from './job.ts';
 import { parseWork } from './job-kinds.ts';
 
@@ -18,10 +20,16 @@ interface RelayPorts {
   readonly workerId: string;
 }
 
-/** Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. */
+/**
+ * Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. When the queue
+ * or the database was away, leased jobs may have been lost or given up: those of messages are due again as soon as both are back.
+ * The others come twice then, and the fencing token lets them be done once. Webhooks wait until their leases end: an attempt of
+ * theirs may be in flight.
+ */
 export class RelayJobs {
   readonly #ports: RelayPorts;
   readonly #lastServed: LastServed = new Map();
+  #mayHaveLost = false;
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -32,10 +40,22 @@ export class RelayJobs {
    * this version does not know is dead-lettered.
    */
   async execute(): Promise<number> {
+    try {
+      return await this.#relay();
+    } catch (error) {
+      if (error instanceof StorageUnavailable) this.#mayHaveLost = true;
+      throw error;
+    }
+  }
+
+  async #relay(): Promise<number> {
     const { unitOfWork, jobQueue, clock, workerId } = this.#ports;
+    const isQueueAway = jobQueue.unavailableReason() !== null;
+    if (isQueueAway) this.#mayHaveLost = true;
     const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.availableCapacity());
     if (limit <= 0) return 0;
     const now = clock.now();
+    if (this.#mayHaveLost && !isQueueAway) await this.#handBack(now);
     const { leased, deadLettered } = await unitOfWork.run(async (stores) => {
       const jobs = await stores.jobs.lease({
         now,
@@ -52,6 +72,14 @@ export class RelayJobs {
     const known = leased.filter((job) => !deadLettered.includes(job));
     if (known.length > 0) await jobQueue.publish(known);
     return leased.length;
+  }
+
+  async #handBack(now: number): Promise<void> {
+    const { unitOfWork, logger, workerId } = this.#ports;
+    const lost = { workerIds: [workerId], now, until: now + LEASE_MS, priorities: MESSAGE_PRIORITIES };
+    const jobs = await unitOfWork.run((stores) => stores.jobs.handBack(lost), 'eventual');
+    this.#mayHaveLost = false;
+    if (jobs > 0) logger.warn('jobs_handed_back', { jobs });
   }
 }
 

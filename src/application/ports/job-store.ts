@@ -52,14 +52,15 @@ export interface JobStore {
     workerId: string,
   ): Promise<readonly Held[]>;
   /**
-   * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone. Leases
+   * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone, or whose queue lost them. Leases
    * that end after `until` stay, so that the cost does not grow with the jobs that are scheduled for later. A worker that
-   * comes back may complete or renew such a job as long as nobody leased it anew.
+   * comes back may complete or renew such a job as long as nobody leased it anew. Of every priority unless some are named.
    */
   handBack(request: {
     readonly workerIds: readonly string[];
     readonly now: number;
     readonly until: number;
+    readonly priorities?: readonly JobPriority[];
   }): Promise<number>;
   /** Removes jobs whatever their lease; ids that do not exist are fine. */
   remove(ids: readonly string[]): Promise<void>;

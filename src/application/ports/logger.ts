@@ -11,6 +11,7 @@ export type LogEvent =
   | 'channel_submit_timed_out'
   | 'job_dead_lettered'
   | 'job_failed'
+  | 'jobs_handed_back'
   | 'jobs_taken_over'
   | 'queue_batch_failed'
   | 'queue_cancelled'

@@ -2,6 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
+import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
@@ -59,9 +62,11 @@ describe('RelayJobs', () => {
   let world: ApplicationWorld;
   let published: string[][];
   let capacity: number;
+  let unavailable: string | null;
 
   beforeEach(async () => {
     published = [];
+    unavailable = null;
     world = await openApplication();
     await world.unitOfWork.run(({ jobs }) =>
       jobs.add(
@@ -73,14 +78,15 @@ describe('RelayJobs', () => {
   afterEach(() => world.close());
 
   const relay = () => relaying().execute();
-  const relaying = () =>
+  const relaying = (unitOfWork: UnitOfWork = world.unitOfWork) =>
     new RelayJobs({
-      unitOfWork: world.unitOfWork,
+      unitOfWork,
       clock: world.clock,
       logger: world.logger,
       workerId: 'worker',
       jobQueue: {
         availableCapacity: async () => capacity,
+        unavailableReason: () => unavailable,
         publish: async (jobs: readonly LeasedJob[]) => void published.push(jobs.map(({ id }) => id)),
       } as never,
     });
@@ -122,6 +128,75 @@ describe('RelayJobs', () => {
     expect(await relay()).toBe(0);
     capacity = 5;
     expect(await relay()).toBe(3);
+  });
+
+  it('RelayJobs leases the jobs of messages again once a queue is back that was away, and no webhook', async () => {
+    const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW);
+    await world.unitOfWork.run(({ jobs }) => jobs.add([webhook]));
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    const relayJobs = relaying();
+    expect(await relayJobs.execute()).toBe(4);
+    [unavailable, capacity] = ['away', 0];
+    expect(await relayJobs.execute()).toBe(0);
+    [unavailable, capacity] = [null, 5];
+    expect(await relayJobs.execute()).toBe(3);
+    expect(published[1]).toEqual([1, 2, 3].map((number) => `${anSmsId(number)}/start/0`));
+    expect(world.logger.entries).toEqual([{ level: 'warn', event: 'jobs_handed_back', fields: { jobs: 3 } }]);
+    expect(await relayJobs.execute()).toBe(0);
+  });
+
+  it('RelayJobs hands back nothing, and logs nothing, when the queue had no job', async () => {
+    capacity = 5;
+    const relayJobs = relaying();
+    unavailable = 'away';
+    expect(await relayJobs.execute()).toBe(0);
+    unavailable = null;
+    expect(await relayJobs.execute()).toBe(0);
+    expect(world.logger.entries).toEqual([]);
+  });
+
+  /** Fails with this error as long as there is one. */
+  function failingUnitOfWork() {
+    const failure: { error: Error | null } = { error: null };
+    const unitOfWork: UnitOfWork = {
+      run: (work, durability) =>
+        failure.error === null ? world.unitOfWork.run(work, durability) : Promise.reject(failure.error),
+      read: (work) => world.unitOfWork.read(work),
+      ping: () => world.unitOfWork.ping(),
+    };
+    return { failure, unitOfWork };
+  }
+
+  it('RelayJobs hands back what the queue may have lost although that fails at first', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    const { failure, unitOfWork } = failingUnitOfWork();
+    const relayJobs = relaying(unitOfWork);
+    await relayJobs.execute();
+    unavailable = 'away';
+    await relayJobs.execute();
+    unavailable = null;
+    failure.error = new Error('broken');
+    await expect(relayJobs.execute()).rejects.toThrow('broken');
+    failure.error = null;
+    expect(await relayJobs.execute()).toBe(3);
+  });
+
+  it.each([
+    ['leases the jobs of messages again once the database is back', new StorageUnavailable(null), 3],
+    ['leases nothing again after a failure with the database there', new Error('broken'), 0],
+  ])('RelayJobs that could not reach the stores %s', async (_, error, leased) => {
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    const { failure, unitOfWork } = failingUnitOfWork();
+    const relayJobs = relaying(unitOfWork);
+    expect(await relayJobs.execute()).toBe(3);
+    failure.error = error;
+    await expect(relayJobs.execute()).rejects.toBe(error);
+    failure.error = null;
+    expect(await relayJobs.execute()).toBe(leased);
+    expect(await relayJobs.execute()).toBe(0);
   });
 
   it('RelayJobs leases a job again only when its lease has ended', async () => {

@@ -278,11 +278,17 @@ export class SqlJobStore implements JobStore {
     return held;
   }
 
-  async handBack({ workerIds, now, until }: Parameters<JobStore['handBack']>[0]): Promise<number> {
+  async handBack({
+    workerIds,
+    now,
+    until,
+    priorities = JOB_PRIORITIES,
+  }: Parameters<JobStore['handBack']>[0]): Promise<number> {
+    const ranks = priorities.map((priority) => RANKS[priority]);
     return this.#session.execute(
       `UPDATE jobs SET due_at = ?, leased_by = NULL WHERE id IN (
          SELECT id FROM jobs
-         WHERE is_available = 0 AND priority IN (${Object.values(RANKS)}) AND due_at > ? AND due_at <= ?
+         WHERE is_available = 0 AND priority IN (${ranks}) AND due_at > ? AND due_at <= ?
            AND leased_by = ANY(?)
          ORDER BY id FOR UPDATE SKIP LOCKED)`,
       [now, now, until, workerIds],
