@@ -1,5 +1,5 @@
 /**
- * Counts what is in flight, and lets others wait until nothing is. The one way to wait for idleness: use it instead of a
+ * Counts what is in flight, and lets others wait until nothing is, or little. The one way to wait for that: use it instead of a
  * counter and a list of resolvers.
  */
 export class IdleGate {
@@ -18,12 +18,17 @@ export class IdleGate {
   /** Counts `count` less in flight. */
   end(count = 1): void {
     this.#inFlight -= count;
-    if (!this.isIdle) return;
+    // A caller that is woken early finds too much in flight, and waits again.
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Resolves when nothing is in flight; what begins before the caller runs again is waited for too. */
-  async idle(): Promise<void> {
-    while (!this.isIdle) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  idle(): Promise<void> {
+    return this.atMost(0);
+  }
+
+  /** Resolves when no more than `count` are in flight, as `idle` does. */
+  async atMost(count: number): Promise<void> {
+    while (this.#inFlight > count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }

@@ -39,3 +39,18 @@ it('an idle gate keeps a waiter when something begins as the last one ends', asy
   gate.end();
   await idle;
 });
+
+it('an idle gate lets a caller go on as soon as no more are in flight than it can bear', async () => {
+  const gate = new IdleGate();
+  gate.begin(4);
+  let isResolved = false;
+  const few = gate.atMost(2).then(() => {
+    isResolved = true;
+  });
+  gate.end();
+  await nextTurn();
+  expect(isResolved).toBe(false);
+  gate.end();
+  await few;
+  await gate.atMost(2);
+});

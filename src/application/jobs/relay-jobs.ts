@@ -21,15 +21,15 @@ interface RelayPorts {
 }
 
 /**
- * Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. When the queue
- * or the database was away, leased jobs may have been lost or given up: those of messages are due again as soon as both are back.
- * The others come twice then, and the fencing token lets them be done once. Webhooks wait until their leases end: an attempt of
- * theirs may be in flight.
+ * Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. After an
+ * outage of the queue or the database, the jobs of messages that this worker had leased are due again, once the queue has capacity. A
+ * job that was not lost is published twice then, and the fencing token lets it be done once. Webhooks wait until their leases
+ * end: an attempt of theirs may be in flight.
  */
 export class RelayJobs {
   readonly #ports: RelayPorts;
   readonly #lastServed: LastServed = new Map();
-  #mayHaveLost = false;
+  #mayHaveLostJobs = false;
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -43,19 +43,18 @@ export class RelayJobs {
     try {
       return await this.#relay();
     } catch (error) {
-      if (error instanceof StorageUnavailable) this.#mayHaveLost = true;
+      if (error instanceof StorageUnavailable) this.#mayHaveLostJobs = true;
       throw error;
     }
   }
 
   async #relay(): Promise<number> {
     const { unitOfWork, jobQueue, clock, workerId } = this.#ports;
-    const isQueueAway = jobQueue.unavailableReason() !== null;
-    if (isQueueAway) this.#mayHaveLost = true;
     const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.availableCapacity());
+    if (jobQueue.unavailableReason() !== null) this.#mayHaveLostJobs = true;
     if (limit <= 0) return 0;
     const now = clock.now();
-    if (this.#mayHaveLost && !isQueueAway) await this.#handBack(now);
+    if (this.#mayHaveLostJobs) await this.#handBack(now);
     const { leased, deadLettered } = await unitOfWork.run(async (stores) => {
       const jobs = await stores.jobs.lease({
         now,
@@ -70,15 +69,24 @@ export class RelayJobs {
       this.#ports.logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });
     }
     const known = leased.filter((job) => !deadLettered.includes(job));
-    if (known.length > 0) await jobQueue.publish(known);
+    if (known.length > 0) await this.#publish(known);
     return leased.length;
+  }
+
+  async #publish(jobs: readonly LeasedJob[]): Promise<void> {
+    try {
+      await this.#ports.jobQueue.publish(jobs);
+    } catch (error) {
+      this.#mayHaveLostJobs = true;
+      throw error;
+    }
   }
 
   async #handBack(now: number): Promise<void> {
     const { unitOfWork, logger, workerId } = this.#ports;
-    const lost = { workerIds: [workerId], now, until: now + LEASE_MS, priorities: MESSAGE_PRIORITIES };
-    const jobs = await unitOfWork.run((stores) => stores.jobs.handBack(lost), 'eventual');
-    this.#mayHaveLost = false;
+    const leased = { workerIds: [workerId], now, until: now + LEASE_MS, priorities: MESSAGE_PRIORITIES };
+    const jobs = await unitOfWork.run((stores) => stores.jobs.handBack(leased), 'eventual');
+    this.#mayHaveLostJobs = false;
     if (jobs > 0) logger.warn('jobs_handed_back', { jobs });
   }
 }

@@ -1,4 +1,4 @@
-import { Batcher } from '../batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher } from '../batcher.ts';
 import { IdleGate } from '../idle-gate.ts';
 import type { SubmissionReceipt } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -44,9 +44,9 @@ export class ApplyMessageEvents {
     }
   }
 
-  /** Resolves when no submit result waits for its commit. */
-  submittedCommitted(): Promise<void> {
-    return this.#uncommitted.idle();
+  /** Resolves when no more submit results wait for their commit than fit into one batch; a failed commit ends the wait too. */
+  keptUp(): Promise<void> {
+    return this.#uncommitted.atMost(BATCH_ITEMS_MAX);
   }
 
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */

@@ -24,12 +24,12 @@ export class RunAttemptJobs {
 
   /**
    * Commits the removal of the jobs and their effect in one transaction. The submissions that follow go on in the
-   * background. Rejects when nothing was committed. Waits for the results of earlier submissions first, once they are there:
-   * attempts that start faster than results are committed would count as in flight for longer than they are.
+   * background. Rejects when nothing was committed. First waits until not much more than one batch of submit
+   * results is left to commit. Without that, attempts start faster than results are committed, and the provider counts as full.
    */
   async execute(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, background } = this.#ports;
-    await applyMessageEvents.submittedCommitted();
+    await applyMessageEvents.keptUp();
     const pending = await unitOfWork.run((stores) => advanceMessages.execute(stores, [], jobs));
     if (pending.length > 0) background.start(() => submitAttempts.execute(pending));
   }

@@ -8,7 +8,8 @@ export type JobHandler = (jobs: readonly LeasedJob[]) => Promise<void>;
 
 /**
  * Carries leased jobs from the relay to the consumers, in any process. It may deliver a job more than once and in any
- * order. Only a crash may lose a job, which is due again when its lease ends.
+ * order. Only a crash, of a process or of the broker, may lose a job. It is due again when its lease ends, or when `RelayJobs`
+ * hands it back.
  */
 export interface JobQueue {
   /** Resolves once the queue itself holds every job; rejects when it cannot tell. */

@@ -63,10 +63,12 @@ describe('RelayJobs', () => {
   let published: string[][];
   let capacity: number;
   let unavailable: string | null;
+  let takes: boolean;
 
   beforeEach(async () => {
     published = [];
     unavailable = null;
+    takes = true;
     world = await openApplication();
     await world.unitOfWork.run(({ jobs }) =>
       jobs.add(
@@ -87,7 +89,10 @@ describe('RelayJobs', () => {
       jobQueue: {
         availableCapacity: async () => capacity,
         unavailableReason: () => unavailable,
-        publish: async (jobs: readonly LeasedJob[]) => void published.push(jobs.map(({ id }) => id)),
+        publish: async (jobs: readonly LeasedJob[]) => {
+          published.push(jobs.map(({ id }) => id));
+          if (!takes) throw new Error('cut off');
+        },
       } as never,
     });
 
@@ -146,14 +151,25 @@ describe('RelayJobs', () => {
     expect(await relayJobs.execute()).toBe(0);
   });
 
-  it('RelayJobs hands back nothing, and logs nothing, when the queue had no job', async () => {
+  it('RelayJobs logs nothing after an outage of the queue when it had leased nothing', async () => {
     capacity = 5;
     const relayJobs = relaying();
-    unavailable = 'away';
+    [unavailable, capacity] = ['away', 0];
     expect(await relayJobs.execute()).toBe(0);
-    unavailable = null;
+    [unavailable, capacity] = [null, 5];
     expect(await relayJobs.execute()).toBe(0);
     expect(world.logger.entries).toEqual([]);
+  });
+
+  it('RelayJobs leases the jobs again that a queue did not take, although it is back at the next poll', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    const relayJobs = relaying();
+    takes = false;
+    await expect(relayJobs.execute()).rejects.toThrow('cut off');
+    takes = true;
+    expect(await relayJobs.execute()).toBe(3);
+    expect(await relayJobs.execute()).toBe(0);
   });
 
   /** Fails with this error as long as there is one. */
@@ -174,9 +190,9 @@ describe('RelayJobs', () => {
     const { failure, unitOfWork } = failingUnitOfWork();
     const relayJobs = relaying(unitOfWork);
     await relayJobs.execute();
-    unavailable = 'away';
+    [unavailable, capacity] = ['away', 0];
     await relayJobs.execute();
-    unavailable = null;
+    [unavailable, capacity] = [null, 5];
     failure.error = new Error('broken');
     await expect(relayJobs.execute()).rejects.toThrow('broken');
     failure.error = null;
@@ -184,9 +200,9 @@ describe('RelayJobs', () => {
   });
 
   it.each([
-    ['leases the jobs of messages again once the database is back', new StorageUnavailable(null), 3],
-    ['leases nothing again after a failure with the database there', new Error('broken'), 0],
-  ])('RelayJobs that could not reach the stores %s', async (_, error, leased) => {
+    ['an outage of the database leases the jobs of messages again', new StorageUnavailable(null), 3],
+    ['an error that is no outage leases nothing again', new Error('broken'), 0],
+  ])('RelayJobs whose transaction failed by %s', async (_, error, leased) => {
     world.clock.at = NOW + 3;
     capacity = 5;
     const { failure, unitOfWork } = failingUnitOfWork();

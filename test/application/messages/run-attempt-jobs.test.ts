@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
 import type {
   AdvanceMessages,
   PendingSubmission,
@@ -64,30 +65,42 @@ function world() {
       await nextTurn();
     },
     run: () => runAttemptJobs.execute([{ id: 'sms-1/start/0', fencingToken: 1, work: {} as never }]),
-    report: () =>
-      applyMessageEvents.submitted([
-        {
-          smsId: 'sms-0',
+    report: (results: number) =>
+      applyMessageEvents.submitted(
+        Array.from({ length: results }, (_, index) => ({
+          smsId: `sms-${index}`,
           attemptNumber: 0,
           channel: 'sms',
           result: { kind: 'accepted', providerMessageIds: ['one'] },
-        },
-      ]),
+        })),
+      ),
   };
 }
 
-it('attempts start after the results of earlier submissions are committed, and not before', async () => {
+it('attempts do not start while more results wait for their commit than fit into one batch', async () => {
   const { log, commitAll, run, report } = world();
-  const reported = report();
+  const [one, two] = [report(BATCH_ITEMS_MAX), report(1)];
   const ran = run();
   await nextTurn();
   await nextTurn();
-  expect(log).toEqual(['results 1']);
+  expect(log).toEqual(['results 256']);
   await commitAll();
-  await reported;
-  expect(log).toEqual(['results 1', 'jobs 1']);
+  await one;
+  expect(log).toContain('jobs 1');
   await commitAll();
-  await ran;
+  await commitAll();
+  await Promise.all([two, ran]);
+  expect(log.toSorted()).toEqual(['jobs 1', 'results 1', 'results 256']);
+});
+
+it('attempts start while one batch of results waits for its commit', async () => {
+  const { log, commitAll, run, report } = world();
+  const reported = report(BATCH_ITEMS_MAX);
+  const ran = run();
+  await nextTurn();
+  expect(log.toSorted()).toEqual(['jobs 1', 'results 256']);
+  await commitAll();
+  await Promise.all([reported, ran]);
 });
 
 it('attempts start although a provider does not respond to earlier submissions', async () => {
@@ -107,7 +120,8 @@ it('attempts start although a provider does not respond to earlier submissions',
 it('results that cannot be committed do not keep attempts from starting', async () => {
   const { log, database, run, report, commitAll } = world();
   database.isAway = true;
-  await expect(report()).rejects.toThrow('no database');
+  await expect(report(BATCH_ITEMS_MAX + 1)).rejects.toThrow('no database');
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   database.isAway = false;
   const ran = run();
   await nextTurn();
