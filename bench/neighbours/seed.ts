@@ -1,7 +1,7 @@
 import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { loadSeed } from '../../test/support/load-seed.ts';
 
-/** The project that waits or does not wait for the other one. */
+/** The project whose waits are measured. */
 export const NEIGHBOUR = {
   name: 'Neighbour',
   slug: 'neighbour',

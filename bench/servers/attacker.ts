@@ -23,23 +23,23 @@ interface Target {
 }
 
 const handlers = {
-  nothing: ({ seconds }: Target): Promise<void> => sleep(seconds * 1000),
+  nothing: ({ seconds }: Target): Promise<number> => sleep(seconds * 1000, 0),
   storm: (target: Target): Promise<number> =>
-    requests(target, STORM_CONNECTIONS, smsRequest({ apiKey: LOAD_API_KEY })),
+    sendRequests(target, STORM_CONNECTIONS, smsRequest({ apiKey: LOAD_API_KEY })),
   hangingReceivers: (target: Target): Promise<number> =>
-    requests(target, STORM_CONNECTIONS, failingRequest()),
+    sendRequests(target, STORM_CONNECTIONS, failingRequest()),
   madeUpKeys: (target: Target): Promise<number> =>
-    requests(target, MADE_UP_KEY_CONNECTIONS, () => madeUpKeyRequest()),
+    sendRequests(target, MADE_UP_KEY_CONNECTIONS, () => madeUpKeyRequest()),
   endlessBodies: (target: Target): Promise<number> => {
     const head = postTo('/sms', LOAD_API_KEY)('x'.repeat(1_000)).subarray(0, -1_000);
-    return connections(target, ENDLESS_BODIES, head);
+    return holdConnections(target, ENDLESS_BODIES, head);
   },
-  idleConnections: (target: Target): Promise<number> => connections(target, IDLE_CONNECTIONS, null),
+  idleConnections: (target: Target): Promise<number> => holdConnections(target, IDLE_CONNECTIONS, null),
 };
 export type AttackerHandlers = typeof handlers;
 
 /** Sends as fast as responses come; resolves with their number. */
-async function requests(
+async function sendRequests(
   { port, seconds }: Target,
   count: number,
   makeRequest: () => Buffer,
@@ -48,7 +48,7 @@ async function requests(
   return responses;
 }
 
-/** Messages that fail on every channel, each with a receiver of its own that never responds. */
+/** Messages that fail on every channel, each with a webhook address of its own at this server, which never responds. */
 function failingRequest(): () => Buffer {
   const post = postTo('/sms', LOAD_API_KEY);
   let sent = 0;
@@ -72,7 +72,7 @@ function madeUpKeyRequest(): Buffer {
 }
 
 /** Holds so many connections open, and opens those again that are closed; resolves with how many were opened. */
-async function connections(
+async function holdConnections(
   { port, seconds }: Target,
   count: number,
   firstBytes: Buffer | null,

@@ -3,7 +3,7 @@ import { serve } from '../../test/support/child-process.ts';
 import { startLoadService } from '../../test/support/load-service.ts';
 import { NEIGHBOUR, neighbourSeed } from '../neighbours/seed.ts';
 
-/** The service with two projects, which notes when it first tries a message of the second one. */
+/** The service, which notes when it first submits each message of the neighbour. */
 const seed = neighbourSeed();
 const neighbourId = readSeed(seed).projects.find(({ project }) => project.name === NEIGHBOUR.name)?.project
   .id;

@@ -3,10 +3,10 @@ import type { LeasedJob } from '../../application/jobs/job.ts';
 import type { JobHandler, JobQueue } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 
-/** Jobs that may wait: two batches keep a consumer busy. More would wait in the order of their leases, not by turns. */
+/** Jobs that may wait: a few batches keep a consumer busy. More would wait in the order of their leases, not by turns. */
 export const MEMORY_QUEUE_JOBS_MAX = 1_000;
 
-/** Jobs in one batch: one transaction's worth. */
+/** Jobs in one batch. Its transaction on SQLite holds the event loop for some 8 ms. */
 export const MEMORY_BATCH_JOBS_MAX = 250;
 
 export interface MemoryJobQueueOptions {

@@ -1,6 +1,6 @@
 /**
- * The delay after a poll that found work: under load one poll serves many messages, and most commits are left to
- * requests, which somebody waits for.
+ * The delay after a poll that took all due work, and the length of a yield: under load one poll serves many messages, and most
+ * commits are left to requests, which somebody waits for.
  */
 export const POLLING_DELAY_MS = 50;
 
@@ -10,7 +10,7 @@ export const YIELDS_MAX = 4;
 /** Above this share of busy time the process counts as having none to spare. */
 const SATURATED_SHARE = 0.9;
 
-/** So many signals since the poll before come from requests: the work itself signals a few times per poll. */
+/** From so many signals since the last poll on, requests are among their senders: the work itself signals a few times. */
 const REQUEST_SIGNALS_MIN = 41;
 
 /** How busy the process was since the last call, as a share from 0 to 1. */
@@ -25,16 +25,16 @@ export class AdaptivePolling {
     this.#busyShare = busyShare;
   }
 
-  /** Milliseconds until the poll after this one; 0 polls again at once. */
+  /** Milliseconds until the poll after this one; 0 adds no delay to the next wake. */
   nextDelay(poll: { readonly foundWork: boolean; readonly hasMore: boolean }): number {
     return poll.foundWork && !poll.hasMore ? POLLING_DELAY_MS : 0;
   }
 
   /**
-   * Whether the poll that is due now is put off by another `POLLING_DELAY_MS`, because requests leave no time for it. `signals`
+   * Whether the poll that is due now is put off, which is counted, by another `POLLING_DELAY_MS`, because requests leave no time for it. `signals`
    * is how many there were since the poll before.
    */
-  yields(signals: number): boolean {
+  tryYield(signals: number): boolean {
     const isSaturated = this.#busyShare() > SATURATED_SHARE && signals >= REQUEST_SIGNALS_MIN;
     if (!isSaturated || this.#yields === YIELDS_MAX) {
       this.#yields = 0;

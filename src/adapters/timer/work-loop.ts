@@ -52,7 +52,7 @@ export class WorkLoop {
     this.#wakes += 1;
     this.#scheduled = new Promise((resolve) => {
       const poll = () => {
-        if (this.#options.polls && this.#polling.yields(this.#signals)) {
+        if (this.#options.polls && this.#polling.tryYield(this.#signals)) {
           setTimeout(poll, POLLING_DELAY_MS);
           return;
         }

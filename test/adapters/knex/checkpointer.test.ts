@@ -38,7 +38,7 @@ it('the checkpointer waits until it can open a file that another connection has 
   rmSync(folder, { recursive: true });
 });
 
-/** Some thousand commits more than a log of 24 MiB holds. */
+/** Far above the 24 MiB of content that a log may hold. */
 const LOG_BYTES_TOO_MANY = 128 * 1024 * 1024;
 const ROW_BYTES = 3 * 1024;
 const HEADER_BYTES = 32;
@@ -66,7 +66,7 @@ function openFile({ truncateIntervalMs = 1 } = {}) {
       closeSync(log);
       return header.readUInt32BE(12);
     },
-    /** As a unit of work does: one that finds the file locked begins again. */
+    /** Writes nothing while the file is locked: a unit of work begins again then. */
     write(): void {
       try {
         insert.run('x'.repeat(ROW_BYTES));
@@ -98,7 +98,7 @@ it('a connection that writes empties its log itself, and finds its file unchange
   await file.close();
 });
 
-it('the log of a connection that writes without a pause is written over, and does not grow for ever', async () => {
+it('the log of a connection that writes without a pause is written over, and the connection finds its file unchanged', async () => {
   const file = openFile({ truncateIntervalMs: HOUR_MS });
   file.write();
   const version = file.version();

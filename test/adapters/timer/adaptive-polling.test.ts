@@ -26,13 +26,13 @@ it('adaptive polling delays the next poll after work, but not while more is due'
 });
 
 it('adaptive polling does not yield while the process has time, or the backlog alone keeps it busy', () => {
-  expect(pollingAt(0.9).polling.yields(REQUESTS)).toBe(false);
-  expect(pollingAt(1).polling.yields(NO_REQUESTS)).toBe(false);
+  expect(pollingAt(0.9).polling.tryYield(REQUESTS)).toBe(false);
+  expect(pollingAt(1).polling.tryYield(NO_REQUESTS)).toBe(false);
 });
 
 it('adaptive polling yields to requests that leave no time, four times in a row and then polls', () => {
   const { polling } = pollingAt(0.91);
-  const yields = () => polling.yields(REQUESTS);
+  const yields = () => polling.tryYield(REQUESTS);
   const row = [true, true, true, true, false];
   expect(YIELDS_MAX).toBe(4);
   expect(Array.from({ length: 10 }, yields)).toEqual([...row, ...row]);
@@ -40,9 +40,15 @@ it('adaptive polling yields to requests that leave no time, four times in a row 
 
 it('adaptive polling polls as soon as requests leave time, and may yield as often again', () => {
   const { polling, become } = pollingAt(1);
-  expect(polling.yields(REQUESTS)).toBe(true);
+  expect(polling.tryYield(REQUESTS)).toBe(true);
   become(0.5);
-  expect(polling.yields(REQUESTS)).toBe(false);
+  expect(polling.tryYield(REQUESTS)).toBe(false);
   become(1);
-  expect(Array.from({ length: 5 }, () => polling.yields(REQUESTS))).toEqual([true, true, true, true, false]);
+  expect(Array.from({ length: 5 }, () => polling.tryYield(REQUESTS))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
 });

@@ -17,7 +17,7 @@ interface CheckpointerConfig {
 }
 
 /**
- * The thread that moves committed pages from a SQLite log into its file, so that no request waits for it. From time to time
+ * The thread that moves committed pages from a SQLite log into its file, so that requests hardly wait for it. From time to time
  * the log is emptied: by the connection that writes, because a connection that finds the log emptied by another one forgets
  * its pages and its copies. The thread empties the log of a connection that has nothing to do.
  */

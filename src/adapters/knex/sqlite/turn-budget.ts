@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers';
 
-/** The transactions that begin in one turn of the event loop began within so many milliseconds. */
+/** After so many milliseconds of transactions, the next one begins in the next turn of the event loop. */
 export const TURN_MS = 3;
 
 /**
@@ -12,13 +12,14 @@ export class TurnBudget {
 
   /** Resolves at once while this event-loop turn is young, else in the next one. */
   async begin(): Promise<void> {
-    const now = performance.now();
-    if (this.#startedAt === null) this.#startTurn(now);
-    else if (now - this.#startedAt >= TURN_MS) await new Promise<void>((resolve) => setImmediate(resolve));
+    if (this.#startedAt !== null && performance.now() - this.#startedAt >= TURN_MS) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    if (this.#startedAt === null) this.#startTurn();
   }
 
-  #startTurn(now: number): void {
-    this.#startedAt = now;
+  #startTurn(): void {
+    this.#startedAt = performance.now();
     setImmediate(() => {
       this.#startedAt = null;
     });
