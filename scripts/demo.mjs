@@ -10,6 +10,9 @@ const LAYLA = '9647701234567';
 /** The first channel accepts and stays silent, the next one delivers. */
 const SILENT_FIRST = '9990000000010';
 
+/** Every channel rejects it. */
+const FAILING = '9990000000006';
+
 const barid = await startHarness();
 const say = (line) => console.log(line);
 const send = async (phoneNumber, more = {}) => {
@@ -58,7 +61,34 @@ for (let count = 0; count < 4; count += 1) await send(LAYLA, { provider: 'sms' }
 await barid.advance(10 * MINUTE_MS);
 await send(LAYLA, { provider: 'sms' });
 
-say('\n5. A day later nothing is left to do, no hold is open, and every balance equals its ledger.');
+say('\n5. A whatsapp campaign: its cost is reserved at the start, and charged for what is delivered.');
+const offer = await barid.request('/whatsapp/campaigns', {
+  body: {
+    name: 'Orders',
+    templateId: '664def456abc789012345603',
+    phoneNumberId: '664def456abc789012345678',
+  },
+});
+const { _id } = offer.body.data;
+const recipients = ['9647702000001', '9647702000002', FAILING].map((phoneNumber, index) => ({
+  phoneNumber,
+  templateParameters: { body: { 1: 'Layla', 2: String(index) }, buttons: { 0: { 1: String(index) } } },
+}));
+await barid.request(`/whatsapp/campaigns/${_id}/recipients`, { body: { recipients } });
+await barid.request(`/whatsapp/campaigns/${_id}/start`, { method: 'POST' });
+const campaign = async () => {
+  const { data } = (await barid.request(`/whatsapp/campaigns/${_id}`)).body;
+  const { status, totalRecipients, deliveredCount, failedCount, reservedAmount, reconciledAmount } = data;
+  say(
+    `  ${at()}  campaign → ${status}: ${deliveredCount} of ${totalRecipients} delivered, ${failedCount} failed, ${reconciledAmount} of ${reservedAmount} IQD charged`,
+  );
+};
+await campaign();
+await barid.advance(MINUTE_MS);
+await campaign();
+await credit();
+
+say('\n6. A day later nothing is left to do, no hold is open, and every balance equals its ledger.');
 await barid.advance(24 * HOUR_MS);
 await barid.assertQuiet();
 await credit();

@@ -54,11 +54,12 @@ async function send(port: number, webhookUrl: string): Promise<Probe> {
   }
 }
 
-/** The 99th p99 of how long after its send each message got so far, in milliseconds; infinite for those that did not. */
+/** How long after its send a message got so far, in milliseconds: the 99th percentile, infinite for those that did not. */
 export function p99WaitMs(probes: readonly Probe[], at: Readonly<Record<string, number>>): number {
   return p99(probes.map(({ smsId, sentAt }) => (at[smsId ?? ''] ?? Number.POSITIVE_INFINITY) - sentAt));
 }
 
+/** The 99th percentile. */
 export function p99(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil(sorted.length * PERCENTILE) - 1] ?? Number.NaN;

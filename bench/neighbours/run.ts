@@ -14,9 +14,10 @@ import { p99, p99WaitMs, probe } from './probe.ts';
 /**
  * npm run bench:neighbours [-- ATTACK...]
  *
- * How long one project waits while others attack the service: until its send is replied to, until the message is first tried,
+ * How long one project waits while others attack the service: until its send is replied to, until the message is first submitted,
  * and until its first webhook arrives. It sends ten codes a second, during the attack and 5 s after it.
  */
+
 /** Longer than the 20 s after which SQLite truncates its log. */
 const SECONDS = Number(process.env.ATTACK_SECONDS ?? 25);
 const AFTER_MS = 5_000;
@@ -33,8 +34,13 @@ const ATTACKS = {
   madeUpKeys: 'made-up keys',
   endlessBodies: 'requests whose bodies never end',
   idleConnections: 'connections without requests',
+  campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',
+  lockedAccount: 'the account of one project is locked',
 } as const satisfies Record<string, string>;
 type Attack = keyof typeof ATTACKS;
+
+/** SQLite has no locks of rows. */
+const ON_POSTGRES_ONLY: ReadonlySet<Attack> = new Set(['lockedAccount']);
 
 const WIRINGS = ['SQLite', 'PostgreSQL and RabbitMQ'] as const;
 type Wiring = (typeof WIRINGS)[number];
@@ -64,9 +70,10 @@ async function main(): Promise<void> {
   const rows: string[][] = [];
   for (const wiring of WIRINGS) {
     for (const attack of attacks) {
+      if (wiring === 'SQLite' && ON_POSTGRES_ONLY.has(attack)) continue;
       const receiver = await bench.open<ArrivalsReceiverHandlers>(THIS_CHECKOUT, 'arrivals-receiver', keys);
       const attacker = await bench.open<AttackerHandlers>(THIS_CHECKOUT, 'attacker', keys);
-      const { servers, environment } = await storageOf(wiring, attack, postgres.url);
+      const { servers, databaseUrl, environment } = await storageOf(wiring, attack, postgres.url);
       const service = await bench.open<NeighbourServiceHandlers>(THIS_CHECKOUT, 'neighbour-service', {
         ...environment,
         EGRESS_ALLOW: '127.0.0.1/32,::1/128',
@@ -74,7 +81,7 @@ async function main(): Promise<void> {
         NODE_EXTRA_CA_CERTS: certificate.ca,
       });
       const { port } = service;
-      const attacked = attacker.ask(attack, { port, seconds: SECONDS });
+      const attacked = attacker.ask(attack, { port, seconds: SECONDS, databaseUrl });
       const probes = await probe({
         port,
         webhookUrl: `https://localhost:${receiver.port}/neighbour`,
@@ -114,12 +121,20 @@ async function storageOf(
   wiring: Wiring,
   attack: Attack,
   postgresUrl: string,
-): Promise<{ servers: readonly { stop(): Promise<void> }[]; environment: NodeJS.ProcessEnv }> {
+): Promise<{
+  servers: readonly { stop(): Promise<void> }[];
+  databaseUrl: string;
+  environment: NodeJS.ProcessEnv;
+}> {
   if (wiring === 'SQLite') {
-    const path = join(bench.folder, attack, 'barid.db');
-    return { servers: [], environment: { DATABASE_URL: `sqlite:${path}` } };
+    const databaseUrl = `sqlite:${join(bench.folder, attack, 'barid.db')}`;
+    return { servers: [], databaseUrl, environment: { DATABASE_URL: databaseUrl } };
   }
   const rabbit = bench.keep(await startPrivateRabbit());
   const databaseUrl = await createDatabase(postgresUrl, `neighbours_${attack.toLowerCase()}`);
-  return { servers: [rabbit], environment: { DATABASE_URL: databaseUrl, QUEUE_URL: rabbit.url } };
+  return {
+    servers: [rabbit],
+    databaseUrl,
+    environment: { DATABASE_URL: databaseUrl, QUEUE_URL: rabbit.url },
+  };
 }

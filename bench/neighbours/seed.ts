@@ -1,5 +1,5 @@
 import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
-import { loadSeed } from '../../test/support/load-seed.ts';
+import { whatsappLoadSeed } from '../../test/support/load-seed.ts';
 
 /** The project whose waits are measured. */
 export const NEIGHBOUR = {
@@ -10,7 +10,7 @@ export const NEIGHBOUR = {
 
 /** The project of every bench, which attacks, and a neighbour. */
 export function neighbourSeed(): SeedFile {
-  const { projects, ...rest } = loadSeed();
+  const { projects, ...rest } = whatsappLoadSeed(undefined, 'TIER_UNLIMITED');
   const { name, slug, apiKey } = NEIGHBOUR;
   return {
     ...rest,

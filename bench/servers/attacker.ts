@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { serve } from '../../test/support/child-process.ts';
 import { load, postTo, smsRequest } from '../../test/support/http-load.ts';
-import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
+import { LOAD_API_KEY, LOAD_NUMBER_ID, LOAD_TEMPLATE_ID } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
 
 /** Does what other projects and callers without a key may do to a service. It listens as a receiver that never responds. */
@@ -14,12 +15,21 @@ const STORM_CONNECTIONS = 64;
 const MADE_UP_KEY_CONNECTIONS = 100;
 const ENDLESS_BODIES = 4_100;
 const IDLE_CONNECTIONS = 10_000;
+/** So many campaigns run at a time. One after the other, at the rate of their number, they take so many milliseconds. */
+const CAMPAIGNS = 20;
+const CAMPAIGNS_MS = 20_000;
+const RECIPIENTS = 1_000;
+const LOCKED_CONNECTIONS = 4;
+/** Messages whose receipts come while their account is locked. */
+const SENT_BEFORE_LOCK = 100;
 /** So many connections are opened at a time. */
 const OPENED_AT_ONCE = 200;
 
 interface Target {
   readonly port: number;
   readonly seconds: number;
+  /** Of the service. */
+  readonly databaseUrl: string;
 }
 
 const handlers = {
@@ -29,12 +39,35 @@ const handlers = {
   hangingReceivers: (target: Target): Promise<number> =>
     sendRequests(target, STORM_CONNECTIONS, failingRequest()),
   madeUpKeys: (target: Target): Promise<number> =>
-    sendRequests(target, MADE_UP_KEY_CONNECTIONS, () => madeUpKeyRequest()),
+    sendRequests(target, MADE_UP_KEY_CONNECTIONS, madeUpKeyRequest),
   endlessBodies: (target: Target): Promise<number> => {
     const head = postTo('/sms', LOAD_API_KEY)('x'.repeat(1_000)).subarray(0, -1_000);
     return holdConnections(target, ENDLESS_BODIES, head);
   },
   idleConnections: (target: Target): Promise<number> => holdConnections(target, IDLE_CONNECTIONS, null),
+  campaigns: async ({ port, seconds }: Target): Promise<number> => {
+    const end = performance.now() + seconds * 1000;
+    let started = 0;
+    while (performance.now() < end) {
+      const next = performance.now() + CAMPAIGNS_MS;
+      for (let index = 0; index < CAMPAIGNS; index += 1) {
+        await runCampaign(port, started * RECIPIENTS);
+        started += 1;
+      }
+      await sleep(Math.max(0, next - performance.now()));
+    }
+    return started * RECIPIENTS;
+  },
+  lockedAccount: async (target: Target): Promise<number> => {
+    const makeRequest = smsRequest({ apiKey: LOAD_API_KEY });
+    const connections = LOCKED_CONNECTIONS;
+    await load({ ...target, connections, requests: SENT_BEFORE_LOCK, makeRequest });
+    const [responses] = await Promise.all([
+      sendRequests(target, connections, makeRequest),
+      holdAccountLock(target),
+    ]);
+    return SENT_BEFORE_LOCK + responses;
+  },
 };
 export type AttackerHandlers = typeof handlers;
 
@@ -94,6 +127,40 @@ async function holdConnections(
   }
   for (const socket of open) socket.destroy();
   return opened;
+}
+
+/** Starts a campaign; `first` is the number of its first recipient. */
+async function runCampaign(port: number, first: number): Promise<void> {
+  const plan = { name: 'Attack', templateId: LOAD_TEMPLATE_ID, phoneNumberId: LOAD_NUMBER_ID };
+  const { data } = await postJson(port, '/whatsapp/campaigns', plan);
+  const recipients = Array.from({ length: RECIPIENTS }, (_, index) => ({
+    phoneNumber: `9647${String(first + index).padStart(9, '0')}`,
+    templateParameters: { body: { 1: 'Layla' } },
+  }));
+  await postJson(port, `/whatsapp/campaigns/${data._id}/recipients`, { recipients });
+  await postJson(port, `/whatsapp/campaigns/${data._id}/start`, undefined);
+}
+
+async function postJson(port: number, path: string, body: unknown): Promise<{ data: { _id: string } }> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${LOAD_API_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as { data: { _id: string } };
+}
+
+/** Locks the account of the attacking project, as an operator may whose transaction stays open. */
+async function holdAccountLock({ databaseUrl, seconds }: Target): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query(
+    "SELECT * FROM accounts WHERE project_id = (SELECT id FROM projects WHERE slug = 'bench') FOR UPDATE",
+  );
+  await sleep(seconds * 1000);
+  await client.end();
 }
 
 const server = createServer(

@@ -61,6 +61,7 @@ function storedMessage(projectId: string, createdAt: number): Message {
   return {
     smsId: `sms-${createdAt.toString(16).padStart(12, '0')}${randomHex()}${randomHex()}`,
     projectId,
+    campaignId: null,
     phoneNumber,
     phoneNumberAsSent: phoneNumber,
     senderId: null,

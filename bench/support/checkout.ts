@@ -7,6 +7,7 @@ export type ServerName =
   | 'arrivals-receiver'
   | 'attacker'
   | 'bare-pool'
+  | 'campaign-service'
   | 'lean-express'
   | 'neighbour-service'
   | 'receiver'

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { commit } from '../../test/support/commit.ts';
 import { Bench } from '../support/bench.ts';
 import { checkoutAt, THIS_CHECKOUT } from '../support/checkout.ts';
+import { campaigns } from './campaigns.ts';
 import { offered } from './offered.ts';
 import { onServers } from './on-servers.ts';
 import { oneProcess } from './one-process.ts';
@@ -21,6 +22,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   'on-servers': onServers,
   offered,
   webhooks,
+  campaigns,
 };
 
 const { values, positionals } = parseArgs({

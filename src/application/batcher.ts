@@ -1,12 +1,16 @@
 import { onNextTurn } from './next-turn.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Delay } from './ports/delay.ts';
+import type { LockWait } from './ports/unit-of-work.ts';
+import { StorageLocked } from './storage-locked.ts';
 import { StorageUnavailable } from './storage-unavailable.ts';
 
 /** One run of a batch. */
 export interface BatchRun {
   /** True when these items already ran once in a batch that failed, and may or may not have taken effect. */
   readonly repeated: boolean;
+  /** How long the batch may wait for locks: briefly when items of other projects would wait with it. */
+  readonly lockWait: LockWait;
   /**
    * Lets the next batch begin before this one ends: for work that only waits for its commit. Called again, or in a
    * repeat, it does nothing. Without this call the next batch begins when this one ends.
@@ -18,6 +22,8 @@ export type BatchWork<Item, Result> = (items: readonly Item[], run: BatchRun) =>
 
 interface Waiting<Item, Result> {
   readonly item: Item;
+  /** Whether it ran in a batch before, and waits to be run again. */
+  readonly repeated: boolean;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -34,40 +40,62 @@ export const REPEATS_END_MS = 5_000;
 /** Batches in flight at a time: one that works, beside one that waits for its commit or is repeated. */
 export const BATCHES_MAX = 2;
 
-interface BatcherOptions {
+interface BatcherOptions<Item> {
   /** Measures `REPEATS_END_MS`. */
   readonly clock: Clock;
   /** After a batch has begun, the next one collects items for this long or until it is full. Without it there is no wait. */
   readonly batchWindow?: Delay;
+  /**
+   * The project of each item, in their order. With it, a project that meets a lock is isolated: its items run in batches
+   * of their own, and no other project waits for them. It is called only when a batch met a lock, or a project is isolated.
+   */
+  readonly projectsOf?: (items: readonly Item[]) => Promise<readonly string[]>;
+  /** Called with items that are isolated from here on. */
+  readonly onIsolated?: (items: readonly Item[]) => void;
 }
 
 /**
  * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the event-loop
  * turn, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
- * fails alone; when the database was unavailable it is run again once, as a whole. `work` returns its results in the
- * order of its items.
+ * fails alone; when the database was unavailable it is run again once, as a whole. A batch that met a lock is run again
+ * as one batch for each project, all at once. `work` returns its results in the order of its items.
  */
 export class Batcher<Item, Result> {
   readonly #work: BatchWork<Item, Result>;
   readonly #clock: Clock;
   readonly #batchWindow: Delay | null;
+  readonly #projectsOf: NonNullable<BatcherOptions<Item>['projectsOf']> | null;
+  readonly #onIsolated: (items: readonly Item[]) => void;
+  /** One batcher for each isolated project, until one of its batches succeeds or none of its items is left. */
+  readonly #isolated = new Map<string, Batcher<Item, Result>>();
+  /** Ends the isolation, when this is the batcher of an isolated project. */
+  #endIsolation: () => void = () => {};
   readonly #waiting: Waiting<Item, Result>[] = [];
   #isWorking = false;
   #inFlight = 0;
   /** The batch window since the newest batch began; null when it has ended. */
   #openWindow: object | null = null;
 
-  constructor(work: BatchWork<Item, Result>, { clock, batchWindow }: BatcherOptions) {
+  constructor(
+    work: BatchWork<Item, Result>,
+    { clock, batchWindow, projectsOf, onIsolated }: BatcherOptions<Item>,
+  ) {
     this.#work = work;
     this.#clock = clock;
     this.#batchWindow = batchWindow ?? null;
+    this.#projectsOf = projectsOf ?? null;
+    this.#onIsolated = onIsolated ?? (() => {});
+  }
+
+  /** Whether items of the project run in batches of their own now, because one of its rows is locked. */
+  isIsolated(projectId: string): boolean {
+    return this.#isolated.has(projectId);
   }
 
   /** Resolves with the item's own result once its batch is done; rejects with its own error. */
   submit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
-      this.#begin();
+      this.#add([{ item, repeated: false, resolve, reject }]);
     });
   }
 
@@ -80,9 +108,13 @@ export class Batcher<Item, Result> {
         open -= 1;
         if (open === 0) resolve();
       };
-      for (const item of items) this.#waiting.push({ item, resolve: done, reject });
-      this.#begin();
+      this.#add(items.map((item) => ({ item, repeated: false, resolve: done, reject })));
     });
+  }
+
+  #add(batch: readonly Waiting<Item, Result>[]): void {
+    for (const waiting of batch) this.#waiting.push(waiting);
+    this.#begin();
   }
 
   #begin(): void {
@@ -95,7 +127,8 @@ export class Batcher<Item, Result> {
   }
 
   async #runNext(): Promise<void> {
-    const batch = this.#waiting.splice(0, BATCH_ITEMS_MAX);
+    const filled = this.#waiting.splice(0, BATCH_ITEMS_MAX);
+    const batch = this.#isolated.size === 0 ? filled : await this.#withoutIsolated(filled);
     let holdsNext = true;
     const letNextBegin = (): void => {
       if (!holdsNext) return;
@@ -103,10 +136,11 @@ export class Batcher<Item, Result> {
       this.#isWorking = false;
       this.#begin();
     };
-    await this.#run(batch, letNextBegin);
+    if (batch.length > 0) await this.#run(batch, letNextBegin);
     this.#inFlight -= 1;
     letNextBegin();
     this.#begin();
+    if (this.#inFlight === 0) this.#endIsolation();
   }
 
   #startWindow(): void {
@@ -122,15 +156,25 @@ export class Batcher<Item, Result> {
   }
 
   async #run(batch: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
-    const items = batch.map(({ item }) => item);
     const end = this.#clock.now() + REPEATS_END_MS;
     try {
-      settle(batch, await this.#work(items, { repeated: false, letNextBegin }));
+      await this.#runOnce(batch, letNextBegin);
     } catch (failure) {
+      if (failure instanceof StorageLocked) return this.#isolate(batch, failure);
       // Without a database no item is to blame: all are tried once more, together.
       const groups = failure instanceof StorageUnavailable ? [batch] : batch.map((waiting) => [waiting]);
       await this.#repeat(groups, failure, end);
     }
+  }
+
+  async #runOnce(batch: readonly Waiting<Item, Result>[], letNextBegin: () => void): Promise<void> {
+    const run: BatchRun = {
+      repeated: batch.some(({ repeated }) => repeated),
+      lockWait: this.#projectsOf === null ? 'long' : 'brief',
+      letNextBegin,
+    };
+    settle(batch, await this.#work(itemsOf(batch), run));
+    this.#endIsolation();
   }
 
   async #repeat(
@@ -143,14 +187,73 @@ export class Batcher<Item, Result> {
       if (this.#clock.now() > end) hopeless ??= { error: failure };
       try {
         if (hopeless !== null) throw hopeless.error;
-        const items = group.map(({ item }) => item);
-        settle(group, await this.#work(items, { repeated: true, letNextBegin: () => {} }));
+        await this.#runOnce(group.map(asRepeated), () => {});
       } catch (error) {
         if (error instanceof StorageUnavailable) hopeless ??= { error };
-        for (const waiting of group) waiting.reject(error);
+        if (error instanceof StorageLocked) await this.#isolate(group, error);
+        else for (const waiting of group) waiting.reject(error);
       }
     }
   }
+
+  /** Runs a batch that met a lock again, by project. An isolated project has waited long for the lock: it is rejected. */
+  async #isolate(batch: readonly Waiting<Item, Result>[], failure: StorageLocked): Promise<void> {
+    try {
+      if (this.#projectsOf === null) throw failure;
+      const projectIds = await this.#projectsOf(itemsOf(batch));
+      const byProject = new Map<string, Waiting<Item, Result>[]>();
+      for (const [index, waiting] of batch.entries()) {
+        const projectId = projectIds[index] ?? '';
+        const own = byProject.get(projectId) ?? [];
+        own.push(asRepeated(waiting));
+        byProject.set(projectId, own);
+      }
+      this.#onIsolated(itemsOf(batch));
+      for (const [projectId, own] of byProject) this.#batcherOf(projectId).#add(own);
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+    }
+  }
+
+  /** Hands the items of isolated projects to their batchers, and returns the others. */
+  async #withoutIsolated(batch: readonly Waiting<Item, Result>[]): Promise<readonly Waiting<Item, Result>[]> {
+    // Without the projects the batch runs as it is, and shows what is wrong.
+    const projectIds = await this.#projectsOf?.(itemsOf(batch)).catch(() => []);
+    const shared: Waiting<Item, Result>[] = [];
+    const isolated: Waiting<Item, Result>[] = [];
+    for (const [index, waiting] of batch.entries()) {
+      const batcher = this.#isolated.get(projectIds?.[index] ?? '');
+      if (batcher === undefined) shared.push(waiting);
+      else {
+        isolated.push(waiting);
+        batcher.#add([waiting]);
+      }
+    }
+    this.#onIsolated(itemsOf(isolated));
+    return shared;
+  }
+
+  /** The batcher of an isolated project, which waits long for locks. */
+  #batcherOf(projectId: string): Batcher<Item, Result> {
+    const known = this.#isolated.get(projectId);
+    if (known !== undefined) return known;
+    const batcher = new Batcher(this.#work, { clock: this.#clock });
+    this.#isolated.set(projectId, batcher);
+    batcher.#endIsolation = () => {
+      if (this.#isolated.get(projectId) !== batcher) return;
+      this.#isolated.delete(projectId);
+      this.#add(batcher.#waiting.splice(0));
+    };
+    return batcher;
+  }
+}
+
+function itemsOf<Item, Result>(batch: readonly Waiting<Item, Result>[]): readonly Item[] {
+  return batch.map(({ item }) => item);
+}
+
+function asRepeated<Item, Result>(waiting: Waiting<Item, Result>): Waiting<Item, Result> {
+  return { ...waiting, repeated: true };
 }
 
 function settle<Item, Result>(batch: readonly Waiting<Item, Result>[], results: readonly Result[]): void {

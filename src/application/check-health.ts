@@ -5,6 +5,7 @@ import type { Clock } from './ports/clock.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { Stores } from './ports/stores.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
+import { StorageUnwritable } from './storage-unavailable.ts';
 
 /** How long a database that responded is taken to be well without another query, in milliseconds. */
 export const HEALTH_FRESH_MS = 1_000;
@@ -41,6 +42,8 @@ interface HealthPorts {
 }
 
 const NO_PROVIDER = 'no provider: live projects do not have this channel';
+
+const DATABASE = { name: 'database', critical: true } as const;
 
 const UNKNOWN = { ok: false, critical: false, detail: 'unknown while the database is away' } as const;
 
@@ -83,22 +86,22 @@ export class CheckHealth {
 
   async #askDatabase(): Promise<DatabaseHealth> {
     const { unitOfWork, clock } = this.#ports;
-    let work: readonly DependencyHealth[];
     try {
-      await unitOfWork.ping();
-      work = await unitOfWork.read((stores) => this.#work(stores));
+      const problem = await unitOfWork.ping().then(() => null, problemOf);
+      const work = await unitOfWork.read((stores) => this.#work(stores));
+      if (problem !== null) return { database: { ...DATABASE, ok: false, detail: problem }, work };
+      const health = { database: { ...DATABASE, ok: true, detail: 'responds' }, work };
+      this.#lastGoodCheck = { health, at: clock.now() };
+      return health;
     } catch {
       return {
-        database: { name: 'database', ok: false, critical: true, detail: 'does not respond' },
+        database: { ...DATABASE, ok: false, detail: 'does not respond' },
         work: [
           { name: 'jobs', ...UNKNOWN },
           { name: 'workers', ...UNKNOWN },
         ],
       };
     }
-    const health = { database: { name: 'database', ok: true, critical: true, detail: 'responds' }, work };
-    this.#lastGoodCheck = { health, at: clock.now() };
-    return health;
   }
 
   /** Requests are accepted without a worker: their jobs wait in the database. */
@@ -132,6 +135,12 @@ export class CheckHealth {
     const problem = this.#ports.jobQueue.unavailableReason();
     return { name: 'queue', ok: problem === null, critical: false, detail: problem ?? 'carries jobs' };
   }
+}
+
+/** Why a database that responds is not well; throws when it does not respond. */
+function problemOf(error: unknown): string {
+  if (error instanceof StorageUnwritable) return `stores nothing: ${error.reason}`;
+  throw error;
 }
 
 function workersDetail(count: number, newestAt: number | null, now: number): string {

@@ -1,3 +1,7 @@
+import type { AttachRejection } from '../domain/campaigns/attach-recipients.ts';
+import type { CampaignStatus } from '../domain/campaigns/campaign.ts';
+import type { PlanRejection } from '../domain/campaigns/plan-campaign.ts';
+import type { StartRejection } from '../domain/campaigns/start-campaign.ts';
 import type { IdempotencyConflict } from '../domain/idempotency/idempotency.ts';
 import type { SendRejection } from '../domain/messages/send-policy.ts';
 import type { TestNumberRejected } from '../domain/sandbox/sandbox-send.ts';
@@ -13,6 +17,12 @@ export type Rejection =
   | IdempotencyConflict
   | { readonly kind: 'webhook-url-refused' }
   | TooManyUntried
+  | { readonly kind: 'campaign-not-found' }
+  /** A start by hand of a campaign that is not a draft. */
+  | { readonly kind: 'campaign-not-draft'; readonly status: CampaignStatus }
+  | PlanRejection
+  | AttachRejection
+  | StartRejection
   | { readonly kind: 'overloaded' };
 
 /**

@@ -8,3 +8,15 @@ export class StorageUnavailable extends Error {
     this.name = 'StorageUnavailable';
   }
 }
+
+/** The database responds and stores nothing: its disk is full, or fails. What it holds can still be read. */
+export class StorageUnwritable extends StorageUnavailable {
+  /** What an operator has to mend, in words of ours: `the disk is full`. */
+  readonly reason: string;
+
+  constructor(reason: string, cause: unknown) {
+    super(cause);
+    this.name = 'StorageUnwritable';
+    this.reason = reason;
+  }
+}

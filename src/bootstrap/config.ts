@@ -48,6 +48,8 @@ export interface Config {
   readonly egress: EgressConfig;
   /** Addresses or ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** Whether campaigns keep the sending rate and the daily limit of the platform. */
+  readonly campaignLimits: boolean;
   readonly logLevel: string;
 }
 
@@ -198,6 +200,12 @@ const ENTRIES = {
     description: 'addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed',
     schema: list.pipe(z.array(proxies)),
   },
+  CAMPAIGN_LIMITS: {
+    fallback: 'on',
+    description:
+      '`on`: campaigns keep the sending rate and the daily limit that the platform sets; `off`: they send all at once',
+    schema: z.enum(['on', 'off'], 'must be on or off'),
+  },
   LOG_LEVEL: {
     fallback: 'info',
     description: '`debug`, `info`, `warn`, `error` or `silent`',
@@ -295,6 +303,7 @@ function assemble(parsed: Parsed): Config {
     },
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
     trustedProxies: parsed.TRUSTED_PROXIES,
+    campaignLimits: parsed.CAMPAIGN_LIMITS === 'on',
     logLevel: parsed.LOG_LEVEL,
   };
 }

@@ -20,6 +20,8 @@ export interface ContainerParts {
   readonly egress: EgressConfig;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** As in `SystemParts`. */
+  readonly campaignLimits?: boolean;
   readonly onSubmission?: (message: SimulatedMessage) => void;
   readonly overrides?: readonly ContainerModule[];
 }

@@ -6,6 +6,8 @@ import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
 import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
 import type { Clock } from '../application/ports/clock.ts';
+import type { Campaign } from '../domain/campaigns/campaign.ts';
+import type { Recipient } from '../domain/campaigns/recipient.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
@@ -35,6 +37,8 @@ export interface HarnessOptions {
   readonly egress?: Partial<EgressConfig>;
   /** The channels of live projects, `simulator` each; live projects have none without. Dev projects have all. */
   readonly providers?: Partial<Record<Channel, 'simulator'>>;
+  /** Whether campaigns keep the sending rate and the daily limit of the platform; they do without. */
+  readonly campaignLimits?: boolean;
   /** More or other adapters; later modules win. */
   readonly overrides?: readonly ContainerModule[];
   /** Printed to standard error when set; a harness is silent without. */
@@ -53,6 +57,11 @@ export interface HarnessReply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
+}
+
+/** A campaign as it is stored: amounts in thousandths of an IQD, instants in milliseconds since 1970. */
+export interface StoredCampaign extends Campaign {
+  readonly recipients: readonly Recipient[];
 }
 
 const DEFAULT_NOW = '2030-01-01T00:00:00Z';
@@ -102,6 +111,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     seed: readSeed(options.seed ?? DEMO_SEED),
     onSubmission: (message) => inbox.receive(message),
     overrides: options.overrides ?? [],
+    ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
     ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
   });
   await service.start();
@@ -239,6 +249,16 @@ export class Harness {
   async message(smsId: string): Promise<Message | null> {
     const [message] = await this.#service.roots.unitOfWork.run((stores) => stores.messages.lock([smsId]));
     return message ?? null;
+  }
+
+  /** The stored campaign with its recipients in the order of attaching; null when there is none. */
+  campaign(id: string): Promise<StoredCampaign | null> {
+    return this.#service.roots.unitOfWork.run(async (stores) => {
+      const [campaign] = await stores.campaigns.lock([id]);
+      return campaign === undefined
+        ? null
+        : { ...campaign, recipients: await stores.recipients.ofCampaign(id) };
+    });
   }
 
   /** The program behind the harness, for tests of the program itself: `service.roots` holds its ports and use cases. */

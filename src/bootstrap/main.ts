@@ -5,7 +5,7 @@ import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
-import { StorageUnavailable } from '../application/storage-unavailable.ts';
+import { StorageUnavailable, StorageUnwritable } from '../application/storage-unavailable.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import {
   type Config,
@@ -29,6 +29,9 @@ const DEMO_PHONE_NUMBER = '9647701234567';
 /** A second signal after this time ends the process at once; a sooner one is the same signal, which npm repeats. */
 const SAME_SIGNAL_MS = 200;
 
+/** Once everything is stopped, the last lines of the output get this long to be read. */
+const LAST_LINES_MS = 1_000;
+
 /** The port is taken, or only the superuser may have it; all else that keeps a server from listening is its address. */
 const PORT_CODES: ReadonlySet<string> = new Set(['EADDRINUSE', 'EACCES']);
 
@@ -44,10 +47,12 @@ try {
 } catch (error) {
   console.error(`Barid cannot start:\n${reasonOf(error)}`);
   process.exitCode = error instanceof StorageUnavailable ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
+  endSoon();
 }
 
 /** What the operator has to change, with the name of the variable. Throws what is no mistake of the operator. */
 function reasonOf(error: unknown): string {
+  if (error instanceof StorageUnwritable) return `DATABASE_URL: the database stores nothing: ${error.reason}`;
   if (error instanceof StorageUnavailable)
     return `DATABASE_URL: the database cannot be reached: ${error.message}`;
   if (error instanceof SeedError) return `SEED_FILE: ${error.message}`;
@@ -71,6 +76,7 @@ async function run(config: Config): Promise<void> {
     secretKey: secretKeyFor(config),
     egress: config.egress,
     trustedProxies: config.trustedProxies,
+    campaignLimits: config.campaignLimits,
     clock: new SystemClock(),
     logger,
     watchesClock: true,
@@ -142,13 +148,21 @@ function stopOnSignal(service: Service): void {
     stoppingSince = performance.now();
     // A program that has ended by then could not tell that the signal is the same.
     setTimeout(() => {}, SAME_SIGNAL_MS);
-    service.stop().catch((error: unknown) => {
-      console.error(error);
-      process.exitCode = 1;
-    });
+    service
+      .stop()
+      .catch((error: unknown) => {
+        console.error(error);
+        process.exitCode = 1;
+      })
+      .finally(endSoon);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+/** The process ends by itself, as soon as its output is read; when nobody reads that, it ends all the same. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), LAST_LINES_MS).unref();
 }
 
 /** The channels on which messages of live projects are accepted and charged, and never sent. */

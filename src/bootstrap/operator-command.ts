@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import type { Clock } from '../application/ports/clock.ts';
-import { StorageUnavailable } from '../application/storage-unavailable.ts';
+import { StorageUnavailable, StorageUnwritable } from '../application/storage-unavailable.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { buildContainer } from './container.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE, EXIT_USAGE } from './exit-codes.ts';
@@ -70,7 +70,12 @@ export async function runOperatorCommand(
       return EXIT_CONFIGURATION;
     }
     if (!(error instanceof StorageUnavailable)) throw error;
-    output.error(`Barid cannot reach its database: ${error.message}`);
+    const isFull = error instanceof StorageUnwritable;
+    output.error(
+      isFull
+        ? `Barid cannot change its database: ${error.reason}`
+        : `Barid cannot reach its database: ${error.message}`,
+    );
     return EXIT_UNAVAILABLE;
   }
 }

@@ -4,6 +4,12 @@ import { AuthenticateProject } from '../application/access/authenticate-project.
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { BackgroundWork } from '../application/background-work.ts';
 import { AuditLedger } from '../application/billing/audit-ledger.ts';
+import { AttachRecipients } from '../application/campaigns/attach-recipients.ts';
+import { BrowseCampaigns } from '../application/campaigns/browse-campaigns.ts';
+import { CampaignGate } from '../application/campaigns/campaign-gate.ts';
+import { ManageCampaigns } from '../application/campaigns/manage-campaigns.ts';
+import { PreflightCampaigns } from '../application/campaigns/preflight-campaigns.ts';
+import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
 import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
@@ -42,19 +48,25 @@ export const resolveRoots = (container: Container) =>
     acceptInbound: AcceptInbound,
     addressRates: AddressRates,
     applySeed: ApplySeed,
+    attachRecipients: AttachRecipients,
     auditLedger: AuditLedger,
     authenticateProject: AuthenticateProject,
     background: BackgroundWork,
+    browseCampaigns: BrowseCampaigns,
+    campaignGate: CampaignGate,
     checkHealth: CheckHealth,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
     inboundLog: InboundLog,
+    manageCampaigns: ManageCampaigns,
+    preflightCampaigns: PreflightCampaigns,
     readCatalog: ReadCatalog,
     recordProviderEvents: RecordProviderEvents,
     redriveJobs: RedriveJobs,
     relayJobs: RelayJobs,
     runJobs: RunJobs,
     sendMessages: SendMessages,
+    startCampaigns: StartCampaigns,
     trackMessage: TrackMessage,
     workerHeartbeat: WorkerHeartbeat,
   });

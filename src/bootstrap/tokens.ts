@@ -41,6 +41,7 @@ export const ports = {
   recordBatchWindow: port<Delay>('RecordBatchWindow'),
   fetchInterval: port<Delay>('FetchInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
+  campaignLimits: port<boolean>('CampaignLimits'),
 };
 
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */

@@ -8,6 +8,7 @@ import {
   REPEATS_END_MS,
 } from '../../src/application/batcher.ts';
 import type { Delay } from '../../src/application/ports/delay.ts';
+import { StorageLocked } from '../../src/application/storage-locked.ts';
 import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
 
 interface Batch {
@@ -363,6 +364,231 @@ describe('the batcher', () => {
     expect([last.items, last.run.repeated]).toEqual([[2], false]);
     last.finish(named([2]));
     expect(await second).toBe('result 2');
+  });
+
+  describe('with items of several projects', () => {
+    const LOCKED = new StorageLocked(new Error('lock timeout'));
+
+    /** Items of 10 to 19 belong to project 1, those of 20 to 29 to project 2. */
+    const projectOf = (item: number) => `project ${Math.floor(item / 10)}`;
+    const projectsOf = async (items: readonly number[]) => items.map(projectOf);
+
+    function isolatingBatcher(
+      work: BatchWork<number, string>,
+      findProjects: (items: readonly number[]) => Promise<readonly string[]> = projectsOf,
+    ): Batcher<number, string> {
+      return new Batcher(work, { clock: STANDING_CLOCK, projectsOf: findProjects });
+    }
+
+    /** The batches of `count` projects, by the first item. */
+    async function nextBatches(held: HeldWork, count: number): Promise<Map<number, Batch>> {
+      const batches: Batch[] = [];
+      while (batches.length < count) batches.push(await held.next());
+      return new Map(batches.map((batch) => [batch.items[0] as number, batch]));
+    }
+
+    it('a batcher repeats a batch that met a lock as one batch for each project, all at once, each in the order of its items', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const outcomes = [12, 21, 11, 22].map((item) => batcher.submit(item));
+      const shared = await held.next();
+      expect([shared.items, shared.run.lockWait, shared.run.repeated]).toEqual([
+        [12, 21, 11, 22],
+        'brief',
+        false,
+      ]);
+      shared.fail(LOCKED);
+      const batches = await nextBatches(held, 2);
+      expect([...batches.values()].map(({ items, run }) => [items, run.lockWait, run.repeated])).toEqual([
+        [[12, 11], 'long', true],
+        [[21, 22], 'long', true],
+      ]);
+      batches.get(21)?.finish(named([21, 22]));
+      expect(await outcomes[1]).toBe('result 21');
+      batches.get(12)?.finish(named([12, 11]));
+      expect(await Promise.all(outcomes)).toEqual(named([12, 21, 11, 22]));
+    });
+
+    it('a batcher lets no project wait for one whose own batch waits for a lock, and shares batches with it again after that', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const locked = [batcher.submit(11)];
+      const first = [batcher.submit(21)];
+      (await held.next()).fail(LOCKED);
+      const batches = await nextBatches(held, 2);
+      batches.get(21)?.finish(named([21]));
+      await Promise.all(first);
+      locked.push(batcher.submit(12));
+      const others = [batcher.submit(22), batcher.submit(31)];
+      const shared = await held.next();
+      expect([shared.items, shared.run.lockWait]).toEqual([[22, 31], 'brief']);
+      shared.finish(named([22, 31]));
+      expect(await Promise.all(others)).toEqual(named([22, 31]));
+      expect(batcher.isIsolated('project 1')).toBe(true);
+      batches.get(11)?.finish(named([11]));
+      const together = await held.next();
+      locked.push(batcher.submit(13));
+      expect([together.items, together.run.lockWait, together.run.repeated]).toEqual([[12], 'brief', false]);
+      expect(batcher.isIsolated('project 1')).toBe(false);
+      together.finish(named([12]));
+      const last = await held.next();
+      expect([last.items, last.run.lockWait]).toEqual([[13], 'brief']);
+      last.finish(named([13]));
+      expect(await Promise.all(locked)).toEqual(named([11, 12, 13]));
+    });
+
+    it('a batcher isolates also a project that is alone in its batch, so that later ones of others do not wait for it', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const locked = batcher.submit(11);
+      (await held.next()).fail(LOCKED);
+      const own = await held.next();
+      expect([own.items, own.run.lockWait]).toEqual([[11], 'long']);
+      const other = batcher.submit(21);
+      const shared = await held.next();
+      expect(shared.items).toEqual([21]);
+      shared.finish(named([21]));
+      expect(await other).toBe('result 21');
+      own.finish(named([11]));
+      expect(await locked).toBe('result 11');
+    });
+
+    it('a batcher rejects the items of a project whose own batch met the lock to its end, and forgets the project', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const locked = [batcher.submit(11), batcher.submit(12)].map((each) =>
+        expect(each).rejects.toBeInstanceOf(StorageLocked),
+      );
+      (await held.next()).fail(LOCKED);
+      (await held.next()).fail(LOCKED);
+      await Promise.all(locked);
+      expect([held.waiting, batcher.isIsolated('project 1')]).toEqual([0, false]);
+    });
+
+    it('a batcher keeps a project isolated whose own batch met the lock to its end while more of its items wait', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const rejected = expect(batcher.submit(11)).rejects.toBeInstanceOf(StorageLocked);
+      (await held.next()).fail(LOCKED);
+      const own = await held.next();
+      const later = batcher.submit(12);
+      const other = batcher.submit(21);
+      (await held.next()).finish(named([21]));
+      await other;
+      own.fail(LOCKED);
+      await rejected;
+      const next = await held.next();
+      expect([next.items, next.run.lockWait, next.run.repeated]).toEqual([[12], 'long', false]);
+      next.finish(named([12]));
+      expect(await later).toBe('result 12');
+      expect(batcher.isIsolated('project 1')).toBe(false);
+    });
+
+    it('a batcher isolates the project of an item that meets a lock when it is repeated alone', async () => {
+      const held = new HeldWork();
+      const batcher = isolatingBatcher(held.work);
+      const outcomes = [11, 21].map((item) => batcher.submit(item));
+      (await held.next()).fail(new Error('poison'));
+      const first = await held.next();
+      expect([first.items, first.run.lockWait]).toEqual([[11], 'brief']);
+      first.fail(LOCKED);
+      const batches = await nextBatches(held, 2);
+      expect(batches.get(11)?.run).toMatchObject({ lockWait: 'long', repeated: true });
+      expect(batches.get(21)?.run).toMatchObject({ lockWait: 'brief', repeated: true });
+      batches.get(21)?.finish(named([21]));
+      batches.get(11)?.finish(named([11]));
+      expect(await Promise.all(outcomes)).toEqual(named([11, 21]));
+    });
+
+    it('a batcher lets the poisoned item of an isolated project fail alone, and repeats its batch once without a database', async () => {
+      const runs: { items: readonly number[]; lockWait: string }[] = [];
+      let isAway = true;
+      const batcher = isolatingBatcher(async (items, { lockWait }) => {
+        runs.push({ items, lockWait });
+        if (lockWait === 'brief') throw LOCKED;
+        if (items.includes(12)) throw new Error(`poison among ${items.length}`);
+        if (isAway && items.includes(21)) {
+          isAway = false;
+          throw new StorageUnavailable(new Error('lost'));
+        }
+        return named(items);
+      });
+      const outcomes = await Promise.allSettled([11, 12, 21, 22].map((item) => batcher.submit(item)));
+      expect(outcomes).toEqual([
+        { status: 'fulfilled', value: 'result 11' },
+        { status: 'rejected', reason: new Error('poison among 1') },
+        { status: 'fulfilled', value: 'result 21' },
+        { status: 'fulfilled', value: 'result 22' },
+      ]);
+      const itemsOf = (...own: readonly number[]) =>
+        runs.filter(({ items }) => own.includes(items[0] as number)).map(({ items }) => items);
+      expect(itemsOf(21, 22).slice(-2)).toEqual([
+        [21, 22],
+        [21, 22],
+      ]);
+      expect(runs.slice(1).every(({ lockWait }) => lockWait === 'long')).toBe(true);
+    });
+
+    it('a batcher runs a batch as it is when it cannot find the projects, and rejects it when it met a lock', async () => {
+      const held = new HeldWork();
+      let isAway = false;
+      const batcher = isolatingBatcher(held.work, async (items) => {
+        if (isAway) throw new StorageUnavailable(new Error('lost'));
+        return projectsOf(items);
+      });
+      const locked = batcher.submit(11);
+      (await held.next()).fail(LOCKED);
+      const own = await held.next();
+      isAway = true;
+      const both = [batcher.submit(12), batcher.submit(21)].map((each) =>
+        expect(each).rejects.toBeInstanceOf(StorageUnavailable),
+      );
+      const shared = await held.next();
+      expect(shared.items).toEqual([12, 21]);
+      shared.fail(LOCKED);
+      await Promise.all(both);
+      own.finish(named([11]));
+      expect(await locked).toBe('result 11');
+    });
+
+    it('a batcher asks for no projects while no lock is met, and tells which items it isolates', async () => {
+      let asked = 0;
+      const isolated: number[] = [];
+      let locks = 0;
+      const batcher = new Batcher<number, string>(
+        async (items) => {
+          if (locks > 0) {
+            locks -= 1;
+            throw LOCKED;
+          }
+          return named(items);
+        },
+        {
+          clock: STANDING_CLOCK,
+          projectsOf: (items) => {
+            asked += 1;
+            return projectsOf(items);
+          },
+          onIsolated: (items) => isolated.push(...items),
+        },
+      );
+      await batcher.submitAll([11, 21]);
+      expect([asked, isolated]).toEqual([0, []]);
+      locks = 1;
+      await batcher.submitAll([11, 21]);
+      await batcher.submitAll([12, 22]);
+      expect([asked, isolated]).toEqual([1, [11, 21]]);
+    });
+  });
+
+  it('a batcher without projects waits long for locks, and rejects a batch that met one, without repeating it', async () => {
+    const runs: string[] = [];
+    const batcher = batcherOf(async (items: readonly number[], { lockWait }): Promise<readonly string[]> => {
+      runs.push(`${items} ${lockWait}`);
+      throw new StorageLocked(new Error('lock timeout'));
+    });
+    await expect(batcher.submitAll([1, 2])).rejects.toThrow('lock timeout');
+    expect(runs).toEqual(['1,2 long']);
   });
 
   it('a batcher takes work with too few results for work that failed', async () => {

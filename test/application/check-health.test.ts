@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CheckHealth, HEALTH_FRESH_MS, JOBS_WAIT_MAX_MS } from '../../src/application/check-health.ts';
 import { startAttemptJob } from '../../src/application/jobs/attempt-jobs.ts';
+import { StorageUnwritable } from '../../src/application/storage-unavailable.ts';
 import { type ApplicationWorld, openApplication } from '../support/application-world.ts';
 import { aMessage, NOW } from '../support/builders.ts';
 
@@ -27,7 +28,7 @@ const CHANNELS = [
 let smsIsWell: boolean;
 let now: number;
 /** The pings of the database; the test ends each of them. */
-let asked: { reply: () => void; fail: () => void }[];
+let asked: { reply: () => void; fail: (error?: Error) => void }[];
 let unavailableReason: string | null;
 let health: CheckHealth;
 let world: ApplicationWorld;
@@ -46,7 +47,7 @@ beforeEach(async () => {
       read: (work) => world.unitOfWork.read(work),
       ping: () =>
         new Promise((resolve, reject) => {
-          asked.push({ reply: resolve, fail: () => reject(new Error('away')) });
+          asked.push({ reply: resolve, fail: (error = new Error('away')) => reject(error) });
         }),
     },
     jobQueue: {
@@ -134,6 +135,23 @@ describe('CheckHealth', () => {
     };
     expect(await Promise.all(replies)).toEqual([down, down]);
     expect(asked).toHaveLength(1);
+    await askWell();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('CheckHealth is not ready while the database stores nothing, and still shows jobs and workers', async () => {
+    const reply = health.readiness();
+    asked[0]?.fail(new StorageUnwritable('the disk is full', new Error('SQLITE_FULL')));
+    expect(await reply).toEqual({
+      ready: false,
+      dependencies: [
+        { ...DOWN, detail: 'stores nothing: the disk is full' },
+        QUEUE,
+        JOBS,
+        WORKERS,
+        ...CHANNELS,
+      ],
+    });
     await askWell();
     expect(asked).toHaveLength(2);
   });

@@ -73,6 +73,7 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['TRUSTED_PROXIES', '::/0', 'must not be a range of all addresses'],
   ['EGRESS_PORTS', '443,0', 'must be a whole number from 1 to 65535'],
   ['EGRESS_PORTS', '443;8443', 'must be a whole number from 1 to 65535'],
+  ['CAMPAIGN_LIMITS', 'maybe', 'must be on or off'],
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
 ];
 
@@ -161,9 +162,11 @@ describe('what is read', () => {
         EGRESS_ALLOW: '10.0.0.0/8, fd00::/8',
         EGRESS_PORTS: '443, 8443',
         TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
+        CAMPAIGN_LIMITS: 'off',
         LOG_LEVEL: 'silent',
       }),
     ).toMatchObject({
+      campaignLimits: false,
       port: 0,
       host: '::',
       role: 'worker',

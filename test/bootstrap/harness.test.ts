@@ -286,3 +286,59 @@ it('starts harnesses that share nothing', async () => {
   expect((await one.request(`/sms/track/${smsId}`)).status).toBe(200);
   expect((await two.request(`/sms/track/${smsId}`)).status).toBe(404);
 });
+
+describe('campaigns', () => {
+  const TEMPLATE_PARAMETERS = { body: { 1: 'Layla', 2: '17' }, buttons: { 0: { 1: '17' } } };
+
+  async function started(harness: Harness, count: number): Promise<string> {
+    const plan = {
+      name: 'Orders',
+      templateId: '664def456abc789012345603',
+      phoneNumberId: '664def456abc789012345678',
+    };
+    const { data } = (await harness.request('/whatsapp/campaigns', { body: plan })).body as {
+      data: { _id: string };
+    };
+    const recipients = Array.from({ length: count }, (_, index) => ({
+      phoneNumber: `96477012345${index + 10}`,
+      templateParameters: TEMPLATE_PARAMETERS,
+    }));
+    await harness.request(`/whatsapp/campaigns/${data._id}/recipients`, { body: { recipients } });
+    await harness.request(`/whatsapp/campaigns/${data._id}/start`, { method: 'POST' });
+    return data._id;
+  }
+
+  it('a campaign reaches the inbox, is read as it is stored, and holds money until it is over', async () => {
+    const harness = await harnessWith();
+    const id = await started(harness, 2);
+    await expect(harness.assertQuiet()).rejects.toThrow('120 IQD are still held');
+    expect(
+      harness.inbox
+        .all()
+        .map(({ phoneNumber }) => phoneNumber)
+        .sort(),
+    ).toEqual(['9647701234510', '9647701234511']);
+    await harness.advance(MINUTE);
+    expect(await harness.campaign(id)).toMatchObject({
+      status: 'completed',
+      captured: 120_000,
+      recipients: [
+        { position: 0, phoneNumber: '9647701234510', status: 'delivered' },
+        { position: 1, phoneNumber: '9647701234511', status: 'delivered' },
+      ],
+    });
+    await harness.assertQuiet();
+    expect(await harness.campaign('664def456abc7890123456ff')).toBeNull();
+  });
+
+  it('a campaign keeps the limits of the platform unless a harness takes them away', async () => {
+    const limited = await harnessWith();
+    await started(limited, 20);
+    await limited.settle();
+    expect(limited.inbox.all()).toHaveLength(8);
+    const free = await harnessWith({ campaignLimits: false });
+    await started(free, 20);
+    await free.settle();
+    expect(free.inbox.all()).toHaveLength(20);
+  });
+});

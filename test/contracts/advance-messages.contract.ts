@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
 import {
   attemptDeadlineJob,
   attemptDeadlineJobId,
@@ -54,6 +55,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
     clock,
     enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
     submissionCapacity: new SubmissionCapacity(),
+    campaignLimits: new CampaignLimits({ campaignLimits: true }),
   });
 
   /** One message that sms has accepted, its cost held, and the leased job that ends its time. */

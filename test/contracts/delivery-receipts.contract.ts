@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
 import { AdvanceMessages } from '../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import {
@@ -46,6 +47,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         clock,
         enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
         submissionCapacity: new SubmissionCapacity(),
+        campaignLimits: new CampaignLimits({ campaignLimits: true }),
       }),
       wakeSignal: { wake() {} },
       clock,

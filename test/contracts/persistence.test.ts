@@ -6,6 +6,7 @@ import { describe } from 'vitest';
 import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { advanceMessagesContract } from './advance-messages.contract.ts';
+import { campaignStoresContract } from './campaign-stores.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
 import { deliveryReceiptsContract } from './delivery-receipts.contract.ts';
 import { recordAttemptsContract } from './record-attempts.contract.ts';
@@ -37,6 +38,12 @@ const TABLES = [
   'sender_ids',
   'whatsapp_resources',
   'inbound_webhooks',
+  'campaigns',
+  'campaign_recipients',
+  'sending_slots',
+  'portfolios',
+  'conversations',
+  'service_windows',
   'projects',
   'ledger_entries',
   'price_lists',
@@ -93,6 +100,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('submission store', () => submissionStoreContract(open));
   describe('worker store', () => workerStoreContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
+  describe('campaign stores', () => campaignStoresContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
   describe('delivery receipts', () => deliveryReceiptsContract(open));

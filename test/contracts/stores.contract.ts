@@ -58,6 +58,17 @@ export function storesContract(open: () => Promise<Storage>): void {
       expect(await read(({ messages }) => messages.find(PROJECT_ID, anSmsId(3)))).toBeNull();
     });
 
+    it('the message store tells the project of each message that exists', async () => {
+      await run(({ messages }) => messages.insert([rich, aMessage()]));
+      const smsIds = [anSmsId(3), anSmsId(2), aMessage().smsId];
+      expect(await read(({ messages }) => messages.projectIdsOf(smsIds))).toEqual(
+        new Map([
+          [anSmsId(2), PROJECT_ID],
+          [aMessage().smsId, PROJECT_ID],
+        ]),
+      );
+    });
+
     it('the message store rejects a list of messages with an smsId that exists, and inserts none of it', async () => {
       await run(({ messages }) => messages.insert([aMessage()]));
       await expect(run((s) => s.messages.insert([rich, aMessage()]))).rejects.toThrow(/unique|duplicate/i);

@@ -1,22 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import {
   BODY_BYTES_MAX,
+  CAMPAIGN_LIMIT_DEFAULT,
+  CAMPAIGN_LIMIT_MAX,
+  CAMPAIGN_PAGE_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   JSON_DEPTH_MAX,
+  JSON_LIST_ITEMS_MAX,
+  JSON_OBJECT_MEMBERS_MAX,
+  LARGE_BODY_BYTES_MAX,
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
+  RECIPIENT_LIMIT_DEFAULT,
+  RECIPIENT_LIMIT_MAX,
+  RECIPIENTS_PER_REQUEST_MAX,
   SERVER_LIMITS,
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
 } from '../../src/adapters/http/limits.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
+import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
 } from '../../src/application/access/project-keys.ts';
+import {
+  CAMPAIGN_REQUESTS_MAX,
+  CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
+} from '../../src/application/campaigns/campaign-gate.ts';
 import { LEASE_MS, RENEW_EVERY_MS } from '../../src/application/jobs/job.ts';
 import { WORKER_SEEN_MS } from '../../src/application/jobs/worker-heartbeat.ts';
 import {
@@ -27,6 +41,12 @@ import {
 import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
+import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-recipients.ts';
+import {
+  CAMPAIGN_NAME_CHARACTERS_MAX,
+  CAMPAIGN_NAME_CHARACTERS_MIN,
+} from '../../src/domain/campaigns/campaign.ts';
+import { FAST_MESSAGES_PER_SECOND, MESSAGES_PER_SECOND } from '../../src/domain/campaigns/sending-rate.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
@@ -59,7 +79,14 @@ describe('section 8 of docs/api.md', () => {
       ['template parameter', `at most ${TEMPLATE_PARAMETER_CHARACTERS_MAX} characters`],
       ['webhook address', `at most ${WEBHOOK_URL_CHARACTERS_MAX} characters`],
       ['webhook secret', `1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} characters`],
-      ['request body', `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep`],
+      ['campaign name', `${CAMPAIGN_NAME_CHARACTERS_MIN} to ${CAMPAIGN_NAME_CHARACTERS_MAX} characters`],
+      ['recipients of a request', `1 to ${number(RECIPIENTS_PER_REQUEST_MAX)}`],
+      ['recipients of a campaign', `at most ${number(RECIPIENTS_PER_CAMPAIGN_MAX)}`],
+      [
+        'request body',
+        `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep, at most ${JSON_OBJECT_MEMBERS_MAX} members in an object and ${number(JSON_LIST_ITEMS_MAX)} in a list; ` +
+          `${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB with a list of recipients`,
+      ],
       [
         'accepted sends to one phone number',
         `${maxRequests} in ${timeWindowMinutes} minutes, unless the project says otherwise`,
@@ -68,6 +95,18 @@ describe('section 8 of docs/api.md', () => {
       [
         'page of prices',
         `${PRICING_LIMIT_DEFAULT} rows, or 1 to ${PRICING_LIMIT_MAX}; pages 1 to ${million}`,
+      ],
+      [
+        'page of campaigns',
+        `${CAMPAIGN_LIMIT_DEFAULT}, or 1 to ${CAMPAIGN_LIMIT_MAX}; pages 1 to ${number(CAMPAIGN_PAGE_MAX)}`,
+      ],
+      [
+        'page of recipients',
+        `${RECIPIENT_LIMIT_DEFAULT}, or 1 to ${RECIPIENT_LIMIT_MAX}; pages 1 to ${number(CAMPAIGN_PAGE_MAX)}`,
+      ],
+      [
+        'messages of campaigns from one whatsapp number',
+        `${MESSAGES_PER_SECOND} a second, or ${number(FAST_MESSAGES_PER_SECOND)}, see [sending rate](campaigns.md#sending-rate)`,
       ],
       ['billing unit of an sms', '140 characters, see [money](money.md)'],
       [
@@ -95,6 +134,10 @@ describe('the limits of one process in docs/performance.md', () => {
           `${number(SERVER_LIMITS.requestsMax)} in all; more get 503 \`overloaded\``,
       ],
       [
+        'requests about campaigns served at a time',
+        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, and their bodies unread`,
+      ],
+      [
         'requests of one connection served at a time',
         `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait unread`,
       ],
@@ -116,6 +159,10 @@ describe('the limits of one process in docs/performance.md', () => {
         'delivery attempts in flight',
         `${limits.attemptsPerEndpoint} to one host and path, ${limits.attemptsPerHost} to one host, ` +
           `${limits.attemptsPerProject} of one project, ${number(limits.attempts)} in all`,
+      ],
+      [
+        'log lines that wait for their reader',
+        `${LOG_WAITING_BYTES_MAX / 1024 ** 2} MiB; later lines are dropped and counted`,
       ],
       [
         'idle connections to receivers',

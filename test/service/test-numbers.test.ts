@@ -55,6 +55,10 @@ const DELIVERIES: Readonly<Record<string, readonly Row[]>> = {
     { afterMs: ATTEMPT_TIMEOUT_MS + 2_000, status: 'delivered', final: true, flow: '++ ', credit: 14_900 },
   ],
   '0015': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
+  '0201': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '+  ', credit: 14_900 }],
+  '0202': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 }],
+  '0203': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 }],
+  '0204': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 }],
   '0016': [{ afterMs: 1_000, status: 'delivered', final: true, flow: '-+ ', credit: 14_900 }],
 };
 

@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { ask, REQUESTS, UNKNOWN_ID } from '../support/campaigns.ts';
 import { errorOf, startWith } from './world.ts';
 
 const PATHS = [
@@ -7,6 +8,8 @@ const PATHS = [
   '/sender-ids',
   '/info',
   '/whatsapp/resources',
+  '/whatsapp/campaigns',
+  '/whatsapp/campaigns/recipient-payload',
 ];
 
 const WRONG: readonly [what: string, authorization: string | null][] = [
@@ -23,7 +26,11 @@ test.each(WRONG)(
     const headers = authorization === null ? {} : { authorization };
     const replies = await Promise.all([
       service.request('/sms', { apiKey: null, headers, body: {} }),
+      service.request('/whatsapp/campaigns', { apiKey: null, headers, body: {} }),
       ...PATHS.map((path) => service.request(path, { apiKey: null, headers })),
+      ...REQUESTS.map(([method, path]) =>
+        ask(service, `/${UNKNOWN_ID}${path}`, { method, apiKey: null, headers }),
+      ),
     ]);
     for (const reply of replies) {
       expect(errorOf(reply)).toEqual({

@@ -1,4 +1,16 @@
 import { expect, it, test } from 'vitest';
+import {
+  ask,
+  attach,
+  BODY,
+  created,
+  dataOf,
+  numbersFrom,
+  recipient,
+  recipientsOf,
+  rejection,
+  startWithCampaigns,
+} from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
 import { accepted, creditOf, errorOf, NUMBER, post, startWith, text } from './world.ts';
 
@@ -27,4 +39,77 @@ it('8 a project without a setting may send five times in ten minutes to one numb
 it('8 a sender ID has at most 11 characters', async () => {
   const error = errorOf(await post(await startWith(), text(NUMBER, { senderId: 'x'.repeat(12) })));
   expect(error).toMatchObject({ status: 400, code: 'validation-failed' });
+});
+
+test.each([
+  [2, 400],
+  [3, 200],
+  [80, 200],
+  [81, 400],
+])('8 a campaign name of %i characters gets %i', async (length, status) => {
+  const service = await startWithCampaigns();
+  const id = await created(service);
+  const name = 'س'.repeat(length);
+  expect((await ask(service, '', { body: { ...BODY, name } })).status).toBe(status);
+  expect((await ask(service, `/${id}`, { method: 'PATCH', body: { name } })).status).toBe(status);
+});
+
+test.each([
+  ['recipients', 0, 400],
+  ['recipients', 1, 200],
+  ['recipients', 1_000, 200],
+  ['sample', 0, 400],
+  ['sample', 1, 200],
+  ['sample', 1_000, 200],
+])('8 a request for %s with %i recipients gets %i', async (path, count, status) => {
+  const service = await startWithCampaigns();
+  const id = await created(service);
+  const recipients = numbersFrom(0, count).map((number) => recipient(number));
+  const reply = await ask(service, `/${id}/${path}`, { body: { recipients } });
+  expect(reply.status).toBe(status);
+  if (status === 200) expect(dataOf(reply).totalRecipients).toBe(count);
+});
+
+it('8 a campaign takes 1000 recipients, and not one more', async () => {
+  const service = await startWithCampaigns();
+  const id = await created(service, numbersFrom(0, 999));
+  const [last = '', extra = ''] = numbersFrom(999, 2);
+  const tooMany = rejection(400, 'too-many-recipients', 'Recipients cannot exceed 1000 per campaign');
+  expect(errorOf(await attach(service, id, [recipient(last), recipient(extra)]))).toEqual(tooMany);
+  expect(dataOf(await attach(service, id, [recipient(last)]))).toMatchObject({
+    totalRecipients: 1_000,
+    estimatedTotalCost: 60_000,
+  });
+  expect(errorOf(await attach(service, id, [recipient(extra)]))).toEqual(tooMany);
+  expect(await recipientsOf(service, id)).toHaveLength(1_000);
+});
+
+test.each([
+  ['campaigns', 100],
+  ['recipients', 500],
+])('8 a page of %s has 1 to %i, and pages are 1 to 1,000,000', async (what, limit) => {
+  const service = await startWithCampaigns();
+  const id = await created(service);
+  const statusOf = async (query: string) =>
+    (await ask(service, `${what === 'campaigns' ? '' : `/${id}`}?${query}`)).status;
+  for (const query of ['limit=1', `limit=${limit}`, 'page=1', 'page=1000000'])
+    expect([query, await statusOf(query)]).toEqual([query, 200]);
+  for (const query of ['limit=0', `limit=${limit + 1}`, 'page=0', 'page=1000001'])
+    expect([query, await statusOf(query)]).toEqual([query, 400]);
+});
+
+it('8 a body with a list of recipients may have 4 MB', async () => {
+  const service = await startWithCampaigns();
+  const id = await created(service);
+  const statusOf = async (bytes: number) => {
+    const body = JSON.stringify({ recipients: [recipient(NUMBER)] });
+    const response = await fetch(`${await service.url}/whatsapp/campaigns/${id}/recipients`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+      body: body.padEnd(bytes),
+    });
+    return [response.status, response.headers.get('x-error-code')];
+  };
+  expect(await statusOf(4_000_000)).toEqual([200, null]);
+  expect(await statusOf(4 * 1_024 * 1_024 + 1)).toEqual([413, 'body-too-large']);
 });

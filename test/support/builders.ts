@@ -14,6 +14,8 @@ import {
   type OperatorPrices,
   type PriceList,
 } from '../../src/domain/billing/pricing.ts';
+import type { Campaign } from '../../src/domain/campaigns/campaign.ts';
+import type { Recipient } from '../../src/domain/campaigns/recipient.ts';
 import type { ChannelAttempt, Message } from '../../src/domain/messages/message.ts';
 import type { SendState } from '../../src/domain/messages/send-policy.ts';
 import type {
@@ -292,6 +294,7 @@ export function aMessage(given: Partial<Message> = {}): Message {
   return {
     smsId: anSmsId(),
     projectId: PROJECT_ID,
+    campaignId: null,
     phoneNumber: aPhoneNumber(),
     phoneNumberAsSent: given.phoneNumber ?? aPhoneNumber(),
     senderId: null,
@@ -398,6 +401,62 @@ export function aWebhookEvent(given: Partial<WebhookEvent> = {}): WebhookEvent {
     lastError: null,
     createdAt: NOW,
     version: 0,
+    ...given,
+  };
+}
+
+/** The n-th of as many different 24-hex ids as a test needs. */
+export function anId(n = 1): string {
+  return `664caa${n.toString(16).padStart(18, '0')}`;
+}
+
+/** A draft without recipients, of the template and the number of `aWhatsappBusiness()`. */
+export function aCampaign(given: Partial<Campaign> = {}): Campaign {
+  return {
+    id: anId(),
+    projectId: PROJECT_ID,
+    name: 'Spring',
+    category: 'UTILITY',
+    templateId: aWhatsappTemplate().id,
+    phoneNumberId: aWhatsappPhoneNumber().id,
+    status: 'draft',
+    scheduledFor: null,
+    startedAt: null,
+    completedAt: null,
+    totalRecipients: 0,
+    sentCount: 0,
+    deliveredCount: 0,
+    failedCount: 0,
+    estimatedCost: ZERO,
+    reserved: ZERO,
+    captured: ZERO,
+    released: ZERO,
+    failureReason: null,
+    sampleOf: null,
+    createdAt: NOW,
+    updatedAt: NOW,
+    ...given,
+  };
+}
+
+/** A recipient of `aCampaign()` before its start, with the parameters of `aWhatsappTemplate()`. */
+export function aRecipient(given: Partial<Recipient> = {}): Recipient {
+  return {
+    id: anId(101),
+    campaignId: anId(),
+    position: 0,
+    phoneNumber: aPhoneNumber(),
+    phoneNumberAsSent: given.phoneNumber ?? aPhoneNumber(),
+    templateParameters: { body: { '1': 'Layla' } },
+    estimatedCost: iqd(60),
+    status: 'queued',
+    finalCost: null,
+    billingState: 'pending',
+    errorMessage: null,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
     ...given,
   };
 }

@@ -52,13 +52,17 @@ export function inWords(effect: ChainEffect, now: number): string {
     case 'submit':
       return `submit ${effect.attemptNumber}`;
     case 'schedule-start':
-      return `start ${effect.attemptNumber}`;
+      return effect.at === now
+        ? `start ${effect.attemptNumber}`
+        : `start ${effect.attemptNumber} in ${effect.at - now}`;
     case 'schedule-deadline':
       return `deadline ${effect.attemptNumber} in ${effect.at - now}`;
     case 'unschedule':
       return `unschedule ${effect.attemptNumber}`;
     case 'settle':
       return effect.channel === null ? 'release' : `capture for ${effect.channel}`;
+    case 'stop-campaign':
+      return `stop the campaign: ${effect.reason}`;
     case 'status-changed': {
       const reason = effect.reason === null ? '' : `: ${effect.reason}`;
       return `${effect.isFinal ? 'finally ' : ''}${effect.status} ${effect.channel}${reason}`;

@@ -87,7 +87,7 @@ export class ChainWorld {
           this.submitted.push(effect.attemptNumber);
           break;
         case 'schedule-start':
-          this.#schedule(start(effect.attemptNumber), this.now);
+          this.#schedule(start(effect.attemptNumber), effect.at);
           break;
         case 'schedule-deadline':
           this.#schedule(deadline(effect.attemptNumber), effect.at);
@@ -99,6 +99,8 @@ export class ChainWorld {
         case 'settle':
           this.settled.push(effect.channel);
           break;
+        case 'stop-campaign':
+          throw new Error('A single message stops no campaign');
         case 'status-changed':
           this.said.push(`${effect.isFinal ? 'finally ' : ''}${effect.status}`);
           break;

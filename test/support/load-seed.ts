@@ -15,3 +15,38 @@ export function loadSeed(creditIqd: number = RICH_IQD): SeedFile {
     prices: { sms: prices, whatsapp: { AUTHENTICATION: 60, UTILITY: 60, MARKETING: 90 }, telegram: 40 },
   };
 }
+
+/** The number and the template that `whatsappLoadSeed` has. */
+export const LOAD_NUMBER_ID = '664def456abc7890123456a1';
+export const LOAD_TEMPLATE_ID = '664def456abc7890123456a2';
+
+/** As `loadSeed`, with one whatsapp number of that limit and one template with a parameter. */
+export function whatsappLoadSeed(creditIqd?: number, messagingLimit = 'TIER_100K'): SeedFile {
+  const seed = loadSeed(creditIqd);
+  const account = {
+    id: '664def456abc7890123456a3',
+    whatsappBusinessId: '1',
+    name: 'Bench',
+    phoneNumbers: [
+      {
+        id: LOAD_NUMBER_ID,
+        phoneNumberId: '2',
+        displayPhoneNumber: '2',
+        phoneNumber: '+9647700000000',
+        messagingLimit,
+      },
+    ],
+    templates: [
+      {
+        id: LOAD_TEMPLATE_ID,
+        name: 'offer',
+        category: 'MARKETING' as const,
+        components: [{ type: 'BODY', text: 'Hello {{1}}, there is an offer for you.' }],
+      },
+    ],
+  };
+  const businesses = [
+    { id: '664def456abc7890123456a4', businessId: '3', name: 'Bench', whatsappAccounts: [account] },
+  ];
+  return { ...seed, projects: seed.projects.map((project) => ({ ...project, whatsapp: { businesses } })) };
+}

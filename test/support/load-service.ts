@@ -44,6 +44,7 @@ export async function startLoadService({
     egress: config.egress,
     clock,
     logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
+    campaignLimits: config.campaignLimits,
     watchesClock: true,
     seed: readSeed(seed),
     ...(onSubmission === undefined ? {} : { onSubmission }),

@@ -1,5 +1,5 @@
 import type { Stores } from '../../src/application/ports/stores.ts';
-import type { Durability, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import type { Durability, LockWait, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
 
 /** Where the database is lost in a unit of work, on either side of its commit; null leaves the unit alone. */
@@ -22,14 +22,22 @@ export class LossyUnitOfWork implements UnitOfWork {
     this.#unitOfWork = unitOfWork;
   }
 
-  async run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability): Promise<T> {
+  async run<T>(
+    work: (stores: Stores) => Promise<T>,
+    durability?: Durability,
+    lockWait?: LockWait,
+  ): Promise<T> {
     this.transactions += 1;
     const loss = this.losses.shift() ?? null;
-    const result = await this.#unitOfWork.run(async (stores) => {
-      const written = await work(stores);
-      if (loss === 'before-commit') throw new StorageUnavailable(new Error('lost before the commit'));
-      return written;
-    }, durability);
+    const result = await this.#unitOfWork.run(
+      async (stores) => {
+        const written = await work(stores);
+        if (loss === 'before-commit') throw new StorageUnavailable(new Error('lost before the commit'));
+        return written;
+      },
+      durability,
+      lockWait,
+    );
     await this.transactionsEndAfter;
     if (loss === 'after-commit') throw new StorageUnavailable(new Error('lost after the commit'));
     return result;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
 import { problemsOf, unfinishedIn } from '../../src/application/billing/audit-ledger.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
@@ -39,10 +40,10 @@ export class Member {
   }
 
   /** A GET, or a POST when there is a body. */
-  async request(path: string, body?: unknown): Promise<SubmitResult> {
+  async request(path: string, body?: unknown, apiKey = KEY): Promise<SubmitResult> {
     const response = await fetch(`http://${LOOPBACK}:${this.#port}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: await response.json() };
@@ -117,6 +118,15 @@ export class ServiceGroup {
   async rows(sql: string): Promise<readonly Record<string, unknown>[]> {
     const { knex } = this.#first().service.roots.database;
     return (await knex.raw(sql)).rows;
+  }
+
+  /** Holds the lock on the account of a project, as an operator may, until the function it resolves with is called. */
+  async lockAccount(projectId: string): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: this.#url, options: `-c search_path=${this.#schema}` });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT * FROM accounts WHERE project_id = $1 FOR UPDATE', [projectId]);
+    return () => client.end();
   }
 
   async dispose(): Promise<void> {

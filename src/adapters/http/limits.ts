@@ -6,6 +6,10 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Deeper JSON than any request needs; recursion over it must not exhaust the stack. */
 export const JSON_DEPTH_MAX = 32;
 
+/** An object or a list of a body has so many members at most: more than any request needs, and each costs time to check. */
+export const JSON_OBJECT_MEMBERS_MAX = 200;
+export const JSON_LIST_ITEMS_MAX = 10_000;
+
 export const REQUEST_ID_CHARACTERS_MAX = 128;
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 
@@ -17,6 +21,13 @@ export const TEMPLATE_PARAMETER_CHARACTERS_MAX = 4096;
 export const PRICING_PAGE_MAX = 1_000_000;
 export const PRICING_LIMIT_MAX = 500;
 export const PRICING_LIMIT_DEFAULT = 100;
+
+export const CAMPAIGN_PAGE_MAX = 1_000_000;
+export const CAMPAIGN_LIMIT_MAX = 100;
+export const CAMPAIGN_LIMIT_DEFAULT = 20;
+export const RECIPIENT_LIMIT_MAX = 500;
+export const RECIPIENT_LIMIT_DEFAULT = 50;
+export const RECIPIENTS_PER_REQUEST_MAX = 1_000;
 
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;

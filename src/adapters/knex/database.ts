@@ -1,5 +1,5 @@
 import knex, { type Knex } from 'knex';
-import { StorageUnavailable } from '../../application/storage-unavailable.ts';
+import { StorageUnavailable, StorageUnwritable } from '../../application/storage-unavailable.ts';
 import type { Connection } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';
 import { migrationsFor } from './migrations/migrations.ts';
@@ -33,7 +33,7 @@ export class Database {
    */
   async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const raw = await this.#pool.acquireConnection().catch((error: unknown) => {
-      throw new StorageUnavailable(error);
+      throw this.unwritable(error) ?? new StorageUnavailable(error);
     });
     try {
       return await work(this.dialect.connectionOf(raw));
@@ -44,7 +44,8 @@ export class Database {
 
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
-   * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database.
+   * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database, and with
+   * `StorageUnwritable` when its disk stores nothing.
    */
   async migrate(): Promise<void> {
     await this.ping();
@@ -55,6 +56,8 @@ export class Database {
         await this.dialect.acquireMigrationLock(transaction);
         await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
       });
+    } catch (error) {
+      throw this.unwritable(error) ?? error;
     } finally {
       if (patient !== this.knex) await patient.destroy();
     }
@@ -72,6 +75,12 @@ export class Database {
   async isMigrated(): Promise<boolean> {
     await this.ping();
     return this.knex.schema.hasTable('messages');
+  }
+
+  /** Null unless `error` says that the disk of the database stores nothing. */
+  unwritable(error: unknown): StorageUnwritable | null {
+    const reason = this.dialect.unwritableReason(error);
+    return reason === null ? null : new StorageUnwritable(reason, error);
   }
 
   /** Closes every connection once the units of work at hand have ended. May be called twice. */

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { Stores } from '../../application/ports/stores.ts';
-import type { Durability, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import { StorageUnavailable } from '../../application/storage-unavailable.ts';
+import type { Durability, LockWait, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import { StorageLocked } from '../../application/storage-locked.ts';
+import { StorageUnavailable, type StorageUnwritable } from '../../application/storage-unavailable.ts';
 import type { Database } from './database.ts';
 import type { Connection } from './driver/connection.ts';
 import { Session } from './driver/session.ts';
 import { SqlAccountStore } from './stores/account-store.ts';
+import { SqlCampaignStore } from './stores/campaign-store.ts';
 import { SqlCircuitBreakerStore } from './stores/circuit-breaker-store.ts';
+import { SqlConversationStore } from './stores/conversation-store.ts';
 import { SqlIdempotencyStore } from './stores/idempotency-store.ts';
 import { SqlInboundWebhookStore } from './stores/inbound-webhook-store.ts';
 import { SqlInstallationStore } from './stores/installation-store.ts';
@@ -16,7 +19,9 @@ import { SqlLedgerStore } from './stores/ledger-store.ts';
 import { SqlMessageStore } from './stores/message-store.ts';
 import { SqlPriceStore } from './stores/price-store.ts';
 import { SqlProjectStore } from './stores/project-store.ts';
+import { SqlRecipientStore } from './stores/recipient-store.ts';
 import { SqlSenderIdStore } from './stores/sender-id-store.ts';
+import { SqlSendingSlotStore } from './stores/sending-slot-store.ts';
 import { SqlSubmissionStore } from './stores/submission-store.ts';
 import { SqlWebhookEventStore } from './stores/webhook-event-store.ts';
 import { SqlWhatsappStore } from './stores/whatsapp-store.ts';
@@ -26,21 +31,31 @@ import { SqlWorkerStore } from './stores/worker-store.ts';
 const TRANSACTION_ATTEMPTS_MAX = 5;
 /** A transaction that another process keeps waiting is tried again after this time. */
 const LOCK_RETRY_MS = 10;
+/**
+ * A disk that stored nothing counts as full for this long: longer than the time between two heartbeats, each of which
+ * finds out again. A small unit of work may succeed in between, in space that larger ones do not find.
+ */
+const UNWRITABLE_MS = 3_000;
 
 /** One transaction, or one connection, with every store on it. */
 export class SqlUnitOfWork implements UnitOfWork {
   readonly #database: Database;
+  #unwritable: { readonly error: StorageUnwritable; readonly until: number } | null = null;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  async run<T>(work: (stores: Stores) => Promise<T>, durability: Durability = 'full'): Promise<T> {
+  async run<T>(
+    work: (stores: Stores) => Promise<T>,
+    durability: Durability = 'full',
+    lockWait: LockWait = 'long',
+  ): Promise<T> {
     const { knex, dialect } = this.#database;
     const lockedUntil = performance.now() + dialect.lockWaitMs;
     for (let conflicts = 0; ; ) {
       const outcome = await this.#database.withConnection((connection) =>
-        transact(connection, knex, work, durability),
+        transact(connection, knex, work, durability, lockWait),
       );
       if (outcome.kind === 'committed') return outcome.result;
       if (dialect.isLocked(outcome.cause)) {
@@ -49,8 +64,17 @@ export class SqlUnitOfWork implements UnitOfWork {
         await sleep(LOCK_RETRY_MS);
         continue;
       }
+      const unwritable = this.#database.unwritable(outcome.cause);
+      if (unwritable !== null) {
+        this.#unwritable = { error: unwritable, until: performance.now() + UNWRITABLE_MS };
+        throw unwritable;
+      }
       conflicts += 1;
-      if (conflicts >= TRANSACTION_ATTEMPTS_MAX || !dialect.isConflict(outcome.cause)) throw outcome.error;
+      const isLast = conflicts >= TRANSACTION_ATTEMPTS_MAX;
+      if (dialect.isLockTimeout(outcome.cause) && (isLast || lockWait === 'brief')) {
+        throw new StorageLocked(outcome.cause);
+      }
+      if (isLast || !dialect.isConflict(outcome.cause)) throw outcome.error;
     }
   }
 
@@ -65,8 +89,9 @@ export class SqlUnitOfWork implements UnitOfWork {
     });
   }
 
-  ping(): Promise<void> {
-    return this.#database.ping();
+  async ping(): Promise<void> {
+    await this.#database.ping();
+    if (this.#unwritable !== null && performance.now() < this.#unwritable.until) throw this.#unwritable.error;
   }
 }
 
@@ -80,10 +105,11 @@ async function transact<T>(
   knex: Knex,
   work: (stores: Stores) => Promise<T>,
   durability: Durability,
+  lockWait: LockWait,
 ): Promise<Outcome<T>> {
   const session = new Session(connection, knex, 'transaction');
   try {
-    await connection.begin(durability);
+    await connection.begin(durability, lockWait);
     const result = await work(storesOn(session));
     session.end();
     if (session.failure !== null) throw session.failure.error;
@@ -107,6 +133,10 @@ function storesOn(session: Session): Stores {
     whatsapp: new SqlWhatsappStore(session),
     messages: new SqlMessageStore(session),
     submissions: new SqlSubmissionStore(session),
+    campaigns: new SqlCampaignStore(session),
+    recipients: new SqlRecipientStore(session),
+    sendingSlots: new SqlSendingSlotStore(session),
+    conversations: new SqlConversationStore(session),
     jobs: new SqlJobStore(session),
     idempotency: new SqlIdempotencyStore(session),
     webhookEvents: new SqlWebhookEventStore(session),

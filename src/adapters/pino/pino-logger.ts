@@ -1,9 +1,16 @@
 import { type DestinationStream, pino } from 'pino';
 import type { LogEvent, LogFields, Logger } from '../../application/ports/logger.ts';
+import { StorageUnavailable } from '../../application/storage-unavailable.ts';
+import { standardLogOutput } from './log-output.ts';
+import { OutageLines } from './outage-lines.ts';
 
-/** One JSON line per event: time, level, event and the fields it was given, nothing else. */
+/**
+ * One JSON line per event: time, level, event and the fields it was given, nothing else. An outage of the database makes
+ * every request and job fail alike: only some of those lines are logged, and count the others as `suppressed`.
+ */
 export class PinoLogger implements Logger {
   readonly #pino: pino.Logger;
+  readonly #outageLines = new OutageLines(() => performance.now());
 
   constructor({ level, destination }: { readonly level: string; readonly destination?: DestinationStream }) {
     const options: pino.LoggerOptions = {
@@ -13,7 +20,7 @@ export class PinoLogger implements Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     };
-    this.#pino = destination === undefined ? pino(options) : pino(options, destination);
+    this.#pino = pino(options, destination ?? standardLogOutput());
   }
 
   info(event: LogEvent, fields: LogFields = {}): void {
@@ -25,7 +32,9 @@ export class PinoLogger implements Logger {
   }
 
   error(event: LogEvent, error: unknown, fields: LogFields = {}): void {
+    const suppressed = error instanceof StorageUnavailable ? this.#outageLines.next(event) : 0;
+    if (suppressed === null) return;
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#pino.error({ ...fields, error: stack }, event);
+    this.#pino.error({ ...fields, ...(suppressed > 0 ? { suppressed } : {}), error: stack }, event);
   }
 }

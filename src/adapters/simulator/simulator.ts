@@ -154,7 +154,7 @@ function idsOf({ smsId, attemptNumber }: Submission, parts: number): readonly st
 }
 
 function resultOf(
-  { result, reason }: SubmissionOutcome,
+  { result, reason, cause }: SubmissionOutcome,
   providerMessageIds: readonly string[],
 ): SubmitResult {
   switch (result) {
@@ -166,6 +166,7 @@ function resultOf(
         kind: 'rejected',
         reason: reason ?? 'The simulator rejected the message',
         endsChain: false,
+        ...(cause === undefined ? {} : { cause }),
       };
     case 'unknown':
       return { kind: 'unknown', reason: reason ?? 'The simulator did not respond', providerMessageIds };

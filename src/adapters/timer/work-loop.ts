@@ -1,4 +1,5 @@
 import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timers';
+import { IdleGate } from '../../application/idle-gate.ts';
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEventSource } from '../../application/ports/provider-events.ts';
@@ -19,7 +20,8 @@ interface WorkLoopOptions {
 
 /**
  * Relays due jobs and records the events of providers inside the process: at once when woken, and every `POLL_MS` for
- * work that came due by the clock. One poll at a time; a wake during a poll causes another, when `AdaptivePolling` has it.
+ * work that came due by the clock. One poll at a time; a wake during a poll causes another, at the time that
+ * `AdaptivePolling` decides. No poll waits for the commit of events: those of one project may wait for a lock.
  */
 export class WorkLoop {
   readonly #options: WorkLoopOptions;
@@ -31,6 +33,10 @@ export class WorkLoop {
   #signals = 0;
   #isFailing = false;
   readonly #polling = new AdaptivePolling();
+  /** Counts calls of the provider that have not ended. */
+  readonly #recording = new IdleGate();
+  /** Events that were committed since the last poll. */
+  #recorded = 0;
   #scheduled: Promise<void> = Promise.resolve();
   #running: Promise<void> = Promise.resolve();
 
@@ -69,10 +75,11 @@ export class WorkLoop {
     return this.#wakes;
   }
 
-  /** Resolves when no poll is running or requested. */
+  /** Resolves when no poll is running or requested, and every event that was due is recorded or due again. */
   async idle(): Promise<void> {
     await this.#scheduled;
     await this.#running;
+    await this.#recording.idle();
     if (this.#isScheduled) await this.idle();
   }
 
@@ -91,9 +98,11 @@ export class WorkLoop {
   }
 
   async #poll(): Promise<void> {
-    const { relayJobs, providerEvents, logger } = this.#options;
+    const { relayJobs, logger } = this.#options;
     try {
-      const recorded = await providerEvents.deliverDue();
+      const recorded = this.#recorded;
+      this.#recorded = 0;
+      void this.#record();
       const relayed = await relayJobs.execute();
       this.#setDelay(relayed + recorded > 0, relayed === LEASED_JOBS_MAX);
       if (relayed > 0) this.wake();
@@ -104,6 +113,12 @@ export class WorkLoop {
       if (!this.#isFailing) logger.error('work_loop_failed', error);
       this.#isFailing = true;
     }
+  }
+
+  async #record(): Promise<void> {
+    this.#recording.begin();
+    this.#recorded += await this.#options.providerEvents.deliverDue();
+    this.#recording.end();
   }
 
   /** With a clock that is moved by hand nothing may wait for time to pass. */

@@ -1,4 +1,9 @@
 import { describeDifference, differencesOf, type LedgerDifference } from '../../domain/billing/ledger.ts';
+import {
+  type CampaignDifference,
+  campaignDifferences,
+  describeCampaignDifference,
+} from '../../domain/campaigns/campaign-sums.ts';
 import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { Job } from '../jobs/job.ts';
 import type { DeadLetterJob } from '../ports/job-store.ts';
@@ -9,6 +14,8 @@ export interface LedgerAudit {
   readonly projects: number;
   /** Every column of an account that is not the sum of its entries. */
   readonly differences: readonly LedgerDifference[];
+  /** Every sum of a campaign that its recipients do not confirm. */
+  readonly campaignDifferences: readonly CampaignDifference[];
   /** What these jobs would have ended, such as a hold, stays open. */
   readonly deadLetterJobs: { readonly count: number; readonly latest: readonly DeadLetterJob[] };
   /** The accounts with money on hold. */
@@ -29,11 +36,15 @@ export class AuditLedger {
 
   /** One consistent reading of the database. */
   async execute(): Promise<LedgerAudit> {
-    return this.#ports.unitOfWork.run(async ({ ledger, jobs }) => {
+    return this.#ports.unitOfWork.run(async ({ ledger, campaigns, jobs }) => {
       const rows = await ledger.audit();
+      const sums = await campaigns.audit();
       return {
         projects: rows.length,
         differences: rows.flatMap(({ account, entries }) => differencesOf(account, entries)),
+        campaignDifferences: sums.flatMap(({ id, campaign, recipients }) =>
+          campaignDifferences(id, campaign, recipients),
+        ),
         deadLetterJobs: {
           count: await jobs.countDeadLettered(),
           latest: await jobs.deadLettered(LATEST_DEAD_LETTER_JOBS_MAX),
@@ -48,8 +59,12 @@ export class AuditLedger {
 }
 
 /** What is wrong at any time, one sentence each; empty when all is well. */
-export function problemsOf({ differences, deadLetterJobs }: LedgerAudit): readonly string[] {
-  const sentences = differences.map(describeDifference);
+export function problemsOf(audit: LedgerAudit): readonly string[] {
+  const { differences, deadLetterJobs } = audit;
+  const sentences = [
+    ...differences.map(describeDifference),
+    ...audit.campaignDifferences.map(describeCampaignDifference),
+  ];
   const { count } = deadLetterJobs;
   return count === 0
     ? sentences

@@ -19,20 +19,21 @@ export interface AttemptDeadlineWork {
 }
 
 /** What the jobs of a message take from it. */
-type MessageOfJob = Pick<Message, 'smsId' | 'projectId' | 'content'>;
+type MessageOfJob = Pick<Message, 'smsId' | 'projectId' | 'campaignId' | 'content'>;
 
 export const ATTEMPT_FIELDS: FieldsOf<MessageWork> = { smsId: 'id', attemptNumber: 'whole number' };
 
 /** The job that tries the channel at `attemptNumber`; there is one per message and attempt, whatever its due time. */
 export function startAttemptJob(
-  { smsId, projectId, content }: MessageOfJob,
+  message: MessageOfJob,
   attemptNumber: number,
   dueAt: number,
 ): Job<MessageWork> {
+  const { smsId, projectId } = message;
   return {
     id: startAttemptJobId(smsId, attemptNumber),
     projectId,
-    priority: messagePriority(content),
+    priority: messagePriority(message),
     dueAt,
     work: { kind: 'start-attempt', smsId, attemptNumber },
   };
@@ -40,14 +41,15 @@ export function startAttemptJob(
 
 /** The job that ends the time of the channel at `attemptNumber`, due at that instant; one per message and attempt. */
 export function attemptDeadlineJob(
-  { smsId, projectId, content }: MessageOfJob,
+  message: MessageOfJob,
   attemptNumber: number,
   dueAt: number,
 ): Job<MessageWork> {
+  const { smsId, projectId } = message;
   return {
     id: attemptDeadlineJobId(smsId, attemptNumber),
     projectId,
-    priority: messagePriority(content),
+    priority: messagePriority(message),
     dueAt,
     work: { kind: 'attempt-deadline', smsId, attemptNumber },
   };

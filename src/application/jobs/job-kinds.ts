@@ -1,6 +1,14 @@
+import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
+import type { StopCampaigns } from '../messages/stop-campaigns.ts';
 import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
 import { ATTEMPT_FIELDS, attemptDeadlineJobId, type MessageWork, startAttemptJobId } from './attempt-jobs.ts';
+import {
+  CAMPAIGN_FIELDS,
+  type CampaignWork,
+  startCampaignJobId,
+  stopCampaignJobId,
+} from './campaign-jobs.ts';
 import type { LeasedJob, Work } from './job.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
 import { type FieldsOf, readWork } from './work-codec.ts';
@@ -9,6 +17,8 @@ import { type FieldsOf, readWork } from './work-codec.ts';
 export interface JobUseCases {
   readonly runAttemptJobs: RunAttemptJobs;
   readonly deliverWebhooks: DeliverWebhooks;
+  readonly startCampaigns: StartCampaigns;
+  readonly stopCampaigns: StopCampaigns;
 }
 
 interface JobKind<Kind extends Work> {
@@ -16,14 +26,14 @@ interface JobKind<Kind extends Work> {
   readonly fields: FieldsOf<Kind>;
   /** The id of the job that has this work. */
   idOf(work: Kind): string;
-  /** Does jobs of this kind only. Rejects when none of them was done. */
+  /** Does jobs of this kind only. Rejects when one failed; each may be run again then, without effect if it was done. */
   run(useCases: JobUseCases, jobs: readonly LeasedJob<Kind>[]): Promise<void>;
 }
 
 type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
 
 /** Every kind of job. A new one is a file beside this one, its type here, and an entry of this table. */
-const JOB_KINDS: KindsOf<MessageWork | WebhookWork> = {
+const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork> = {
   'start-attempt': {
     fields: ATTEMPT_FIELDS,
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
@@ -38,6 +48,16 @@ const JOB_KINDS: KindsOf<MessageWork | WebhookWork> = {
     fields: WEBHOOK_FIELDS,
     idOf: deliverWebhooksJobId,
     run: ({ deliverWebhooks }, jobs) => deliverWebhooks.execute(jobs),
+  },
+  'start-campaign': {
+    fields: CAMPAIGN_FIELDS,
+    idOf: ({ campaignId }) => startCampaignJobId(campaignId),
+    run: ({ startCampaigns }, jobs) => startCampaigns.due(jobs),
+  },
+  'stop-campaign': {
+    fields: CAMPAIGN_FIELDS,
+    idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
+    run: ({ stopCampaigns }, jobs) => stopCampaigns.execute(jobs),
   },
 };
 
@@ -57,7 +77,7 @@ export function isIdOf(id: string, work: Work): boolean {
   return KINDS.get(work.kind)?.idOf(work) === id;
 }
 
-/** Does jobs that all are of `kind`. Rejects when none of them was done, and for an unknown kind. */
+/** Does jobs that all are of `kind`. Rejects when one failed, and for an unknown kind. */
 export async function runJobsOf(
   kind: string,
   useCases: JobUseCases,

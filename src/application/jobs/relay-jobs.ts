@@ -10,7 +10,7 @@ import { LEASE_MS, type LeasedJob } from './job.ts';
 import { parseWork } from './job-kinds.ts';
 
 /** Jobs leased at once: enough to fill the consumers' batches, few enough to be done well within a lease. */
-export const LEASED_JOBS_MAX = 500;
+export const LEASED_JOBS_MAX = 250;
 
 interface RelayPorts {
   readonly unitOfWork: UnitOfWork;

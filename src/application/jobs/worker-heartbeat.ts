@@ -1,3 +1,4 @@
+import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
@@ -15,6 +16,9 @@ export const WORKER_KEPT_MS = 24 * 60 * 60 * 1_000;
 /** A worker's leases are found although its clock was ahead by so many milliseconds. */
 const CLOCKS_DIFFER_MS_MAX = 15_000;
 
+/** While a worker is gone, a job of a message that was leased so many milliseconds ago may be with it, by way of the queue. */
+const QUEUED_JOB_MS_MAX = 1_000;
+
 interface HeartbeatPorts {
   readonly unitOfWork: UnitOfWork;
   readonly heartbeatInterval: Timeout;
@@ -26,7 +30,9 @@ interface HeartbeatPorts {
 
 /**
  * Records that this process runs jobs, so that `/readyz` can tell when no process does, and takes over for workers that
- * are gone: the jobs they had leased are due again. Never rejects.
+ * are gone: the jobs they had leased are due again. So are the jobs of messages that this worker leased and a gone one
+ * may have taken from the queue: the fencing token lets each be done once. Webhooks of this worker wait until their
+ * leases end: an attempt of theirs may be in flight. Never rejects.
  */
 export class WorkerHeartbeat {
   readonly #ports: HeartbeatPorts;
@@ -109,7 +115,7 @@ export class WorkerHeartbeat {
       if (this.#recordedAt > 0 && !this.#isTrusted()) this.#trustedSince = clock.now();
       this.#recordedAt = now;
       const gone = this.#watch.observe(new Map([...seen].filter(([id]) => id !== workerId)));
-      const jobs = gone.length === 0 ? 0 : await this.#handBack(gone, now);
+      const jobs = gone.length === 0 ? 0 : await this.#takeOver(gone, now);
       if (jobs === 0) return;
       logger.warn('jobs_taken_over', { workers: gone.length, jobs });
       wakeSignal.wake();
@@ -117,9 +123,18 @@ export class WorkerHeartbeat {
   }
 
   /** Resolves with how many jobs are due again. */
-  #handBack(workerIds: readonly string[], now: number): Promise<number> {
-    const until = now + LEASE_MS + CLOCKS_DIFFER_MS_MAX;
-    return this.#ports.unitOfWork.run(({ jobs }) => jobs.handBack({ workerIds, now, until }), 'eventual');
+  #takeOver(gone: readonly string[], now: number): Promise<number> {
+    const leasedByGone = { workerIds: gone, now, until: now + LEASE_MS + CLOCKS_DIFFER_MS_MAX };
+    const queued = {
+      workerIds: [this.#ports.workerId],
+      now,
+      until: now + LEASE_MS - QUEUED_JOB_MS_MAX,
+      priorities: MESSAGE_PRIORITIES,
+    };
+    return this.#ports.unitOfWork.run(
+      async ({ jobs }) => (await jobs.handBack(leasedByGone)) + (await jobs.handBack(queued)),
+      'eventual',
+    );
   }
 
   /** Resolves when the change was made or its failure was logged, once per outage. */

@@ -4,6 +4,8 @@ import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
 import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
+import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
+import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import {
   attemptDeadlineJob,
   attemptDeadlineJobId,
@@ -15,7 +17,7 @@ import type { Job, LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { EnqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
-import type { SubmissionCapacity } from './submission-capacity.ts';
+import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
 
 /** Something that happened to one message. */
 export interface MessageEvent {
@@ -34,12 +36,13 @@ interface AdvancePorts {
   readonly clock: Clock;
   readonly enqueueWebhooks: EnqueueWebhooks;
   readonly submissionCapacity: SubmissionCapacity;
+  readonly campaignLimits: CampaignLimits;
 }
 
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
- * its effect are one. An attempt whose provider is at its limit starts later. Runs inside the caller's transaction and
+ * its effect are one. An attempt whose provider is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and
  * ignores events of unknown messages. Returns the attempts to submit after the commit.
  */
 export class AdvanceMessages {
@@ -53,6 +56,7 @@ export class AdvanceMessages {
     stores: Stores,
     events: readonly MessageEvent[],
     jobs: readonly LeasedJob<MessageWork>[] = [],
+    isIsolated: (projectId: string) => boolean = () => false,
   ): Promise<readonly PendingSubmission[]> {
     const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
     if (smsIds.length === 0) return [];
@@ -67,12 +71,14 @@ export class AdvanceMessages {
     const before = new Map(locked.map((message) => [message.smsId, message]));
     const after = new Map(before);
     const projects = await projectsOfStarts(stores, due, before);
+    const starts = startsAmong(due, before);
+    const retryAts = await this.#retryAts(stores, starts, { projects, isIsolated, now });
     const writes = new BatchWrites(now);
     for (const each of [...events, ...due]) {
       const message = after.get(each.smsId);
       if (message === undefined) continue;
-      const retryAt = this.#retryAt(message, each.event, projects, now);
-      if (retryAt !== null) {
+      const retryAt = each.event.kind === 'start' && !message.isFinal ? retryAts.get(each.smsId) : undefined;
+      if (retryAt !== undefined) {
         writes.postponeStart(message, each.event, retryAt);
         continue;
       }
@@ -80,9 +86,15 @@ export class AdvanceMessages {
       after.set(each.smsId, outcome.message);
       for (const effect of outcome.effects) writes.add(outcome.message, effect);
     }
+    const changes = [...after.values()].flatMap((message): readonly MessageChange[] => {
+      const earlier = before.get(message.smsId);
+      return earlier === undefined || earlier === message ? [] : [{ before: earlier, after: message }];
+    });
     await Promise.all([
-      stores.messages.save([...after.values()].filter((message) => before.get(message.smsId) !== message)),
+      stores.messages.save(changes.map((change) => change.after)),
       writes.write(stores),
+      // Behind the ledger: accounts are locked before campaigns.
+      recordProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
     ]);
     await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
     return writes.started.flatMap(({ smsId, attemptNumber }) => {
@@ -93,20 +105,56 @@ export class AdvanceMessages {
     });
   }
 
-  /** When an attempt may start whose provider is at its limit; null for every other event. */
-  #retryAt(
-    message: Message,
-    event: ChainEvent,
-    projects: ReadonlyMap<string, Project>,
-    now: number,
-  ): number | null {
-    const project = projects.get(message.projectId);
-    const channel = message.channels[event.attemptNumber];
-    if (event.kind !== 'start' || message.isFinal || project === undefined || channel === undefined) {
-      return null;
+  /**
+   * When the attempts start that may not start now, by message: those of an isolated project, of a provider at its limit, and
+   * of campaigns that have to wait. What waits for another reason neither counts for a campaign's rate nor opens a
+   * conversation.
+   */
+  async #retryAts(
+    stores: Stores,
+    starts: readonly AttemptStart[],
+    { projects, isIsolated, now }: StartSurroundings,
+  ): Promise<ReadonlyMap<string, number>> {
+    const { submissionCapacity, campaignLimits } = this.#ports;
+    const retryAts = new Map<string, number>();
+    const ready: Message[] = [];
+    for (const { message, attemptNumber } of starts) {
+      const project = projects.get(message.projectId);
+      const channel = message.channels[attemptNumber];
+      const retryAt = isIsolated(message.projectId)
+        ? now + CAPACITY_RETRY_MS
+        : project === undefined || channel === undefined
+          ? null
+          : submissionCapacity.retryAt(channel, project.environment, now);
+      if (retryAt !== null) retryAts.set(message.smsId, retryAt);
+      else if (message.attempts.length === 0) ready.push(message);
     }
-    return this.#ports.submissionCapacity.retryAt(channel, project.environment, now);
+    for (const [smsId, at] of await campaignLimits.retryAts(stores, ready, now)) retryAts.set(smsId, at);
+    return retryAts;
   }
+}
+
+/** An attempt that is about to start. */
+interface AttemptStart {
+  readonly message: Message;
+  readonly attemptNumber: number;
+}
+
+/** What else decides when attempts start. */
+interface StartSurroundings {
+  readonly projects: ReadonlyMap<string, Project>;
+  readonly isIsolated: (projectId: string) => boolean;
+  readonly now: number;
+}
+
+function startsAmong(
+  events: readonly MessageEvent[],
+  messages: ReadonlyMap<string, Message>,
+): readonly AttemptStart[] {
+  return events.flatMap(({ smsId, event }) => {
+    const message = event.kind === 'start' ? messages.get(smsId) : undefined;
+    return message === undefined || message.isFinal ? [] : [{ message, attemptNumber: event.attemptNumber }];
+  });
 }
 
 /** The projects whose messages are about to start an attempt. */
@@ -127,6 +175,7 @@ async function projectsOfStarts(
 class BatchWrites {
   readonly started: { readonly smsId: string; readonly attemptNumber: number }[] = [];
   readonly statusChanges: MessageStatusChange[] = [];
+  readonly stopReasons = new Map<string, string>();
   readonly #now: number;
   readonly #entries: LedgerEntry[] = [];
   readonly #jobs = new Map<string, Job>();
@@ -143,7 +192,7 @@ class BatchWrites {
         this.started.push({ smsId, attemptNumber: effect.attemptNumber });
         return;
       case 'schedule-start':
-        this.#schedule(startAttemptJob(message, effect.attemptNumber, this.#now));
+        this.#schedule(startAttemptJob(message, effect.attemptNumber, effect.at));
         return;
       case 'schedule-deadline':
         this.#schedule(attemptDeadlineJob(message, effect.attemptNumber, effect.at));
@@ -159,6 +208,9 @@ class BatchWrites {
         );
         return;
       }
+      case 'stop-campaign':
+        if (message.campaignId !== null) this.stopReasons.set(message.campaignId, effect.reason);
+        return;
       case 'status-changed':
         this.statusChanges.push({ message, change: effect });
         return;

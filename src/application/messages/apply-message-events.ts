@@ -1,10 +1,11 @@
-import { BATCH_ITEMS_MAX, Batcher } from '../batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../batcher.ts';
 import { IdleGate } from '../idle-gate.ts';
 import type { SubmissionReceipt } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { Stores } from '../ports/stores.ts';
 import type { IdentifiedReceipt } from '../ports/submission-store.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AdvanceMessages, MessageEvent } from './advance-messages.ts';
 import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.ts';
@@ -26,27 +27,43 @@ type Item =
 export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
   readonly #batcher: Batcher<Item, null>;
-  /** Counts submit results that are not committed yet. */
+  /** Counts submit results that are not committed yet, but for those of isolated projects. */
   readonly #uncommitted = new IdleGate();
+  /** The items that are counted. */
+  readonly #counted = new Set<Item>();
 
   constructor(ports: ApplyPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((items) => this.#record(items), { clock: ports.clock });
+    this.#batcher = new Batcher((items, run) => this.#record(items, run), {
+      clock: ports.clock,
+      projectsOf: (items) => this.#projectsOf(items),
+      onIsolated: (items) => this.#endCount(items),
+    });
   }
 
   /** Resolves when the submit results are committed, together with the receipts that came before them. */
   async submitted(attempts: readonly SubmittedAttempt[]): Promise<void> {
-    this.#uncommitted.begin(attempts.length);
+    const items = attempts.map((attempt): Item => ({ kind: 'submitted', attempt }));
+    this.#uncommitted.begin(items.length);
+    for (const item of items) this.#counted.add(item);
     try {
-      await this.#batcher.submitAll(attempts.map((attempt) => ({ kind: 'submitted', attempt })));
+      await this.#batcher.submitAll(items);
     } finally {
-      this.#uncommitted.end(attempts.length);
+      this.#endCount(items);
     }
   }
 
-  /** Resolves when no more submit results wait for their commit than fit into one batch; a failed commit ends the wait too. */
+  /**
+   * Resolves when no more submit results wait for their commit than fit into one batch; a failed commit ends the wait too.
+   * Those of isolated projects do not count.
+   */
   keptUp(): Promise<void> {
     return this.#uncommitted.atMost(BATCH_ITEMS_MAX);
+  }
+
+  /** Whether a lock keeps the submit results of the project from being committed. */
+  isIsolated(projectId: string): boolean {
+    return this.#batcher.isIsolated(projectId);
   }
 
   /** Resolves when the receipts are committed: to their messages, or parked until their submit result is. */
@@ -54,11 +71,10 @@ export class ApplyMessageEvents {
     return this.#batcher.submitAll(receipts.map((receipt) => ({ kind: 'received', receipt })));
   }
 
-  async #record(items: readonly Item[]): Promise<readonly null[]> {
+  async #record(items: readonly Item[], { lockWait }: BatchRun): Promise<readonly null[]> {
     const { unitOfWork, correlateReceipts, advanceMessages, wakeSignal } = this.#ports;
-    const attempts = items.flatMap((item) => (item.kind === 'submitted' ? [item.attempt] : []));
-    const receipts = items.flatMap((item) => (item.kind === 'received' ? [item.receipt] : []));
-    const early = await unitOfWork.run(async (stores) => {
+    const { attempts, receipts } = partsOf(items);
+    const apply = async (stores: Stores): Promise<readonly IdentifiedReceipt[]> => {
       const [awaited, found] = await Promise.all([
         // First: a receipt may come in one batch with its submit result.
         correlateReceipts.recordIds(stores, attempts),
@@ -66,22 +82,51 @@ export class ApplyMessageEvents {
       ]);
       await advanceMessages.execute(stores, [...attempts.map(submittedEvent), ...awaited, ...found.events]);
       return found.early;
-    });
-    if (early.length > 0) await this.#recordEarly(early);
+    };
+    const early = await unitOfWork.run(apply, 'full', lockWait);
+    this.#endCount(items);
+    if (early.length > 0) await this.#recordEarly(early, lockWait);
     wakeSignal.wake();
     return items.map(() => null);
   }
 
   /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
-  async #recordEarly(receipts: readonly IdentifiedReceipt[]): Promise<void> {
+  async #recordEarly(receipts: readonly IdentifiedReceipt[], lockWait: LockWait): Promise<void> {
     const { unitOfWork, correlateReceipts, advanceMessages, logger } = this.#ports;
-    const dropped = await unitOfWork.run(async (stores) => {
+    const park = async (stores: Stores): Promise<number> => {
       const parked = await correlateReceipts.park(stores, receipts);
       await advanceMessages.execute(stores, parked.events);
       return parked.dropped;
-    });
+    };
+    const dropped = await unitOfWork.run(park, 'full', lockWait);
     if (dropped > 0) logger.warn('provider_receipts_dropped', { count: dropped });
   }
+
+  /** Receipts that come early belong to no project yet. */
+  #projectsOf(items: readonly Item[]): Promise<readonly string[]> {
+    const { unitOfWork, correlateReceipts } = this.#ports;
+    const { receipts } = partsOf(items);
+    return unitOfWork.read(async (stores) => {
+      const ofReceipts = await correlateReceipts.smsIdsOf(stores, receipts);
+      const found = new Map(receipts.map((receipt, index) => [receipt, ofReceipts[index] ?? '']));
+      const smsIds = items.map((item) =>
+        item.kind === 'submitted' ? item.attempt.smsId : (found.get(item.receipt) ?? ''),
+      );
+      const projectIds = await stores.messages.projectIdsOf([...new Set(smsIds)]);
+      return smsIds.map((smsId) => projectIds.get(smsId) ?? '');
+    });
+  }
+
+  #endCount(items: readonly Item[]): void {
+    this.#uncommitted.end(items.filter((item) => this.#counted.delete(item)).length);
+  }
+}
+
+function partsOf(items: readonly Item[]) {
+  return {
+    attempts: items.flatMap((item) => (item.kind === 'submitted' ? [item.attempt] : [])),
+    receipts: items.flatMap((item) => (item.kind === 'received' ? [item.receipt] : [])),
+  };
 }
 
 function submittedEvent({ smsId, attemptNumber, result }: SubmittedAttempt): MessageEvent {

@@ -86,6 +86,15 @@ export class CorrelateReceipts {
     };
   }
 
+  /** The message of each receipt, or null while its submit result is not recorded. Locks nothing. */
+  async smsIdsOf(
+    { submissions }: Stores,
+    receipts: readonly SubmissionReceipt[],
+  ): Promise<readonly (string | null)[]> {
+    const found = await submissions.find(receipts.map(inStoredForm));
+    return found.map((attempt) => attempt?.smsId ?? null);
+  }
+
   /**
    * Parks early receipts, or drops them when too many are parked already. Returns the events of those whose id was recorded
    * meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.

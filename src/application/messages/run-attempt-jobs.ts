@@ -1,7 +1,8 @@
 import type { BackgroundWork } from '../background-work.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageLocked } from '../storage-locked.ts';
 import type { AdvanceMessages } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
@@ -14,9 +15,13 @@ interface AttemptJobPorts {
   readonly background: BackgroundWork;
 }
 
+type AttemptJobs = readonly LeasedJob<MessageWork>[];
+
 /** Does the jobs of messages: starts attempts, and ends the time of those that brought no delivery. */
 export class RunAttemptJobs {
   readonly #ports: AttemptJobPorts;
+  /** The kinds and projects whose jobs wait for a lock in the background: one batch of each. */
+  readonly #isolated = new Set<string>();
 
   constructor(ports: AttemptJobPorts) {
     this.#ports = ports;
@@ -24,13 +29,74 @@ export class RunAttemptJobs {
 
   /**
    * Commits the removal of the jobs and their effect in one transaction. The submissions that follow go on in the
-   * background. Rejects when nothing was committed. First waits until not much more than one batch of submit
-   * results is left to commit. Without that, attempts start faster than results are committed, and the provider counts as full.
+   * background. Rejects when a job failed. First waits until not much more than one batch of submit results is left to
+   * commit. Without that, attempts start faster than results are committed.
+   *
+   * When the jobs meet a lock they are done by project. A project that meets it again goes on in the background, where
+   * nobody waits for it. Until that is over its further jobs of this kind stay leased: they come again when their lease ends.
    */
-  async execute(jobs: readonly LeasedJob<MessageWork>[]): Promise<void> {
+  async execute(jobs: AttemptJobs): Promise<void> {
+    await this.#ports.applyMessageEvents.keptUp();
+    const shared = this.#isolated.size === 0 ? jobs : await this.#withoutIsolated(jobs);
+    if (shared.length === 0) return;
+    try {
+      await this.#run(shared, 'brief');
+    } catch (error) {
+      if (!(error instanceof StorageLocked)) throw error;
+      await this.#runByProject(shared);
+    }
+  }
+
+  async #run(jobs: AttemptJobs, lockWait: LockWait): Promise<void> {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, background } = this.#ports;
-    await applyMessageEvents.keptUp();
-    const pending = await unitOfWork.run((stores) => advanceMessages.execute(stores, [], jobs));
+    const isIsolated = (projectId: string): boolean => applyMessageEvents.isIsolated(projectId);
+    const pending = await unitOfWork.run(
+      (stores) => advanceMessages.execute(stores, [], jobs, isIsolated),
+      'full',
+      lockWait,
+    );
     if (pending.length > 0) background.start(() => submitAttempts.execute(pending));
+  }
+
+  async #runByProject(jobs: AttemptJobs): Promise<void> {
+    const groups = new Map<string, LeasedJob<MessageWork>[]>();
+    for (const { key, job } of await this.#keyed(jobs)) {
+      const group = groups.get(key) ?? [];
+      group.push(job);
+      groups.set(key, group);
+    }
+    const outcomes = await Promise.allSettled(
+      [...groups].map(async ([key, own]) => {
+        try {
+          if (groups.size > 1) await this.#run(own, 'brief');
+          else this.#isolate(key, own);
+        } catch (error) {
+          if (!(error instanceof StorageLocked)) throw error;
+          this.#isolate(key, own);
+        }
+      }),
+    );
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  #isolate(key: string, jobs: AttemptJobs): void {
+    this.#isolated.add(key);
+    this.#ports.background.start(() => this.#run(jobs, 'long').finally(() => this.#isolated.delete(key)));
+  }
+
+  async #withoutIsolated(jobs: AttemptJobs): Promise<AttemptJobs> {
+    const keyed = await this.#keyed(jobs);
+    return keyed.filter(({ key }) => !this.#isolated.has(key)).map(({ job }) => job);
+  }
+
+  /** The jobs, each with its kind and project as one key. */
+  async #keyed(jobs: AttemptJobs) {
+    const smsIds = [...new Set(jobs.map(({ work }) => work.smsId))];
+    const projectIds = await this.#ports.unitOfWork.read(({ messages }) => messages.projectIdsOf(smsIds));
+    return jobs.map((job) => ({
+      key: `${job.work.kind} ${projectIds.get(job.work.smsId) ?? ''}`,
+      job,
+    }));
   }
 }

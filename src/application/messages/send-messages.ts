@@ -4,6 +4,7 @@ import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
+import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { Rejected } from '../rejected.ts';
@@ -32,7 +33,10 @@ export class SendMessages {
 
   constructor(ports: SendPorts) {
     this.#ports = ports;
-    this.#batcher = new Batcher((sends, run) => this.#accept(sends, run), { clock: ports.clock });
+    this.#batcher = new Batcher((sends, run) => this.#accept(sends, run), {
+      clock: ports.clock,
+      projectsOf: async (sends) => sends.map(({ project }) => project.id),
+    });
   }
 
   /** Throws `Rejected`; a rejected send stores nothing, costs nothing and does not count for the rate limit. */
@@ -54,7 +58,7 @@ export class SendMessages {
 
   async #accept(
     sends: readonly PendingSend[],
-    { repeated, letNextBegin }: BatchRun,
+    { repeated, lockWait, letNextBegin }: BatchRun,
   ): Promise<readonly SendOutcome[]> {
     const { unitOfWork, requestHasher, clock, currentPrices, channelProviders } = this.#ports;
     const prices = await currentPrices.read();
@@ -62,7 +66,7 @@ export class SendMessages {
       prices,
       channelsFor: (environment) => channelProviders.channelsFor(environment),
     };
-    return unitOfWork.run(async (stores) => {
+    const accept = async (stores: Stores): Promise<readonly SendOutcome[]> => {
       const batch = await SendBatch.open({ stores, requestHasher }, sends, catalog, clock.now());
       const stored = repeated ? await stores.messages.lock(sends.map(({ smsId }) => smsId)) : [];
       const outcomes = sends.map((send) => {
@@ -73,6 +77,7 @@ export class SendMessages {
       // Harmless when the unit has to be repeated: the next batch waits for the same locks.
       letNextBegin();
       return outcomes;
-    });
+    };
+    return unitOfWork.run(accept, 'full', lockWait);
   }
 }

@@ -65,14 +65,12 @@ export class SubmitAttempts {
     const [first] = submissions;
     if (first === undefined) return;
     const end = this.#ports.submissionCapacity.begin(first.channel, first.environment, submissions.length);
-    try {
-      const call = this.#call(first, submissions);
-      const results = await this.#inTime(call);
-      if (results === null) void this.#recordLate(submissions, call);
-      await this.#record(submissions, results ?? submissions.map(() => unknown(LATE_REASON)));
-    } finally {
-      end();
-    }
+    const call = this.#call(first, submissions);
+    const results = await this.#inTime(call);
+    // Results that wait for a lock of one project take no capacity from the others.
+    end();
+    if (results === null) void this.#recordLate(submissions, call);
+    await this.#record(submissions, results ?? submissions.map(() => unknown(LATE_REASON)));
   }
 
   /** Never rejects: a provider that throws, or gives too few or too many results, leaves every outcome unknown. */

@@ -1,4 +1,4 @@
-import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
+import { SINGLE_MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import type { BackgroundWork } from '../background-work.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobPlace } from '../ports/job-store.ts';
@@ -98,7 +98,7 @@ export class UntriedMessages {
   async #isFull(projectId: string): Promise<boolean> {
     const { unitOfWork, untriedMax, countedSlice } = this.#options;
     let counted = 0;
-    for (const priority of MESSAGE_PRIORITIES) {
+    for (const priority of SINGLE_MESSAGE_PRIORITIES) {
       let after: JobPlace | null = null;
       do {
         const from: JobPlace | null = after;

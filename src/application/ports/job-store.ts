@@ -52,11 +52,10 @@ export interface JobStore {
     workerId: string,
   ): Promise<readonly Held[]>;
   /**
-   * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone, and for jobs that a queue may
-   * have lost. Leases
-   * that end after `until` stay, so that the cost does not grow with the jobs that are scheduled for later. A worker that
-   * comes back may complete or renew such a job as long as nobody leased it anew. `priorities`: only these; all when
-   * absent.
+   * Makes the jobs that those workers have leased due at `now`, and returns how many: for workers that are gone, and for jobs
+   * that a queue may have lost. Leases that end after `until` stay, so that the cost does not grow with the jobs that are
+   * scheduled for later. A worker that comes back may complete or renew such a job as long as nobody leased it anew. Only
+   * jobs of the given priorities; of all when absent.
    */
   handBack(request: {
     readonly workerIds: readonly string[];

@@ -4,6 +4,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 /** The name of every event that is logged. */
 export type LogEvent =
   | 'background_work_failed'
+  | 'campaign_not_started'
   | 'live_channels_simulated'
   | 'provider_event_failed'
   | 'provider_receipts_dropped'
@@ -13,6 +14,7 @@ export type LogEvent =
   | 'job_failed'
   | 'jobs_handed_back'
   | 'jobs_taken_over'
+  | 'log_lines_dropped'
   | 'queue_batch_failed'
   | 'queue_cancelled'
   | 'queue_connected'

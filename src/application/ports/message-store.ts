@@ -13,6 +13,8 @@ export interface MessageStore {
   save(messages: readonly Message[]): Promise<void>;
   /** A project's message, or null when it is unknown or another's. */
   find(projectId: string, smsId: string): Promise<Message | null>;
+  /** The project of each message that exists, by smsId. Locks nothing. */
+  projectIdsOf(smsIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * For each key, the instants after `since` at which the project's sends to the number were accepted,
    * in any order. At most the newest `limit` of each.

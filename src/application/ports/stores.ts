@@ -1,4 +1,10 @@
 import type { AccountStore, LedgerStore } from './billing-stores.ts';
+import type {
+  CampaignStore,
+  ConversationStore,
+  RecipientStore,
+  SendingSlotStore,
+} from './campaign-stores.ts';
 import type { PriceStore, SenderIdStore, WhatsappStore } from './catalog-stores.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import type { InstallationStore } from './installation-store.ts';
@@ -23,6 +29,10 @@ export interface Stores {
   readonly whatsapp: WhatsappStore;
   readonly messages: MessageStore;
   readonly submissions: SubmissionStore;
+  readonly campaigns: CampaignStore;
+  readonly recipients: RecipientStore;
+  readonly sendingSlots: SendingSlotStore;
+  readonly conversations: ConversationStore;
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
   readonly webhookEvents: WebhookEventStore;

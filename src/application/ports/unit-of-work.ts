@@ -6,17 +6,29 @@ import type { Stores } from './stores.ts';
  */
 export type Durability = 'full' | 'eventual';
 
+/**
+ * How long a unit of work waits for rows that another transaction has locked. `long`: about 10 s, so that a process that
+ * stopped has lost its locks by then. `brief`: a quarter of a second. A database that has only one lock for all waits
+ * alike for both.
+ */
+export type LockWait = 'brief' | 'long';
+
 /** The only way to the stores. */
 export interface UnitOfWork {
   /**
    * Runs `work` in one transaction: all of it is durable when the promise resolves, none of it happened when it rejects.
    * Rejects with the error that `work` threw or with the database's own; with `StorageUnavailable` when the database
-   * cannot be reached or was lost. After a conflict with other transactions `work` runs again, so it must have no effect
-   * but on the stores. The stores must not be used after `work` has ended. The durability is full by default.
+   * cannot be reached or was lost; with `StorageUnwritable` when its disk stores nothing; with `StorageLocked` when a lock
+   * was not released in time. After a conflict with other transactions `work` runs again, so it must have no effect but
+   * on the stores. The stores must not be used after `work` has ended. By default the durability is full and the wait
+   * for locks is long.
    */
-  run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability): Promise<T>;
+  run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
   /** Runs `work` without a transaction, for reads that need none. */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
-  /** Resolves when the database responds; rejects when it does not. */
+  /**
+   * Resolves when the database responds. Rejects when it does not, and with `StorageUnwritable` while units of work fail
+   * because its disk stores nothing.
+   */
   ping(): Promise<void>;
 }

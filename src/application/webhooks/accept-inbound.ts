@@ -1,12 +1,19 @@
+import { CONVERSATION_MS } from '../../domain/campaigns/daily-limit.ts';
+import { canonicalPhoneNumber, isPhoneNumber } from '../../domain/shared/phone-number.ts';
 import { inboundEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { CustomerWrote } from '../ports/campaign-stores.ts';
 import type { InboundArrival } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { InboundWebhook } from '../ports/webhook-stores.ts';
 import type { EnqueueWebhooks } from './enqueue-webhooks.ts';
+
+/** Records of customers who wrote long ago that are removed for each new one, so that the table cannot grow for ever. */
+const SWEPT_PER_ARRIVAL = 2;
 
 interface AcceptPorts {
   readonly unitOfWork: UnitOfWork;
@@ -32,6 +39,7 @@ export class AcceptInbound {
     if (arrivals.length === 0) return;
     const { unitOfWork, enqueueWebhooks, wakeSignal } = this.#ports;
     await unitOfWork.run(async (stores) => {
+      await this.#noteWritten(stores, arrivals);
       const numberIds = [...new Set(arrivals.map(({ phoneNumberId }) => phoneNumberId))];
       const webhooks = await stores.inboundWebhooks.byPhoneNumberIds(numberIds);
       if (webhooks.length === 0) return;
@@ -55,6 +63,21 @@ export class AcceptInbound {
       await enqueueWebhooks.add(stores, [...first.values()], []);
     });
     wakeSignal.wake();
+  }
+
+  /** A campaign message to anybody who wrote within a day does not count for the daily limit. */
+  async #noteWritten({ conversations }: Stores, arrivals: readonly InboundArrival[]): Promise<void> {
+    const now = this.#ports.clock.now();
+    const latest = new Map<string, CustomerWrote>();
+    for (const { phoneNumberId, contact, writtenAt } of arrivals) {
+      if (!isPhoneNumber(contact.phoneNumber)) continue;
+      const phoneNumber = canonicalPhoneNumber(contact.phoneNumber);
+      const key = `${phoneNumberId} ${phoneNumber}`;
+      const at = Math.max(Math.min(writtenAt, now), latest.get(key)?.at ?? 0);
+      latest.set(key, { phoneNumberId, phoneNumber, at });
+    }
+    await conversations.sweepWritten(now - CONVERSATION_MS, latest.size * SWEPT_PER_ARRIVAL);
+    await conversations.noteWritten([...latest.values()]);
   }
 
   #event(arrival: InboundArrival, webhook: InboundWebhook, number: WhatsappPhoneNumber | null): WebhookEvent {

@@ -1,3 +1,4 @@
+import { campaignRoutes } from '../../adapters/http/families/campaigns.ts';
 import { catalogRoutes } from '../../adapters/http/families/catalog.ts';
 import { healthRoutes } from '../../adapters/http/families/health.ts';
 import { messageRoutes } from '../../adapters/http/families/messages.ts';
@@ -15,10 +16,27 @@ export function routeFamilies(roots: Roots, role: Role): readonly RouteFamily[] 
   if (role === 'worker') return [health];
   const { authenticateProject: authenticate, addressRates, sendMessages, trackMessage } = roots;
   const { readCatalog: catalog } = roots;
+  const {
+    manageCampaigns,
+    attachRecipients,
+    startCampaigns,
+    preflightCampaigns,
+    browseCampaigns,
+    campaignGate,
+  } = roots;
   return [
     messageRoutes({ authenticate, addressRates, sendMessages, trackMessage }),
     catalogRoutes({ authenticate, catalog }),
     whatsappResourceRoutes({ authenticate, catalog }),
+    campaignRoutes({
+      authenticate,
+      manageCampaigns,
+      attachRecipients,
+      startCampaigns,
+      preflightCampaigns,
+      browseCampaigns,
+      campaignGate,
+    }),
     health,
   ];
 }

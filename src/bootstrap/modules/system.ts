@@ -15,10 +15,12 @@ export interface SystemParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly secretKey: Buffer;
+  /** Whether campaigns keep the sending rate and the daily limit of the platform; true by default. */
+  readonly campaignLimits?: boolean;
 }
 
 /** Time, chance, secrets and the log. */
-export const system = ({ clock, logger, secretKey }: SystemParts) =>
+export const system = ({ clock, logger, secretKey, campaignLimits = true }: SystemParts) =>
   new ContainerModule(({ bind }) => {
     bind(ports.clock).toConstantValue(clock);
     bind(ports.logger).toConstantValue(logger);
@@ -29,6 +31,7 @@ export const system = ({ clock, logger, secretKey }: SystemParts) =>
     bind(ports.requestHasher).toConstantValue(new HmacRequestHasher({ secretKey }));
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
+    bind(ports.campaignLimits).toConstantValue(campaignLimits);
     bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
     bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());
     bind(ports.wakeSignal).toResolvedValue(

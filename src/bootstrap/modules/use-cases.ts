@@ -5,6 +5,13 @@ import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
 import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/project-keys.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
 import { AuditLedger } from '../../application/billing/audit-ledger.ts';
+import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
+import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
+import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
+import { CampaignLimits } from '../../application/campaigns/campaign-limits.ts';
+import { ManageCampaigns } from '../../application/campaigns/manage-campaigns.ts';
+import { PreflightCampaigns } from '../../application/campaigns/preflight-campaigns.ts';
+import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
@@ -19,6 +26,7 @@ import { RecordProviderEvents } from '../../application/messages/record-provider
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SealDeliveryReport } from '../../application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
+import { StopCampaigns } from '../../application/messages/stop-campaigns.ts';
 import { SubmissionCapacity } from '../../application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
@@ -39,7 +47,7 @@ import { wire } from '../wire.ts';
 const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
 const { channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
-const { heartbeatInterval, workerId } = ports;
+const { heartbeatInterval, workerId, campaignLimits } = ports;
 
 /** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -68,10 +76,12 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, ReadCatalog, { unitOfWork });
   wire(bind, EnqueueWebhooks, { clock, ids: idSource });
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
+  wire(bind, CampaignLimits, { campaignLimits });
   wire(bind, AdvanceMessages, {
     clock,
     enqueueWebhooks: EnqueueWebhooks,
     submissionCapacity: SubmissionCapacity,
+    campaignLimits: CampaignLimits,
   });
   wire(bind, CorrelateReceipts, { clock });
   wire(bind, ApplyMessageEvents, {
@@ -126,9 +136,46 @@ export const useCases = new ContainerModule(({ bind }) => {
     submitAttempts: SubmitAttempts,
     background: BackgroundWork,
   });
+  wire(bind, ManageCampaigns, {
+    unitOfWork,
+    currentPrices: CachedPriceList,
+    clock,
+    ids: idSource,
+    wakeSignal,
+  });
+  wire(bind, AttachRecipients, {
+    unitOfWork,
+    currentPrices: CachedPriceList,
+    requestHasher,
+    clock,
+    ids: idSource,
+  });
+  wire(bind, StartCampaigns, {
+    unitOfWork,
+    currentPrices: CachedPriceList,
+    channelProviders,
+    requestHasher,
+    clock,
+    ids: idSource,
+    logger,
+    wakeSignal,
+    campaignLimits,
+  });
+  wire(bind, StopCampaigns, { unitOfWork, advanceMessages: AdvanceMessages, clock });
+  wire(bind, PreflightCampaigns, {
+    unitOfWork,
+    currentPrices: CachedPriceList,
+    channelProviders,
+    clock,
+    campaignLimits,
+  });
+  bind(CampaignGate).toResolvedValue(() => new CampaignGate());
+  wire(bind, BrowseCampaigns, { unitOfWork });
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
+    startCampaigns: StartCampaigns,
+    stopCampaigns: StopCampaigns,
     unitOfWork,
     clock,
     logger,

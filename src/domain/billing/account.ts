@@ -50,17 +50,27 @@ export function spendingOf(account: Account): Money {
 
 /** Holds `amount`. The threshold binds every account, credit only a prepaid one; an exact match passes. */
 export function hold(account: Account, amount: Money): Held | SpendingThresholdExceeded | InsufficientCredit {
+  const [rejection] = holdRejections(account, amount);
+  return rejection ?? { kind: 'held', account: { ...account, held: add(account.held, amount) } };
+}
+
+/** Everything that keeps the account from holding `amount`; the first is what a hold is rejected with. */
+export function holdRejections(
+  account: Account,
+  amount: Money,
+): readonly (SpendingThresholdExceeded | InsufficientCredit)[] {
+  const rejections: (SpendingThresholdExceeded | InsufficientCredit)[] = [];
   const { spendingThreshold } = account;
   if (spendingThreshold !== null && add(spendingOf(account), amount) > spendingThreshold) {
-    return {
+    rejections.push({
       kind: 'spending-threshold',
       currentSpending: spendingOf(account),
       spendingThreshold,
       cost: amount,
-    };
+    });
   }
   if (account.paymentType === 'prepaid' && amount > subtract(account.balance, account.held)) {
-    return { kind: 'insufficient-credit', yourCredit: creditOf(account), requiredCredit: amount };
+    rejections.push({ kind: 'insufficient-credit', yourCredit: creditOf(account), requiredCredit: amount });
   }
-  return { kind: 'held', account: { ...account, held: add(account.held, amount) } };
+  return rejections;
 }

@@ -71,10 +71,20 @@ export function highestPrice(prices: ChannelPrices): Money {
   return Object.values(prices).reduce(larger, ZERO);
 }
 
+/** Whether the price list has the country of the number. */
+export function hasPrice({ internationalByCountryCode }: PriceList, phoneNumber: PhoneNumber): boolean {
+  return isDomestic(phoneNumber) || internationalPrice(internationalByCountryCode, phoneNumber) !== null;
+}
+
 function smsPrice(list: PriceList, { phoneNumber, senderPrices }: Priceable): Money | null {
   if (isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[operatorOf(phoneNumber)];
+  return internationalPrice(list.internationalByCountryCode, phoneNumber);
+}
+
+/** The price of the longest country code that the number begins with. */
+function internationalPrice(prices: ReadonlyMap<string, Money>, phoneNumber: PhoneNumber): Money | null {
   for (let digits = COUNTRY_CODE_DIGITS_MAX; digits > 0; digits -= 1) {
-    const price = list.internationalByCountryCode.get(phoneNumber.slice(0, digits));
+    const price = prices.get(phoneNumber.slice(0, digits));
     if (price !== undefined) return price;
   }
   return null;

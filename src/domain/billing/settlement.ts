@@ -10,11 +10,16 @@ export interface Settleable {
   readonly cost: Money;
   readonly settlement: SettlementRule;
   readonly prices: ChannelPrices;
+  readonly status: string;
+  readonly campaignId: string | null;
 }
 
-/** The amount captured for a message that `channel` carried; null means that every channel failed. */
+/**
+ * The amount captured for a message that `channel` carried; null means that every channel failed. A campaign pays for
+ * what was delivered, a single message also when nothing was reported in time.
+ */
 export function amountCaptured(message: Settleable, channel: Channel | null): Money {
-  if (channel === null) return ZERO;
+  if (channel === null || (message.campaignId !== null && message.status === 'sent')) return ZERO;
   switch (message.settlement) {
     case 'quoted':
       return message.cost;

@@ -1,14 +1,27 @@
-import type { Content } from '../messages/send-request.ts';
+import type { Message } from '../messages/message.ts';
 
 /** What is leased first, the most urgent first. */
 export const JOB_PRIORITIES = ['code', 'text', 'campaign', 'webhook', 'housekeeping'] as const;
 
 export type JobPriority = (typeof JOB_PRIORITIES)[number];
 
-/** The priorities that jobs of messages have. */
-export const MESSAGE_PRIORITIES = ['code', 'text'] as const satisfies readonly JobPriority[];
+/** The priorities of messages that were sent one by one. */
+export const SINGLE_MESSAGE_PRIORITIES = ['code', 'text'] as const satisfies readonly JobPriority[];
 
-/** The priority of every job of a message: a code is useless a minute later, other texts can wait for it. */
-export function messagePriority({ smsType }: Pick<Content, 'smsType'>): JobPriority {
-  return smsType === 'verification' ? 'code' : 'text';
+/** The priorities that jobs of messages have, and those of campaigns. */
+export const MESSAGE_PRIORITIES = [
+  ...SINGLE_MESSAGE_PRIORITIES,
+  'campaign',
+] as const satisfies readonly JobPriority[];
+
+/**
+ * The priority of every job of a message: a code is useless a minute later, other texts can wait for it, and a campaign for
+ * them all.
+ */
+export function messagePriority({
+  content,
+  campaignId,
+}: Pick<Message, 'content' | 'campaignId'>): JobPriority {
+  if (campaignId !== null) return 'campaign';
+  return content.smsType === 'verification' ? 'code' : 'text';
 }

@@ -9,12 +9,24 @@ export type DeliveryReceipt =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
+ * Why a provider rejects a message that is not the fault of this message or recipient. `busy`: it takes no more for now,
+ * and may take the same message later. `sender`: nothing can be sent with this template or from this number until
+ * somebody acts.
+ */
+export type RejectionCause = 'busy' | 'sender';
+
+/**
  * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery
  * receipts will come under: one per part of the message, and none when the provider named none.
  */
 export type SubmitResult =
   | { readonly kind: 'accepted'; readonly providerMessageIds: readonly string[] }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly endsChain: boolean }
+  | {
+      readonly kind: 'rejected';
+      readonly reason: string;
+      readonly endsChain: boolean;
+      readonly cause?: RejectionCause;
+    }
   | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
 
 /** Everything a chain is told. `attemptNumber` is the position in the chain of the attempt that the event is about. */
@@ -27,20 +39,24 @@ export type ChainEvent =
       readonly providerMessageId: string;
       readonly receipt: DeliveryReceipt;
     }
-  | { readonly kind: 'deadline'; readonly attemptNumber: number };
+  | { readonly kind: 'deadline'; readonly attemptNumber: number }
+  /** The attempt will not be started: its campaign was stopped. */
+  | { readonly kind: 'withdraw'; readonly attemptNumber: number; readonly reason: string };
 
 /** What has to be done because of it, in the same transaction. */
 export type ChainEffect =
   /** Submit the message to the channel of this attempt, once the attempt is committed. */
   | { readonly kind: 'submit'; readonly attemptNumber: number }
-  /** Come back with `start` for this attempt, now. */
-  | { readonly kind: 'schedule-start'; readonly attemptNumber: number }
+  /** Come back with `start` for this attempt at this instant. */
+  | { readonly kind: 'schedule-start'; readonly attemptNumber: number; readonly at: number }
   /** Come back with `deadline` for this attempt at this instant, and at no other. */
   | { readonly kind: 'schedule-deadline'; readonly attemptNumber: number; readonly at: number }
   /** Nothing that was scheduled for this attempt is wanted any more. */
   | { readonly kind: 'unschedule'; readonly attemptNumber: number }
   /** Resolve the hold: `channel` carried the message, or null when every channel failed. */
   | { readonly kind: 'settle'; readonly channel: Channel | null }
+  /** The campaign of the message cannot go on. */
+  | { readonly kind: 'stop-campaign'; readonly reason: string }
   /** The customer's view of the message changed (specification 6.1). */
   | {
       readonly kind: 'status-changed';

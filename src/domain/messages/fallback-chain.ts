@@ -1,3 +1,4 @@
+import { millisecondsInDay } from 'date-fns/constants';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
 import type { ChainEffect, ChainEvent, ChainOutcome, SubmitResult } from './chain-event.ts';
@@ -11,6 +12,12 @@ const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
 
 /** A deadline that came too early comes again after this time at the soonest, in milliseconds. */
 const DEADLINE_DELAY_MIN_MS = 1_000;
+
+/** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
+export const BUSY_RETRY_MS = 30_000;
+
+/** From the first try on a busy provider is tried for so long, in milliseconds. */
+export const BUSY_RETRIES_END_MS = millisecondsInDay;
 
 const OPEN: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'accepted', 'unknown']);
 
@@ -28,6 +35,8 @@ export function advance(message: Message, event: ChainEvent, now: number): Chain
       return receiptArrived(message, event, now);
     case 'deadline':
       return deadline(message, event.attemptNumber, now);
+    case 'withdraw':
+      return withdraw(message, event, now);
     default:
       return event satisfies never;
   }
@@ -37,7 +46,7 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
   const channel = message.channels[attemptNumber];
   const before = message.attempts.at(-1);
   if (before !== undefined && OPEN.has(before.state)) return withoutEffects(message);
-  if (message.isFinal || channel === undefined || message.attempts.length !== attemptNumber)
+  if (message.isFinal || channel === undefined || !isToStart(message, attemptNumber))
     return withoutEffects(message);
   const attempt: ChannelAttempt = {
     channel,
@@ -46,6 +55,7 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
     providerMessageIds: [],
     deliveredIds: [],
     startedAt: now,
+    ...(before?.state === 'busy' ? { triedSince: triedSince(before) } : {}),
     endedAt: null,
   };
   if (!canCarry(channel, message.content)) {
@@ -61,7 +71,7 @@ function start(message: Message, attemptNumber: number, now: number): ChainOutco
     return next({ ...message, attempts: [...message.attempts, skipped] }, ended, attemptNumber, now);
   }
   return {
-    message: { ...message, attempts: [...message.attempts, attempt] },
+    message: { ...message, attempts: [...message.attempts.slice(0, attemptNumber), attempt] },
     effects: [
       scheduleDeadline(attemptNumber, now + message.attemptTimeoutMs),
       { kind: 'submit', attemptNumber },
@@ -94,6 +104,21 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
     }
     case 'rejected': {
       if (!isFirstResult) return withoutEffects(message);
+      if (result.cause === 'busy' && mayTryAgain(message, attemptNumber, now)) {
+        const busy = {
+          ...attempt,
+          state: 'busy',
+          reason: providerText(result.reason),
+          endedAt: now,
+        } as const;
+        return {
+          message: replace(message, attemptNumber, busy),
+          effects: [
+            { kind: 'unschedule', attemptNumber },
+            { kind: 'schedule-start', attemptNumber, at: now + BUSY_RETRY_MS },
+          ],
+        };
+      }
       const rejected = {
         ...attempt,
         state: 'rejected',
@@ -102,9 +127,12 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
       } as const;
       const afterwards = replace(message, attemptNumber, rejected);
       if (!isCurrent(message, attemptNumber) || message.isFinal) return withoutEffects(afterwards);
-      return result.endsChain
-        ? fail({ ...afterwards, errorReason: providerText(result.reason) }, rejected, attemptNumber, now)
+      const outcome = result.endsChain
+        ? fail({ ...afterwards, errorReason: rejected.reason }, rejected, attemptNumber, now)
         : next(afterwards, rejected, attemptNumber, now);
+      if (result.cause !== 'sender' || message.campaignId === null) return outcome;
+      const stop: ChainEffect = { kind: 'stop-campaign', reason: rejected.reason };
+      return { ...outcome, effects: [...outcome.effects, stop] };
     }
     case 'unknown': {
       const ids = attempt.providerMessageIds.length === 0 ? idsOf(result) : null;
@@ -264,14 +292,47 @@ function next(message: Message, ended: ChannelAttempt, attemptNumber: number, no
     message: noted,
     effects: [
       { kind: 'unschedule', attemptNumber },
-      { kind: 'schedule-start', attemptNumber: attemptNumber + 1 },
+      { kind: 'schedule-start', attemptNumber: attemptNumber + 1, at: now },
     ],
   };
 }
 
+/** Only a campaign waits for a busy provider: a single message goes on with the next channel. */
+function mayTryAgain(
+  { campaignId, isFinal, ...message }: Message,
+  attemptNumber: number,
+  now: number,
+): boolean {
+  const attempt = message.attempts[attemptNumber];
+  if (campaignId === null || isFinal || attempt === undefined) return false;
+  return now < triedSince(attempt) + BUSY_RETRIES_END_MS;
+}
+
+function triedSince({ triedSince: since, startedAt }: ChannelAttempt): number {
+  return since ?? startedAt;
+}
+
+/** Whether the attempt is the next one, or has to start again. */
+function isToStart({ attempts }: Message, attemptNumber: number): boolean {
+  const isBusy = attempts.length === attemptNumber + 1 && attempts[attemptNumber]?.state === 'busy';
+  return isBusy || attempts.length === attemptNumber;
+}
+
+function withdraw(
+  message: Message,
+  { attemptNumber, reason }: Extract<ChainEvent, { kind: 'withdraw' }>,
+  now: number,
+): ChainOutcome {
+  const channel = message.channels[attemptNumber];
+  if (message.isFinal || channel === undefined || !isToStart(message, attemptNumber)) {
+    return withoutEffects(message);
+  }
+  return fail({ ...message, errorReason: reason }, { channel, reason }, attemptNumber, now);
+}
+
 function fail(
   message: Message,
-  { channel, reason }: ChannelAttempt,
+  { channel, reason }: Pick<ChannelAttempt, 'channel' | 'reason'>,
   attemptNumber: number,
   now: number,
 ): ChainOutcome {

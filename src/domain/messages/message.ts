@@ -10,12 +10,14 @@ export const SMS_ID_PATTERN = /^sms-[a-f0-9]{24}$/;
 
 /**
  * What became of one channel of a chain. `dispatching`: the attempt is committed, its submit result is not known yet.
- * `unknown`: the provider was called and gave no clear result; it is never called again for this message.
+ * `unknown`: the provider was called and gave no clear result; it is never called again for this message. `busy`: the
+ * provider takes nothing for now, and the same attempt starts again later.
  */
 export type AttemptState =
   | 'dispatching'
   | 'accepted'
   | 'unknown'
+  | 'busy'
   | 'rejected'
   | 'failed'
   | 'timed-out'
@@ -33,6 +35,8 @@ export interface ChannelAttempt {
   /** Those of them that were reported as delivered. The attempt is delivered when every part is. */
   readonly deliveredIds: readonly string[];
   readonly startedAt: number;
+  /** When it started for the first time; absent unless a busy provider made it start again. */
+  readonly triedSince?: number;
   readonly endedAt: number | null;
 }
 
@@ -40,6 +44,8 @@ export interface ChannelAttempt {
 export interface Message {
   readonly smsId: string;
   readonly projectId: string;
+  /** The campaign it belongs to; null for a message that was sent by itself. */
+  readonly campaignId: string | null;
   /** Canonical: the same for every spelling of a handset's number. */
   readonly phoneNumber: PhoneNumber;
   /** The number as the caller wrote it, which is the one that replies show. */
@@ -88,5 +94,5 @@ export function lastChannel(message: Message): Channel {
 
 /** A channel was tried once its provider has accepted or rejected the message, or its time is over. */
 function wasTried({ state }: ChannelAttempt): boolean {
-  return state !== 'skipped' && state !== 'dispatching' && state !== 'unknown';
+  return state !== 'skipped' && state !== 'dispatching' && state !== 'unknown' && state !== 'busy';
 }

@@ -8,12 +8,13 @@ export function newMessage(
   smsId: string,
   project: Project,
   request: SendRequest,
-  { channels, cost, prices, attemptTimeoutMs }: SendAccepted,
+  { channels, cost, prices, attemptTimeoutMs }: Omit<SendAccepted, 'kind' | 'account'>,
   now: number,
 ): Message {
   return {
     smsId,
     projectId: project.id,
+    campaignId: null,
     phoneNumber: request.phoneNumber,
     phoneNumberAsSent: request.phoneNumberAsSent,
     senderId: request.senderId,

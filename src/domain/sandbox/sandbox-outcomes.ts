@@ -1,4 +1,4 @@
-import type { DeliveryReceipt } from '../messages/chain-event.ts';
+import type { DeliveryReceipt, RejectionCause } from '../messages/chain-event.ts';
 import type { Channel } from '../shared/channel.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';
@@ -8,6 +8,7 @@ import { outcomeDigitsOf } from './test-number.ts';
 export interface SubmissionOutcome {
   readonly result: 'accepted' | 'rejected' | 'unavailable' | 'unknown';
   readonly reason?: string;
+  readonly cause?: RejectionCause;
   /** How many parts the message has, each with an id of its own; one without. */
   readonly parts?: number;
   /** What the handset writes back, when the message was sent from a whatsapp number. */
@@ -46,6 +47,8 @@ export interface SandboxOutcome {
   readonly description: string;
   readonly rejection?: RejectionOutcome;
   readonly request?: RequestOutcome;
+  /** A campaign rejects the number like one of a country without a price. */
+  readonly isUnsupportedInCampaigns?: boolean;
   /** How long the chain waits for each channel at least, in milliseconds. */
   readonly attemptTimeoutMs?: number;
   /** The outcome on a channel: under its name, else `first` for the first one of the chain, else `otherwise`. */
@@ -167,6 +170,22 @@ export const SANDBOX_OUTCOMES: Readonly<Record<string, SandboxOutcome>> = {
   '0108': disturbs('500', { kind: 'internal-error' }),
   '0109': disturbs('accepted, the HTTP reply comes after 5 s', { kind: 'slow-reply', delayMs: 5_000 }),
   '0110': disturbs('accepted, the connection is cut instead of a reply', { kind: 'cut-connection' }),
+  '0201': {
+    ...sends('campaigns: the number is not supported', { otherwise: deliveredSoon }),
+    isUnsupportedInCampaigns: true,
+  },
+  '0202': sends('whatsapp: the parameters do not fit the template', {
+    whatsapp: rejected('The parameters do not fit the template'),
+    otherwise: deliveredSoon,
+  }),
+  '0203': sends('whatsapp is busy: a campaign tries again every 30 s, for 24 h', {
+    whatsapp: { ...rejected('Too many messages were sent to this number'), cause: 'busy' },
+    otherwise: deliveredSoon,
+  }),
+  '0204': sends('whatsapp has paused the template: a campaign stops', {
+    whatsapp: { ...rejected('The template is paused'), cause: 'sender' },
+    otherwise: deliveredSoon,
+  }),
   '0301': replies('delivered, replies "ok" after 2 s', { type: 'text', content: { text: 'ok' } }),
   '0302': replies('delivered, replies STOP after 2 s', { type: 'text', content: { text: 'STOP' } }),
   '0303': replies('delivered, replies with a location after 2 s', {

@@ -67,6 +67,11 @@ export function rateLimitFor(
   return project.settings.rateLimit ?? (isForced ? DEFAULT_RATE_LIMIT : null);
 }
 
+/** Whether the test number stands for a number that campaigns do not support. */
+export function isUnsupportedInCampaigns(phoneNumber: PhoneNumber): boolean {
+  return outcomeOf(phoneNumber).isUnsupportedInCampaigns ?? false;
+}
+
 function sandboxOutcome(
   { environment }: Pick<Project, 'environment'>,
   phoneNumber: PhoneNumber,

@@ -107,3 +107,15 @@ export function findAccount(
   }
   return null;
 }
+
+/** The business that has the number with our 24-hex id: its numbers share one daily limit. */
+export function findPortfolio(
+  businesses: readonly WhatsappBusiness[],
+  phoneId: string,
+): WhatsappBusiness | null {
+  return (
+    businesses.find(({ whatsappAccounts }) =>
+      whatsappAccounts.some(({ phoneNumbers }) => phoneNumbers.some(({ id }) => id === phoneId)),
+    ) ?? null
+  );
+}

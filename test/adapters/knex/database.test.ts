@@ -10,9 +10,11 @@ import { PostgresConnection } from '../../../src/adapters/knex/postgres/postgres
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
+import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { aMessage, aNewAccount, anSmsId, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { until } from '../../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const TABLES_MIN = 12;
@@ -209,6 +211,36 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
+  it('rejects units of work and pings with StorageUnwritable while the disk of the database is full', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const unitOfWork = new SqlUnitOfWork(database);
+    const pages = Number((await database.knex.raw('PRAGMA page_count'))[0].page_count);
+    await database.knex.raw(`PRAGMA max_page_count = ${pages}`);
+    const insertMany = () =>
+      unitOfWork.run(({ projects }) =>
+        projects.insert(
+          Array.from({ length: 1_000 }, (_, index) => {
+            const id = index.toString(16).padStart(24, '0');
+            return aProject({ id, slug: `project-${index}` });
+          }),
+        ),
+      );
+    const full = { name: 'StorageUnwritable', reason: 'the disk is full' };
+    await expect(insertMany()).rejects.toMatchObject(full);
+    await expect(unitOfWork.ping()).rejects.toMatchObject(full);
+    expect(await unitOfWork.read(({ projects }) => projects.isEmpty())).toBe(true);
+    await database.knex.raw('PRAGMA max_page_count = 1000000');
+    await insertMany();
+    await until(() =>
+      unitOfWork.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await database.close();
+  });
+
   it('finds recent sends behind a message from a clock that ran ahead', async () => {
     const sentAt = Date.now() - millisecondsInMinute;
     const sends = [sentAt, sentAt + 24 * 60 * millisecondsInMinute].map((createdAt) =>
@@ -262,6 +294,15 @@ describe('a SQLite file', () => {
     await expect(database.migrate()).rejects.toThrow(/not a database|readonly|unable to open/);
     await database.close();
   });
+});
+
+it('PostgreSQL says by a code of its own that its disk is full', async () => {
+  const url = 'postgres://127.0.0.1:1/nowhere';
+  const database = openDatabase({ kind: 'postgres', url, poolSize: 1, statementTimeoutMs: 2_000 });
+  const errorOf = (code: string) => Object.assign(new Error('could not extend file'), { code });
+  expect(database.unwritable(errorOf('53100'))).toMatchObject({ reason: 'the disk is full' });
+  expect(database.unwritable(errorOf('53200'))).toBeNull();
+  await database.close();
 });
 
 describe.skipIf(POSTGRES_URL === undefined)(
@@ -506,8 +547,11 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await operator.query('DROP TABLE database_test_unsent');
     });
 
-    it('tries again when a lock is held for longer than the lock timeout', async () => {
-      const schema = 'database_test_locks';
+    it.each([
+      ['tries again', 'long'],
+      ['rejects with StorageLocked', 'brief'],
+    ] as const)('%s when a lock is held for longer than the timeout of a %s wait', async (_, lockWait) => {
+      const schema = `database_test_locks_${lockWait}`;
       await operator.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       const patient = openDatabase({ kind: 'postgres', url, schema, poolSize: 1, statementTimeoutMs: 5_000 });
       await patient.migrate();
@@ -518,12 +562,20 @@ describe.skipIf(POSTGRES_URL === undefined)(
       });
       await operator.query(`BEGIN; SELECT * FROM ${schema}.accounts FOR UPDATE`);
       let attempts = 0;
-      const locked = await unitOfWork.run(async ({ accounts }) => {
-        attempts += 1;
-        if (attempts === 2) await operator.query('COMMIT');
-        return accounts.lock([PROJECT_ID]);
-      });
-      expect([attempts, locked.length]).toEqual([2, 1]);
+      const unit = unitOfWork.run(
+        async ({ accounts }) => {
+          attempts += 1;
+          if (attempts === 2) await operator.query('COMMIT');
+          return accounts.lock([PROJECT_ID]);
+        },
+        'full',
+        lockWait,
+      );
+      const outcome = await unit.catch((error: unknown) => error);
+      if (lockWait === 'brief') await operator.query('COMMIT');
+      if (lockWait === 'long') expect(outcome).toHaveLength(1);
+      else expect(outcome).toBeInstanceOf(StorageLocked);
+      expect(attempts).toBe(lockWait === 'long' ? 2 : 1);
       await patient.close();
       await operator.query(`DROP SCHEMA ${schema} CASCADE`);
     });

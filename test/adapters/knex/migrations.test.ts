@@ -31,6 +31,7 @@ const NAMES = [
   '013-fair-jobs',
   '014-pages-of-messages',
   '015-leases-of-workers',
+  '016-campaigns',
 ];
 
 describe('migrations on SQLite', () => {

@@ -5,7 +5,8 @@ import { RedriveJobs } from '../../../src/application/jobs/redrive-jobs.ts';
 import { holdEntry } from '../../../src/domain/billing/ledger.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
-import { aMessage, anSmsId, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { aCampaign, aMessage, anId, anSmsId, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { openCampaigns, testNumbers } from '../../support/campaign-world.ts';
 
 const JOB = startAttemptJob(aMessage(), 0, NOW);
 
@@ -31,6 +32,7 @@ describe('the audit of the ledger', () => {
     expect(found).toEqual({
       projects: 1,
       differences: [],
+      campaignDifferences: [],
       deadLetterJobs: { count: 0, latest: [] },
       openHolds: [],
       nextJob: null,
@@ -74,8 +76,33 @@ describe('the audit of the ledger', () => {
   });
 });
 
+it('the audit of the ledger names every sum in which a campaign disagrees with its recipients', async () => {
+  const world = await openCampaigns();
+  const audit = () => world.container.get(AuditLedger).execute();
+  await world.started(testNumbers(2));
+  await world.unitOfWork.run(({ campaigns }) => campaigns.insert([aCampaign({ id: anId(2) })]));
+  expect((await audit()).campaignDifferences).toEqual([]);
+  await world.database.knex('campaigns').where({ id: anId() }).update({ sent_count: 1, reserved: 60_000 });
+  await world.database
+    .knex('campaigns')
+    .where({ id: anId(2) })
+    .update({ total_recipients: 3 });
+  const found = await audit();
+  expect(found.campaignDifferences).toEqual([
+    { campaignId: anId(), name: 'sentCount', campaign: 1, recipients: 0 },
+    { campaignId: anId(), name: 'reserved', campaign: iqd(60), recipients: iqd(120) },
+    { campaignId: anId(2), name: 'totalRecipients', campaign: 3, recipients: 0 },
+  ]);
+  expect(problemsOf(found)).toEqual([
+    `campaign ${anId()}: sentCount is 1, its recipients say 0`,
+    `campaign ${anId()}: reserved is 60000, its recipients say 120000`,
+    `campaign ${anId(2)}: totalRecipients is 3, its recipients say 0`,
+  ]);
+  await world.close();
+});
+
 it('the audit of the ledger counts several dead-letter jobs in one sentence', () => {
-  const found = { projects: 0, differences: [], openHolds: [], nextJob: null };
+  const found = { projects: 0, differences: [], campaignDifferences: [], openHolds: [], nextJob: null };
   expect(problemsOf({ ...found, deadLetterJobs: { count: 2, latest: [] } })).toEqual([
     '2 jobs are dead-lettered',
   ]);

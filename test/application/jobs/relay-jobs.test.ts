@@ -200,9 +200,9 @@ describe('RelayJobs', () => {
   });
 
   it.each([
-    ['an outage of the database leases the jobs of messages again', new StorageUnavailable(null), 3],
-    ['an error that is no outage leases nothing again', new Error('broken'), 0],
-  ])('RelayJobs whose transaction failed by %s', async (_, error, leased) => {
+    ['leases the jobs of messages again when the database was away', new StorageUnavailable(null), 3],
+    ['leases nothing again when the database was there', new Error('broken'), 0],
+  ])('RelayJobs, after a transaction that failed, %s', async (_, error, leased) => {
     world.clock.at = NOW + 3;
     capacity = 5;
     const { failure, unitOfWork } = failingUnitOfWork();

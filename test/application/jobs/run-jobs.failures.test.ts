@@ -38,6 +38,8 @@ describe('RunJobs when jobs fail', () => {
     return new RunJobs({
       runAttemptJobs: { execute } as never,
       deliverWebhooks: { execute } as never,
+      startCampaigns: { due: execute } as never,
+      stopCampaigns: { execute } as never,
       unitOfWork: {
         run: async (work: (stores: unknown) => unknown) => {
           record();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS } from '../../../src/application/jobs/job.ts';
+import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import {
   WORKER_KEPT_MS,
   WORKER_SEEN_MS,
@@ -210,6 +211,7 @@ describe('WorkerHeartbeat', () => {
       const heartbeat = heartbeatOf('a');
       await heartbeatOf('gone').beat();
       await leaseBy('gone');
+      world.clock.at = NOW + 3_001;
       await leaseBy('a');
       for (let second = 1; second <= 3; second += 1) {
         world.clock.at = NOW + second * 1_000;
@@ -223,7 +225,7 @@ describe('WorkerHeartbeat', () => {
       ]);
       expect(wakes).toBe(1);
       expect((await leaseBy('a')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
-      world.clock.at = NOW + 5_000;
+      world.clock.at = NOW + 4_000;
       await heartbeat.beat();
       expect(wakes).toBe(1);
       expect(durabilities.every((durability) => durability === 'eventual')).toBe(true);
@@ -235,6 +237,37 @@ describe('WorkerHeartbeat', () => {
       for (let heartbeats = 0; heartbeats < 5; heartbeats += 1) await heartbeat.beat();
       expect(world.logger.entries).toEqual([]);
       expect(wakes).toBe(0);
+    });
+
+    it('WorkerHeartbeat hands back its own jobs of messages that a gone worker may have taken from the queue a second ago', async () => {
+      const heartbeat = heartbeatOf('a');
+      await heartbeatOf('gone').beat();
+      for (let heartbeats = 0; heartbeats < 3; heartbeats += 1) await heartbeat.beat();
+      const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'https://example.test/' }, NOW);
+      await world.unitOfWork.run((stores) => stores.jobs.add([webhook]));
+      await leaseBy('a');
+      world.clock.at = NOW + 1;
+      await leaseBy('a');
+      world.clock.at = NOW;
+      expect(await leaseBy('a')).toMatchObject([{ id: webhook.id }]);
+      world.clock.at = NOW + 1_000;
+      await heartbeat.beat();
+      expect(world.logger.entries).toEqual([
+        { level: 'warn', event: 'jobs_taken_over', fields: { workers: 1, jobs: 1 } },
+      ]);
+      expect((await leaseBy('b')).map(({ id }) => id)).toEqual([`${anSmsId(1)}/start/0`]);
+    });
+
+    it('WorkerHeartbeat hands back none of its own jobs while nobody is gone', async () => {
+      const heartbeat = heartbeatOf('a');
+      await leaseBy('a');
+      for (let second = 1; second <= 14; second += 1) {
+        world.clock.at = NOW + second * 1_000;
+        await heartbeatOf('other').beat();
+        await heartbeat.beat();
+      }
+      expect((await leaseBy('b')).map(({ id }) => id)).toEqual([`${anSmsId(2)}/start/0`]);
+      expect(world.logger.entries).toEqual([]);
     });
 
     it('WorkerHeartbeat takes over with its next heartbeat when the database was away at the first', async () => {

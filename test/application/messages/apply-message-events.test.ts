@@ -5,7 +5,9 @@ import type { CorrelateReceipts } from '../../../src/application/messages/correl
 import type { SubmissionReceipt } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { NOW } from '../../support/builders.ts';
+import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const receipts: readonly SubmissionReceipt[] = ['one', 'two', 'three'].map((providerMessageId) => ({
@@ -54,4 +56,49 @@ it('nothing is parked when every receipt is known, and nothing is logged when no
   await none.applyMessageEvents.received(receipts);
   expect([all.parked, none.parked]).toEqual([[], [3]]);
   expect([...all.logger.entries, ...none.logger.entries]).toEqual([]);
+});
+
+it('receipts of a project that meets a lock are committed once it is released, and those of no other wait for them', async () => {
+  const committed: string[] = [];
+  const unlock = new Gate();
+  let isLocked = true;
+  const stores = { messages: { projectIdsOf: async () => new Map([['sms-one', 'locked']]) } };
+  const applyMessageEvents = new ApplyMessageEvents({
+    unitOfWork: {
+      run: (work, _durability, lockWait) => work({ ...stores, lockWait } as unknown as Stores),
+      read: (work) => work(stores as unknown as Stores),
+    } as UnitOfWork,
+    correlateReceipts: {
+      recordIds: async () => [],
+      find: async (_stores: Stores, found: readonly SubmissionReceipt[]) => ({
+        events: found.map(({ providerMessageId }) => ({ smsId: `sms-${providerMessageId}` })),
+        early: [],
+      }),
+      smsIdsOf: async (_stores: Stores, found: readonly SubmissionReceipt[]) =>
+        found.map(({ providerMessageId }) =>
+          providerMessageId === 'three' ? null : `sms-${providerMessageId}`,
+        ),
+    } as unknown as CorrelateReceipts,
+    advanceMessages: {
+      async execute(given: { lockWait: string }, events: readonly { smsId: string }[]) {
+        const smsIds = events.map(({ smsId }) => smsId);
+        if (isLocked && smsIds.includes('sms-one')) {
+          if (given.lockWait === 'brief') throw new StorageLocked(new Error('lock timeout'));
+          await unlock.opened;
+        }
+        committed.push(...smsIds);
+      },
+    } as unknown as AdvanceMessages,
+    wakeSignal: { wake() {} },
+    clock: { now: () => NOW },
+    logger: new RecordingLogger(),
+  });
+  const [one, ...others] = receipts.map((receipt) => applyMessageEvents.received([receipt]));
+  await Promise.all(others);
+  expect(committed.toSorted()).toEqual(['sms-three', 'sms-two']);
+  expect(applyMessageEvents.isIsolated('locked')).toBe(true);
+  isLocked = false;
+  unlock.open();
+  await one;
+  expect(committed).toHaveLength(3);
 });

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
+import type { MessageWork } from '../../../src/application/jobs/attempt-jobs.ts';
+import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import type {
   AdvanceMessages,
   PendingSubmission,
@@ -10,8 +12,10 @@ import type { CorrelateReceipts } from '../../../src/application/messages/correl
 import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
-import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { NOW } from '../../support/builders.ts';
+import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -128,4 +132,137 @@ it('results that cannot be committed do not keep attempts from starting', async 
   await commitAll();
   await ran;
   expect(log).toEqual(['jobs 1']);
+});
+
+/**
+ * The ids of messages say their project, as `sms-a1` does. Project a is locked until `unlock` opens. The log has the
+ * messages of each transaction that was committed.
+ */
+function lockedWorld() {
+  const log: string[] = [];
+  const unlock = new Gate();
+  let isLocked = true;
+  void unlock.opened.then(() => {
+    isLocked = false;
+  });
+  let heldUp: readonly string[] = [];
+  const projectOf = (smsId: string) => smsId.charAt(4);
+  const advanceMessages = {
+    async execute(
+      stores: Stores,
+      events: readonly { readonly smsId: string }[],
+      jobs: readonly LeasedJob<MessageWork>[] = [],
+      isHeldUp: (projectId: string) => boolean = () => false,
+    ) {
+      const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
+      if (isLocked && smsIds.some((smsId) => projectOf(smsId) === 'a')) {
+        if ((stores as unknown as { lockWait: LockWait }).lockWait === 'brief') {
+          throw new StorageLocked(new Error('lock timeout'));
+        }
+        await unlock.opened;
+      }
+      if (smsIds.includes('sms-p1')) throw new Error('poison');
+      heldUp = ['a', 'b'].filter(isHeldUp);
+      log.push(smsIds.join(' '));
+      return [];
+    },
+  } as unknown as AdvanceMessages;
+  const messages = {
+    projectIdsOf: async (smsIds: readonly string[]) =>
+      new Map(smsIds.map((smsId) => [smsId, projectOf(smsId)])),
+  };
+  const unitOfWork = {
+    run: (work, _durability, lockWait) => work({ lockWait, messages } as unknown as Stores),
+    read: (work) => work({ messages } as unknown as Stores),
+  } as UnitOfWork;
+  const logger = new RecordingLogger();
+  const background = new BackgroundWork({ logger });
+  const applyMessageEvents = new ApplyMessageEvents({
+    unitOfWork,
+    correlateReceipts: {
+      recordIds: async () => [],
+      find: async () => ({ events: [], early: [] }),
+      smsIdsOf: async () => [],
+    } as unknown as CorrelateReceipts,
+    advanceMessages,
+    wakeSignal: { wake() {} },
+    clock: { now: () => NOW },
+    logger,
+  });
+  const runAttemptJobs = new RunAttemptJobs({
+    unitOfWork,
+    advanceMessages,
+    applyMessageEvents,
+    submitAttempts: {} as SubmitAttempts,
+    background,
+  });
+  return {
+    log,
+    unlock,
+    background,
+    heldUp: () => heldUp,
+    run: (kind: MessageWork['kind'], ...smsIds: readonly string[]) =>
+      runAttemptJobs.execute(
+        smsIds.map((smsId) => ({
+          id: `${smsId}/${kind}`,
+          fencingToken: 1,
+          work: { kind, smsId, attemptNumber: 0 },
+        })),
+      ),
+    report: (...smsIds: readonly string[]) =>
+      applyMessageEvents.submitted(
+        smsIds.map((smsId) => ({
+          smsId,
+          attemptNumber: 0,
+          channel: 'sms',
+          result: { kind: 'accepted', providerMessageIds: [smsId] },
+        })),
+      ),
+  };
+}
+
+it('the jobs of a project that meets a lock are done once it is released, and no other project waits for them', async () => {
+  const { log, unlock, background, run } = lockedWorld();
+  await run('attempt-deadline', 'sms-a1', 'sms-b1', 'sms-a2', 'sms-c1');
+  expect(log).toEqual(['sms-b1', 'sms-c1']);
+  await run('attempt-deadline', 'sms-b2', 'sms-a3', 'sms-c2');
+  expect(log.slice(2)).toEqual(['sms-b2 sms-c2']);
+  unlock.open();
+  await background.idle();
+  expect(log.slice(3)).toEqual(['sms-a1 sms-a2']);
+  await run('attempt-deadline', 'sms-b3', 'sms-a3');
+  expect(log.slice(4)).toEqual(['sms-b3 sms-a3']);
+});
+
+it('the jobs of a project of one kind do not wait for those of another kind that meet a lock', async () => {
+  const { log, unlock, background, run } = lockedWorld();
+  await run('attempt-deadline', 'sms-a1', 'sms-a2');
+  expect([log, background.starts]).toEqual([[], 1]);
+  await run('start-attempt', 'sms-a3', 'sms-b1');
+  expect([log, background.starts]).toEqual([['sms-b1'], 2]);
+  unlock.open();
+  await background.idle();
+  expect(log.slice(1).toSorted()).toEqual(['sms-a1 sms-a2', 'sms-a3']);
+});
+
+it('a job that cannot be done rejects its batch, also beside a project that meets a lock', async () => {
+  const { log, unlock, background, run } = lockedWorld();
+  await expect(run('attempt-deadline', 'sms-a1', 'sms-p1', 'sms-b1')).rejects.toThrow('poison');
+  expect(log).toEqual(['sms-b1']);
+  unlock.open();
+  await background.idle();
+});
+
+it('results of a project that meets a lock hold up its own attempts only, however many they are', async () => {
+  const { log, unlock, heldUp, run, report } = lockedWorld();
+  const smsIds = Array.from({ length: 2 * BATCH_ITEMS_MAX }, (_, index) => `sms-a${index}`);
+  const stuck = report('sms-b1', ...smsIds);
+  await report('sms-b2');
+  await run('start-attempt', 'sms-b3');
+  expect(log).toEqual(['sms-b1', 'sms-b2', 'sms-b3']);
+  expect(heldUp()).toEqual(['a']);
+  unlock.open();
+  await stuck;
+  await run('start-attempt', 'sms-a1');
+  expect(heldUp()).toEqual([]);
 });

@@ -16,8 +16,11 @@ const LIVE = aProject({ environment: 'live' });
 const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMessageIds: [id] });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. */
-function world(submit: ChannelProvider['submit'] | null, lateMs = 0) {
+/** SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. Results are committed after `recordsAfter`. */
+function world(
+  submit: ChannelProvider['submit'] | null,
+  { lateMs = 0, recordsAfter }: { readonly lateMs?: number; readonly recordsAfter?: Promise<void> } = {},
+) {
   /** The messages of every call of the provider. */
   const calls: string[][] = [];
   const recorded: SubmittedAttempt[] = [];
@@ -27,6 +30,7 @@ function world(submit: ChannelProvider['submit'] | null, lateMs = 0) {
   const applyMessageEvents: Pick<ApplyMessageEvents, 'submitted'> = {
     async submitted(attempts) {
       recorded.push(...attempts);
+      await recordsAfter;
     },
   };
   const provider: ChannelProvider = {
@@ -83,10 +87,10 @@ const result = (number: number, expected: unknown) => ({
 
 describe('SubmitAttempts', () => {
   it('SubmitAttempts submits an attempt until its time is over, and not after', async () => {
-    const inTime = world(async () => [acceptedAs('id')], ATTEMPT_TIMEOUT_MS - 1);
+    const inTime = world(async () => [acceptedAs('id')], { lateMs: ATTEMPT_TIMEOUT_MS - 1 });
     await inTime.execute('sms', 1);
     expect(inTime.calls).toEqual([[anSmsId(1)]]);
-    const tooLate = world(async () => [acceptedAs('id')], ATTEMPT_TIMEOUT_MS);
+    const tooLate = world(async () => [acceptedAs('id')], { lateMs: ATTEMPT_TIMEOUT_MS });
     await tooLate.execute('sms', 1);
     expect([tooLate.calls, tooLate.recorded]).toEqual([[], []]);
   });
@@ -161,17 +165,20 @@ describe('SubmitAttempts', () => {
     expect([here.calls, here.recorded]).toEqual([[], [result(1, rejected)]]);
   });
 
-  it('SubmitAttempts counts submissions as in flight until their results are recorded', async () => {
-    const gate = new Gate();
-    const here = world(async () => {
-      await gate.opened;
+  it('SubmitAttempts counts submissions as in flight until the provider responded, not until their results are recorded', async () => {
+    const [response, commit] = [new Gate(), new Gate()];
+    const submit = async () => {
+      await response.opened;
       return [acceptedAs('id')];
-    });
+    };
+    const here = world(submit, { recordsAfter: commit.opened });
     const submitting = here.execute('sms', 1);
     expect([here.isFull('sms'), here.isFull('whatsapp')]).toEqual([true, false]);
-    gate.open();
+    response.open();
+    await turn();
+    expect([here.recorded.length, here.isFull('sms')]).toEqual([1, false]);
+    commit.open();
     await submitting;
-    expect(here.isFull('sms')).toBe(false);
   });
 
   it('SubmitAttempts gives up a provider that hangs at the deadline, and releases its capacity', async () => {

@@ -4,6 +4,7 @@ import { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.
 import { InboundLog } from '../../../src/application/webhooks/inbound-log.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import {
+  aPhoneNumber,
   aProject,
   aWhatsappBusiness,
   aWhatsappPhoneNumber,
@@ -99,6 +100,66 @@ describe('inbound messages', () => {
     expect(await world.database.knex('webhook_events').select()).toEqual([]);
     await accept.execute([arrival({ phoneNumberId: '664def0000000000000000aa' }), arrival()]);
     expect(await log.read(NUMBER.id)).toHaveLength(1);
+  });
+
+  const windows = () =>
+    world.database
+      .knex('service_windows')
+      .select('phone_number_id', 'phone_number', 'wrote_at')
+      .orderBy(['wrote_at', 'phone_number_id']);
+  const window = (phoneNumber: string, at: number, phoneNumberId = NUMBER.id) => ({
+    phone_number_id: phoneNumberId,
+    phone_number: phoneNumber,
+    wrote_at: at,
+  });
+
+  it('of each customer and number the latest time of writing is kept, in whatever order messages come', async () => {
+    const from = (phoneNumber: string, at: number, more: Partial<InboundArrival> = {}) =>
+      arrival({ contact: { phoneNumber, name: 'Layla' }, writtenAt: at, messageId: `wamid.${at}`, ...more });
+    await accept.execute([
+      from('9647712345678', NOW - 30),
+      from('9647712345678', NOW - 10),
+      from('9647712345678', NOW - 20),
+      from('9647712345679', NOW - 5),
+      from('9647712345678', NOW - 40, { phoneNumberId: UNLISTED_ID }),
+    ]);
+    const kept = [
+      window('9647712345678', NOW - 40, UNLISTED_ID),
+      window('9647712345678', NOW - 10),
+      window('9647712345679', NOW - 5),
+    ];
+    expect(await windows()).toEqual(kept);
+    await accept.execute([from('9647712345678', NOW - 15)]);
+    expect(await windows()).toEqual(kept);
+  });
+
+  it('a customer is known by the canonical number, also when the number has no webhook', async () => {
+    const phoneNumberId = '664def0000000000000000aa';
+    await accept.execute([arrival({ phoneNumberId, contact: { phoneNumber: '96407712345678', name: '' } })]);
+    expect(await windows()).toEqual([window('9647712345678', NOW - SECOND_MS, phoneNumberId)]);
+  });
+
+  it('a contact that has no phone number is not noted, and its message becomes an event', async () => {
+    await accept.execute([arrival({ contact: { phoneNumber: 'layla', name: 'Layla' } })]);
+    expect(await windows()).toEqual([]);
+    expect(await log.read(NUMBER.id)).toHaveLength(1);
+  });
+
+  it('each customer who writes sweeps two who wrote a day ago or earlier, the oldest first', async () => {
+    await world.unitOfWork.run(({ conversations }) =>
+      conversations.noteWritten(
+        ['1', '2', '3', '4'].map((digit, n) => ({
+          phoneNumberId: NUMBER.id,
+          phoneNumber: aPhoneNumber(`964770000000${digit}`),
+          at: NOW - DAY_MS + n - 2,
+        })),
+      ),
+    );
+    await accept.execute([arrival({ writtenAt: NOW })]);
+    const [, , third, fourth] = [0, 1, 2, 3].map((n) => window(`964770000000${n + 1}`, NOW - DAY_MS + n - 2));
+    expect(await windows()).toEqual([third, fourth, window('9647712345678', NOW)]);
+    await accept.execute([arrival({ writtenAt: NOW })]);
+    expect(await windows()).toEqual([fourth, window('9647712345678', NOW)]);
   });
 
   it('an inbound message to a number that the project no longer lists has no name of the number', async () => {

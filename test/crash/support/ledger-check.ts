@@ -45,12 +45,15 @@ const SETTLED_TWICE = 'more than one settlement';
  * not vouch for its own rows.
  */
 export async function checkLedger(query: Query, { acknowledged, quiet }: LedgerCheck): Promise<LedgerReport> {
-  const messages = (await query('SELECT sms_id, cost, status, is_final FROM messages')).map((row) => ({
-    id: String(row.sms_id),
-    cost: Number(row.cost),
-    status: String(row.status),
-    isFinal: Number(row.is_final) === 1,
-  }));
+  const messages = (await query('SELECT sms_id, campaign_id, cost, status, is_final FROM messages')).map(
+    (row) => ({
+      id: String(row.sms_id),
+      cost: Number(row.cost),
+      status: String(row.status),
+      isFinal: Number(row.is_final) === 1,
+      isOfCampaign: row.campaign_id !== null,
+    }),
+  );
   const entries = await query(
     `SELECT reference, kind, COUNT(*) AS entries, SUM(balance_delta) AS balance, SUM(held_delta) AS held,
        SUM(spent_delta) AS spent
@@ -60,9 +63,11 @@ export async function checkLedger(query: Query, { acknowledged, quiet }: LedgerC
   const settlements = entriesOf(entries, 'settlement');
   const found = new Findings();
   const stored = new Set(messages.map(({ id }) => id));
-  for (const { id, cost, status, isFinal } of messages) {
+  for (const { id, cost, status, isFinal, isOfCampaign } of messages) {
+    // A campaign pays for nothing that was never reported as delivered.
+    const isFree = status === 'failed' || (isOfCampaign && status === 'sent');
     checkHold(id, cost, holds.get(id), found);
-    checkSettlement(id, status === 'failed' ? 0 : cost, { cost, isFinal }, settlements.get(id), found);
+    checkSettlement(id, isFree ? 0 : cost, { cost, isFinal }, settlements.get(id), found);
     if (quiet && !isFinal) found.add('not final', `${id} (${status})`);
   }
   for (const id of acknowledged) if (!stored.has(id)) found.add(LOST, id);

@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { problemsOf, unfinishedIn } from '../../../src/application/billing/audit-ledger.ts';
 import { serve } from '../../support/child-process.ts';
-import { loadSeed } from '../../support/load-seed.ts';
+import { whatsappLoadSeed } from '../../support/load-seed.ts';
 import { startLoadService } from '../../support/load-service.ts';
 
 /**
@@ -13,7 +13,7 @@ const { CRASH_CREDIT_IQD, CRASH_CLOCK_AHEAD_MS = '0', CRASH_SUBMISSIONS_FILE } =
 
 const submissions = CRASH_SUBMISSIONS_FILE === undefined ? null : openSync(CRASH_SUBMISSIONS_FILE, 'a');
 const { service, port, putClockAhead } = await startLoadService({
-  seed: loadSeed(CRASH_CREDIT_IQD === undefined ? undefined : Number(CRASH_CREDIT_IQD)),
+  seed: whatsappLoadSeed(CRASH_CREDIT_IQD === undefined ? undefined : Number(CRASH_CREDIT_IQD)),
   aheadMs: Number(CRASH_CLOCK_AHEAD_MS),
   onSubmission: ({ smsId, attemptNumber }) => {
     if (submissions !== null) writeSync(submissions, `${smsId} ${attemptNumber}\n`);

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Backlog, firstRound, nextRound } from '../../../src/domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority, messagePriority } from '../../../src/domain/jobs/job-priority.ts';
-import { aCode, aText } from '../../support/builders.ts';
+import type { Content } from '../../../src/domain/messages/send-request.ts';
+import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 const backlog = (projectId: string, priority: JobPriority = 'text'): Backlog => ({ priority, projectId });
 const [a, b, c] = [backlog('a'), backlog('b'), backlog('c')];
@@ -32,9 +33,11 @@ function leaseOf(capacity: number, backlogs: readonly Backlog[], jobs: readonly 
 
 describe('the priority of a message', () => {
   it('a code is more urgent than a text or a template', () => {
-    expect(messagePriority(aCode())).toBe('code');
-    expect(messagePriority(aText())).toBe('text');
-    expect(messagePriority({ smsType: 'whatsapp-template' })).toBe('text');
+    const priorityOf = (content: Content) => messagePriority({ content, campaignId: null });
+    expect(priorityOf(aCode())).toBe('code');
+    expect(priorityOf(aText())).toBe('text');
+    expect(priorityOf(aTemplateContent())).toBe('text');
+    expect(messagePriority({ content: aTemplateContent(), campaignId: '664abc' })).toBe('campaign');
     expect(JOB_PRIORITIES).toEqual(['code', 'text', 'campaign', 'webhook', 'housekeeping']);
   });
 });

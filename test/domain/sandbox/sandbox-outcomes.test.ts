@@ -7,6 +7,7 @@ import {
   type SubmissionOutcome,
   submissionOutcome,
 } from '../../../src/domain/sandbox/sandbox-outcomes.ts';
+import { isUnsupportedInCampaigns } from '../../../src/domain/sandbox/sandbox-send.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aPhoneNumber, aTestNumber } from '../../support/builders.ts';
 
@@ -56,6 +57,10 @@ describe('what an outcome does to the submissions', () => {
     ['0015', 'whatsapp', SOON, 'sms', 'accepted, 1000 part 1 delivered, 1000 part 2 failed'],
     ['0015', 'sms', 'accepted, 1000 part 1 delivered, 1000 part 2 failed', 'whatsapp', SOON],
     ['0016', 'whatsapp', 'unavailable', 'sms', SOON],
+    ['0201', 'whatsapp', SOON, 'sms', SOON],
+    ['0202', 'whatsapp', 'rejected', 'sms', SOON],
+    ['0203', 'whatsapp', 'rejected', 'sms', SOON],
+    ['0204', 'whatsapp', 'rejected', 'telegram', SOON],
   ])(
     '999…%s gives %s as the first channel %j and %s as a later one %j',
     (digits, first, asFirst, later, asLater) => {
@@ -100,6 +105,10 @@ it('has no outcome that is not written down here', () => {
   expect(Object.keys(SANDBOX_OUTCOMES).sort()).toEqual([
     ...Array.from({ length: 16 }, (_, index) => String(index + 1).padStart(4, '0')),
     ...Array.from({ length: 10 }, (_, index) => String(index + 101).padStart(4, '0')),
+    '0201',
+    '0202',
+    '0203',
+    '0204',
     '0301',
     '0302',
     '0303',
@@ -124,6 +133,9 @@ test.each([
   ['0008', 'telegram', 'The number is not on telegram'],
   ['0011', 'sms', 'The provider did not respond in time'],
   ['0016', 'whatsapp', 'The channel is out of service'],
+  ['0202', 'whatsapp', 'The parameters do not fit the template'],
+  ['0203', 'whatsapp', 'Too many messages were sent to this number'],
+  ['0204', 'whatsapp', 'The template is paused'],
 ] as const)('%s gives its reason on %s', (digits, channel, reason) => {
   expect(submissionOutcome(aTestNumber(digits), channel, true).reason).toBe(reason);
 });
@@ -145,4 +157,20 @@ test.each([
 
 it('describes a number without a row of its own by the row that it follows', () => {
   expect(outcomeOf(aTestNumber('9999')).description).toBe('as 0001');
+});
+
+it('only 0203 rejects because the provider is busy, and only 0204 because of the sender', () => {
+  const causes = Object.keys(SANDBOX_OUTCOMES).flatMap((digits) => {
+    const { cause } = submissionOutcome(aTestNumber(digits), 'whatsapp', true);
+    return cause === undefined ? [] : [[digits, cause]];
+  });
+  expect(causes).toEqual([
+    ['0203', 'busy'],
+    ['0204', 'sender'],
+  ]);
+});
+
+it('only 0201 stands for a number that campaigns do not support', () => {
+  const digits = Object.keys(SANDBOX_OUTCOMES).filter((each) => isUnsupportedInCampaigns(aTestNumber(each)));
+  expect(digits).toEqual(['0201']);
 });

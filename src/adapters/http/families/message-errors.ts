@@ -33,3 +33,29 @@ export const RATE_LIMITED: DocumentedError = {
   schema: z.union([rateLimited, z.object({ message: z.string() })]),
   headers: ['Retry-After'],
 };
+
+const success = z.literal(false);
+const creditOfCampaign = insufficientCredit.extend({ success });
+const thresholdOfCampaign = spendingThreshold.extend({ success });
+const numbersRejection = z.object({
+  success,
+  error: z.string(),
+  unsupportedPhoneNumbers: z.array(z.string()),
+});
+const rejected = z.object({ success, error: z.string() });
+
+export const CAMPAIGN_START_REJECTED: DocumentedError = {
+  description: 'Not possible for this campaign, or rejected for trial mode, spending threshold or credit',
+  schema: z.union([creditOfCampaign, thresholdOfCampaign, rejected]),
+};
+
+export const RECIPIENTS_REJECTED: DocumentedError = {
+  description:
+    'Not well formed, or not possible for this campaign, or numbers of countries that are not supported',
+  schema: z.union([numbersRejection, rejected]),
+};
+
+export const CAMPAIGN_SAMPLE_REJECTED: DocumentedError = {
+  description: 'As for the recipients of a campaign and for its start',
+  schema: z.union([numbersRejection, creditOfCampaign, thresholdOfCampaign, rejected]),
+};

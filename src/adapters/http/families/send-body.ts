@@ -29,7 +29,9 @@ const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object'
 const BUTTONS_ERROR = 'templateParameters.buttons must be an object with the keys 0 to 99';
 const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numbers';
 
-const phoneNumber = z.string({ error: PHONE_ERROR }).regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR });
+export const phoneNumberField = z
+  .string({ error: PHONE_ERROR })
+  .regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR });
 const whatsappAccountId = nameField('whatsappAccountId', 1, WHATSAPP_ID_CHARACTERS_MAX);
 const whatsappPhoneId = nameField('whatsappPhoneId', 1, WHATSAPP_ID_CHARACTERS_MAX);
 const templateName = nameField('templateName', 1, TEMPLATE_NAME_CHARACTERS_MAX);
@@ -54,7 +56,7 @@ export const templateParametersField = z.object(
   { error: 'templateParameters must be an object' },
 );
 
-const leadingFields = { phoneNumber };
+const leadingFields = { phoneNumber: phoneNumberField };
 const commonFields = {
   provider: z.enum(PROVIDERS, { error: 'Invalid provider' }).optional(),
   senderId: nameField('The sender ID', 0, SENDER_ID_CHARACTERS_MAX).optional(),
@@ -147,6 +149,6 @@ function shapeError(input: unknown): string {
     return 'The request body must be a JSON object';
   }
   const given: { phoneNumber?: unknown } = input;
-  if (!phoneNumber.safeParse(given.phoneNumber).success) return PHONE_ERROR;
+  if (!phoneNumberField.safeParse(given.phoneNumber).success) return PHONE_ERROR;
   return `Invalid sms type, use one of ${SMS_TYPES.join(', ')}`;
 }

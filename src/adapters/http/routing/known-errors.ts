@@ -1,6 +1,8 @@
 import { Rejected, type Rejection } from '../../../application/rejected.ts';
+import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
+import type { ParameterRejection } from '../../../domain/whatsapp/template-parameters.ts';
 import type { ErrorCode } from './error-codes.ts';
 import { type HttpError, RequestRejected } from './http-error.ts';
 
@@ -154,11 +156,55 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'template-not-approved':
       return badRequest(rejection.kind, 'Template not yet approved');
     case 'template-parameter-missing':
-      return badRequest(rejection.kind, `${rejection.path} is required by the template`);
     case 'template-parameter-unknown':
-      return badRequest(rejection.kind, `${rejection.path} is not a parameter of the template`);
     case 'template-parameter-no-url':
-      return badRequest(rejection.kind, `${rejection.path} must be an http or https URL`);
+      return badRequest(rejection.kind, parameterText(rejection));
+    case 'campaign-not-found':
+      return { status: 404, code: rejection.kind, text: 'Campaign not found' };
+    case 'campaign-template-not-found':
+      return { status: 404, code: rejection.kind, text: 'Template not found' };
+    case 'campaign-phone-not-found':
+      return { status: 404, code: rejection.kind, text: 'Phone number not found' };
+    case 'campaign-accounts-differ':
+      return badRequest(rejection.kind, 'Template and phone number must belong to the same account');
+    case 'campaign-category':
+      return badRequest(rejection.kind, 'Campaigns send templates of the categories MARKETING and UTILITY');
+    case 'campaign-not-editable':
+      return badRequest(
+        rejection.kind,
+        'Only draft or scheduled campaigns can be updated, deleted, sampled or given recipients',
+      );
+    case 'campaign-not-draft':
+      return badRequest(
+        rejection.kind,
+        rejection.status === 'scheduled'
+          ? 'This campaign is scheduled: set scheduleType to now to start it by hand'
+          : 'Only draft campaigns can be started',
+      );
+    case 'campaign-without-recipients':
+      return badRequest(rejection.kind, 'The campaign has no recipients');
+    case 'scheduled-for-missing':
+      return badRequest(rejection.kind, 'scheduledFor is required when scheduleType is schedule');
+    case 'scheduled-for-unexpected':
+      return badRequest(rejection.kind, 'scheduledFor needs scheduleType to be schedule');
+    case 'scheduled-for-past':
+      return badRequest(rejection.kind, 'scheduledFor must be in the future');
+    case 'recipients-already-attached':
+      return badRequest(rejection.kind, 'All these recipients are on the campaign already');
+    case 'too-many-recipients':
+      return badRequest(
+        rejection.kind,
+        `Recipients cannot exceed ${RECIPIENTS_PER_CAMPAIGN_MAX} per campaign`,
+      );
+    case 'unsupported-numbers':
+      return badRequest(rejection.kind, 'Some phone numbers are in countries that are not supported', {
+        unsupportedPhoneNumbers: rejection.phoneNumbers,
+      });
+    case 'recipient-parameters':
+      return badRequest(
+        rejection.kind,
+        `Recipient ${rejection.phoneNumber}: ${parameterText(rejection.rejection)}`,
+      );
     case 'rate-limited': {
       const { waitMinutes, maxRequests, timeWindowMinutes } = rejection;
       return {
@@ -192,6 +238,19 @@ export function rejectionError(rejection: Rejection): HttpError {
       });
     default:
       return rejection satisfies never;
+  }
+}
+
+function parameterText({ kind, path }: ParameterRejection): string {
+  switch (kind) {
+    case 'template-parameter-missing':
+      return `${path} is required by the template`;
+    case 'template-parameter-unknown':
+      return `${path} is not a parameter of the template`;
+    case 'template-parameter-no-url':
+      return `${path} must be an http or https URL`;
+    default:
+      return kind satisfies never;
   }
 }
 

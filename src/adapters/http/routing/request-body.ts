@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { JSON_DEPTH_MAX } from '../limits.ts';
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_LIST_ITEMS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
 import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
 
@@ -18,6 +18,7 @@ const JSON_TYPE_PATTERN = new RegExp(
 const BYTE_ORDER_MARK = '\uFEFF';
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
@@ -69,15 +70,17 @@ export function readBytes(
 }
 
 /**
- * The JSON value in raw bytes. Rejects with 400 what is not UTF-8, nests deeper than `JSON_DEPTH_MAX` or is not
- * JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null counts as
+ * The JSON value in raw bytes. Rejects with 400 what is not UTF-8, nests deeper than `JSON_DEPTH_MAX`, has an object or
+ * list of too many members, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null counts as
  * absent: typed clients write null for a field they have no value for.
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8', 'invalid-encoding');
   const decoded = bytes.toString('utf8');
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
-  if (nestsTooDeep(text)) throw invalid('The request body is nested too deep', 'nested-too-deep');
+  const excess = excessOf(text);
+  if (excess === 'depth') throw invalid('The request body is nested too deep', 'nested-too-deep');
+  if (excess === 'members') throw invalid('An object or list of the request body has too many members');
   const value = jsonOf(text);
   // Most bodies hold no null, and this tells without a walk.
   if (text.includes('null')) dropNulls(value);
@@ -113,11 +116,15 @@ function isIdentity(contentEncoding: string | undefined): boolean {
   return contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity';
 }
 
-/** Counts brackets outside of strings, so that nothing recursive ever meets a deep value. */
-function nestsTooDeep(text: string): boolean {
-  // Most bodies are one flat object, and this tells without a walk.
-  if (!text.includes('[') && !text.includes('{', text.indexOf('{') + 1)) return false;
-  let depth = 0;
+/**
+ * Counts brackets and commas outside of strings, so that nothing recursive ever meets a deep value, and nothing is checked
+ * that has very many members. Null when the text has neither.
+ */
+function excessOf(text: string): 'depth' | 'members' | null {
+  // Most bodies are one flat and small object, and this tells without a walk.
+  const isFlat = !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
+  if (isFlat && text.length <= BODY_BYTES_MAX) return null;
+  const left: number[] = [];
   let inString = false;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
@@ -127,11 +134,15 @@ function nestsTooDeep(text: string): boolean {
     } else if (unit === QUOTE) {
       inString = true;
     } else if (unit === OPENING_BRACKET || unit === OPENING_BRACE) {
-      depth += 1;
-      if (depth > JSON_DEPTH_MAX) return true;
+      if (left.length === JSON_DEPTH_MAX) return 'depth';
+      left.push(unit === OPENING_BRACE ? JSON_OBJECT_MEMBERS_MAX : JSON_LIST_ITEMS_MAX);
     } else if (unit === CLOSING_BRACKET || unit === CLOSING_BRACE) {
-      depth -= 1;
+      left.pop();
+    } else if (unit === COMMA) {
+      const members = (left.pop() ?? 0) - 1;
+      if (members === 0) return 'members';
+      left.push(members);
     }
   }
-  return false;
+  return null;
 }

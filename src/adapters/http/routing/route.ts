@@ -92,6 +92,8 @@ type ReplyTo<Documented> =
 interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
   extends Documentation {
   readonly admission: Admission<Caller>;
+  /** Runs what follows the admission as soon as it lets the caller through: before the body is read. */
+  readonly throughGate?: <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
   readonly query?: Query;
   /** The schema of a JSON body. */
   readonly body?: Body;
@@ -169,7 +171,15 @@ export function route<
   Query extends z.ZodObject = z.ZodObject,
   Body extends z.ZodType = z.ZodType,
 >(declaration: Declaration<Caller, Ok, Query, Body>): Route {
-  const { query, body, rawBody, bodyBytesMax = BODY_BYTES_MAX, handle, ...documentation } = declaration;
+  const {
+    query,
+    body,
+    rawBody,
+    bodyBytesMax = BODY_BYTES_MAX,
+    throughGate,
+    handle,
+    ...documentation
+  } = declaration;
   const { admission } = documentation;
   const mediaType = body === undefined ? rawBody?.mediaType : JSON_TYPE;
 
@@ -193,25 +203,34 @@ export function route<
         place.comeBack();
       }
       const caller = await admission.admit(request, place, bytes);
-      if (mediaType !== undefined && !admission.readsBody) {
-        bytes = await receive(request, response, place);
+      const work = async () => {
+        if (mediaType !== undefined && !admission.readsBody) {
+          bytes = await receive(request, response, place);
+          place.comeBack();
+        }
+        const json = body === undefined ? undefined : parseJson(bytes);
+        const fields = (body === undefined ? undefined : checked(body, json)) as z.output<Body>;
+        const unknown = unknownFields(json, fields);
+        if (unknown.length > 0) rejectIfStrict(request, unknown);
+        const reply = await handle({
+          caller,
+          params,
+          query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
+          body: fields,
+          json,
+          bytes,
+          request,
+          network: place.network,
+        });
+        return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
+      };
+      if (throughGate === undefined) return work();
+      // A caller who waits at the gate holds a connection, not a place.
+      place.leave();
+      return throughGate(caller, () => {
         place.comeBack();
-      }
-      const json = body === undefined ? undefined : parseJson(bytes);
-      const fields = (body === undefined ? undefined : checked(body, json)) as z.output<Body>;
-      const unknown = unknownFields(json, fields);
-      if (unknown.length > 0) rejectIfStrict(request, unknown);
-      const reply = await handle({
-        caller,
-        params,
-        query: (query === undefined ? {} : checked(query, queryValues(request, query))) as z.output<Query>,
-        body: fields,
-        json,
-        bytes,
-        request,
-        network: place.network,
+        return work();
       });
-      return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
     },
   };
 }

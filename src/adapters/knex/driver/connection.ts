@@ -1,4 +1,4 @@
-import type { Durability } from '../../../application/ports/unit-of-work.ts';
+import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
 
 /** The value of a column or a parameter. Instants and money are whole numbers. */
 export type Value = string | number | null;
@@ -61,7 +61,8 @@ export interface BatchQuery<Name extends string> {
  * fails later, every statement after it and the commit fail too. Insert and update are for transactions only.
  */
 export interface Connection {
-  begin(durability: Durability): Promise<void>;
+  /** The wait for locks is long by default. */
+  begin(durability: Durability, lockWait?: LockWait): Promise<void>;
   /** Rejects when anything of the transaction is not durable, and with what failed first. */
   commit(): Promise<void>;
   /** Never rejects: a connection that cannot roll back is not usable any more. */

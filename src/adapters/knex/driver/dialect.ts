@@ -9,6 +9,8 @@ export interface DdlVariants {
   readonly clustered: string;
   /** What makes the sends to a number findable, as the relation `recent_sends` with an index by number. */
   readonly recentSends: readonly string[];
+  /** Takes the messages of campaigns out of `recent_sends`. */
+  readonly singleSends: readonly string[];
   /** Whether others may write while a migration runs, so that it has to lock the tables it rewrites. */
   readonly needsTableLocks: boolean;
   /** Leaves part of the pages of a table to changed rows; nothing where a row is changed in its place. */
@@ -29,8 +31,12 @@ export interface Dialect {
   isLocked(error: unknown): boolean;
   /** How long a unit of work waits for such a lock, in milliseconds. */
   readonly lockWaitMs: number;
+  /** Why the disk of the database stores nothing, when a statement failed with this because of that; null otherwise. */
+  unwritableReason(error: unknown): string | null;
   /** Whether a transaction that failed with this may succeed when it is repeated. */
   isConflict(error: unknown): boolean;
+  /** Whether a transaction failed with this because it waited too long for the lock of a row. */
+  isLockTimeout(error: unknown): boolean;
   /** Ends what runs beside the pool; called after the pool is closed. */
   close(): Promise<void>;
 }

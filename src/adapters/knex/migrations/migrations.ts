@@ -15,6 +15,7 @@ import * as keyChecksums from './012-key-checksums.ts';
 import * as fairJobs from './013-fair-jobs.ts';
 import * as pagesOfMessages from './014-pages-of-messages.ts';
 import * as leasesOfWorkers from './015-leases-of-workers.ts';
+import * as campaigns from './016-campaigns.ts';
 
 interface Migration {
   readonly name: string;
@@ -38,6 +39,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '013-fair-jobs', up: fairJobs.up },
   { name: '014-pages-of-messages', up: pagesOfMessages.up },
   { name: '015-leases-of-workers', up: leasesOfWorkers.up },
+  { name: '016-campaigns', up: campaigns.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

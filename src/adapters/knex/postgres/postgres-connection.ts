@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Durability } from '../../../application/ports/unit-of-work.ts';
+import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
 import type {
   BatchQuery,
   Connection,
@@ -13,9 +13,15 @@ import type {
   VersionedUpdate,
 } from '../driver/connection.ts';
 
-const BEGIN: Readonly<Record<Durability, string>> = {
-  full: 'BEGIN ISOLATION LEVEL READ COMMITTED',
-  eventual: 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off',
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+const WITH_DURABILITY: Readonly<Record<Durability, string>> = {
+  full: '',
+  eventual: '; SET LOCAL synchronous_commit = off',
+};
+/** A brief wait is longer than a commit takes, unless the disk stalls. */
+const WITH_LOCK_WAIT: Readonly<Record<LockWait, string>> = {
+  long: '',
+  brief: "; SET LOCAL lock_timeout = '250ms'",
 };
 
 /** After errors of these classes the server has closed the connection or is about to. */
@@ -57,7 +63,7 @@ export class PostgresConnection implements Connection {
     client.once('end', () => this.#break());
   }
 
-  async begin(durability: Durability): Promise<void> {
+  async begin(durability: Durability, lockWait: LockWait = 'long'): Promise<void> {
     const transaction: Transaction = {
       begun: Promise.resolve(),
       isBegun: false,
@@ -65,7 +71,7 @@ export class PostgresConnection implements Connection {
       failure: null,
     };
     this.#transaction = transaction;
-    transaction.begun = this.#simple(BEGIN[durability]);
+    transaction.begun = this.#simple(BEGIN + WITH_DURABILITY[durability] + WITH_LOCK_WAIT[lockWait]);
     unwatched(
       transaction.begun.then(() => {
         transaction.isBegun = true;

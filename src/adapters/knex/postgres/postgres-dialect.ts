@@ -27,10 +27,11 @@ const LOCK_TIMEOUT_MS = 2_000;
 /** The type of 64-bit integers, which node-postgres otherwise gives as text. */
 const BIGINT_OID = 20;
 
+const LOCK_TIMEOUT = '55P03';
 const CONFLICTS: ReadonlySet<string> = new Set([
   '40001' /* serialization failure */,
   '40P01' /* deadlock */,
-  '55P03' /* lock timeout */,
+  LOCK_TIMEOUT,
 ]);
 
 const RECENT_SENDS: readonly string[] = [
@@ -38,8 +39,15 @@ const RECENT_SENDS: readonly string[] = [
   'CREATE VIEW recent_sends AS SELECT project_id, phone_number, created_at FROM messages',
 ];
 
+const SINGLE_SENDS: readonly string[] = [
+  `CREATE OR REPLACE VIEW recent_sends AS
+     SELECT project_id, phone_number, created_at FROM messages WHERE campaign_id IS NULL`,
+];
+
 /** Separates our advisory locks from anyone else's. */
 const MIGRATION_LOCK = 0x6261_7269;
+
+const DISK_FULL = '53100';
 
 /**
  * The settings of every connection. The planner has to use indexes: by the statistics of a table that was empty a
@@ -59,6 +67,7 @@ export class PostgresDialect implements Dialect {
     key: 'text COLLATE "C"',
     clustered: '',
     recentSends: RECENT_SENDS,
+    singleSends: SINGLE_SENDS,
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
@@ -148,6 +157,14 @@ export class PostgresDialect implements Dialect {
   isConflict(error: unknown): boolean {
     const code = sqlStateOf(error);
     return code !== null && CONFLICTS.has(code);
+  }
+
+  unwritableReason(error: unknown): string | null {
+    return sqlStateOf(error) === DISK_FULL ? 'the disk is full' : null;
+  }
+
+  isLockTimeout(error: unknown): boolean {
+    return sqlStateOf(error) === LOCK_TIMEOUT;
   }
 
   async close(): Promise<void> {}

@@ -5,7 +5,7 @@ import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
-import { applyPragmas, BUSY_TIMEOUT_MS, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
+import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
 
 export interface SqliteConfig {
   readonly kind: 'sqlite';
@@ -32,6 +32,7 @@ export class SqliteDialect implements Dialect {
     key: 'text',
     clustered: 'WITHOUT ROWID',
     recentSends: [],
+    singleSends: [],
     needsTableLocks: false,
     fillPages: () => [],
   };
@@ -104,8 +105,16 @@ export class SqliteDialect implements Dialect {
     return false;
   }
 
+  isLockTimeout(): boolean {
+    return false;
+  }
+
   isLocked(error: unknown): boolean {
     return isBusy(error);
+  }
+
+  unwritableReason(error: unknown): string | null {
+    return diskProblem(error);
   }
 
   async close(): Promise<void> {

@@ -56,6 +56,14 @@ function enterWalMode(database: Sqlite.Database): void {
   }
 }
 
+/** Why the disk stores nothing, when a statement failed because of that; null otherwise. */
+export function diskProblem(error: unknown): string | null {
+  if (!(error instanceof Sqlite.SqliteError)) return null;
+  if (error.code === 'SQLITE_FULL') return 'the disk is full';
+  if (!error.code.startsWith('SQLITE_IOERR') && !error.code.startsWith('SQLITE_READONLY')) return null;
+  return `the disk is full, broken or read-only (${error.code})`;
+}
+
 /** Whether a statement failed because another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');

@@ -9,7 +9,7 @@ const MARGIN_MS = MS_PER_MINUTE;
 const ROWS_BETWEEN_PRUNINGS_MIN = 50_000;
 
 /**
- * The sends of the longest rate window by number, beside the database and never in it: an index by number in
+ * The single sends of the longest rate window by number, beside the database and never in it: an index by number in
  * the file would touch a page of its own for every message and cost more than all the rest of accepting one.
  * The messages are the truth: this copy is read from them, follows them by a trigger inside the same transaction,
  * and is read again when another connection has written.
@@ -59,9 +59,11 @@ export class SqliteRecentSends {
   }
 
   #read(version: number): void {
-    const hasTable = this.#database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(this.source);
-    if (hasTable === undefined) {
-      // Before the first migration there is nothing to follow.
+    const hasColumn = this.#database
+      .prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'campaign_id'")
+      .get(this.source);
+    if (hasColumn === undefined) {
+      // Before the migrations there is nothing to follow.
       if (!this.#hasRead) return;
       throw new Error(`The table ${this.source} is gone`);
     }
@@ -73,13 +75,15 @@ export class SqliteRecentSends {
         sms_id text NOT NULL,
         PRIMARY KEY (project_id, phone_number, created_at, sms_id)
       ) WITHOUT ROWID;
-      CREATE TEMP TRIGGER IF NOT EXISTS remember_send AFTER INSERT ON main.messages BEGIN
+      CREATE TEMP TRIGGER IF NOT EXISTS remember_send AFTER INSERT ON main.messages
+      WHEN NEW.campaign_id IS NULL BEGIN
         INSERT OR IGNORE INTO recent_sends VALUES (NEW.project_id, NEW.phone_number, NEW.created_at, NEW.sms_id);
       END`);
     this.#database
       .prepare(
         `INSERT OR IGNORE INTO recent_sends
-         SELECT project_id, phone_number, created_at, sms_id FROM messages WHERE sms_id >= ?`,
+         SELECT project_id, phone_number, created_at, sms_id FROM messages
+         WHERE sms_id >= ? AND campaign_id IS NULL`,
       )
       .run(this.#oldestIdThatCounts());
     this.#version = version;

@@ -40,6 +40,7 @@ const INSERT = {
     settlement: 'text',
     attempt_timeout_ms: 'bigint',
     delivery_report: 'text',
+    campaign_id: 'text',
     created_at: 'bigint',
     ...CHANGING_COLUMNS,
   },
@@ -110,6 +111,13 @@ export class SqlMessageStore implements MessageStore {
     return row === undefined ? null : fromRow(row);
   }
 
+  async projectIdsOf(smsIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#session.query('SELECT sms_id, project_id FROM messages WHERE sms_id = ANY(?)', [
+      smsIds,
+    ]);
+    return new Map(rows.map((row) => [row.sms_id as string, row.project_id as string]));
+  }
+
   async acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
     const found = await this.#session.batchQuery(
       ACCEPTED_AT,
@@ -141,6 +149,7 @@ function unchangingColumns(
     settlement: message.settlement,
     attempt_timeout_ms: message.attemptTimeoutMs,
     delivery_report: message.deliveryReport === null ? null : JSON.stringify(message.deliveryReport),
+    campaign_id: message.campaignId,
     created_at: message.createdAt,
   };
 }
@@ -198,6 +207,7 @@ function fromRow(row: Row): Message {
   return {
     smsId: row.sms_id as string,
     projectId: row.project_id as string,
+    campaignId: row.campaign_id as string | null,
     phoneNumber: row.phone_number as PhoneNumber,
     phoneNumberAsSent: (row.phone_number_as_sent ?? row.phone_number) as string,
     senderId: row.sender_id as string | null,

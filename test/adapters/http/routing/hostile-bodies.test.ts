@@ -8,6 +8,7 @@ const TEMPLATE_START =
 const MALFORMED = { error: 'The request body is not valid JSON' };
 const NOT_UTF8 = { error: 'The request body is not valid UTF-8' };
 const TOO_DEEP = { error: 'The request body is nested too deep' };
+const TOO_MANY = { error: 'An object or list of the request body has too many members' };
 const MEDIA_TYPE = { message: 'The request body must be application/json in UTF-8, without compression' };
 
 let world: HttpWorld;
@@ -17,6 +18,9 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+const members = (count: number) =>
+  `{${Array.from({ length: count }, (_, index) => `"k${index}":"a,b"`).join(',')}}`;
 
 describe('text that is not JSON', () => {
   test.each<[string, string | Buffer, object]>([
@@ -36,6 +40,8 @@ describe('text that is not JSON', () => {
     ['15,000 nested arrays', nested(15_000), TOO_DEEP],
     ['15,000 opening brackets', '['.repeat(15_000), TOO_DEEP],
     ['nested objects', '{"a":'.repeat(5_000), TOO_DEEP],
+    ['201 template parameters', `${TEMPLATE_START},"templateParameters":{"body":${members(201)}}}`, TOO_MANY],
+    ['a list of 10,001 items', `{"a":[${'1,'.repeat(10_000)}1]}`, TOO_MANY],
     [
       'depth where parameters are',
       `${TEMPLATE_START},"templateParameters":{"body":${nested(40)}}}`,

@@ -1,0 +1,220 @@
+import type { Knex } from 'knex';
+import type { CampaignStore } from '../../../application/ports/campaign-stores.ts';
+import type { Campaign, CampaignCategory, CampaignStatus } from '../../../domain/campaigns/campaign.ts';
+import type { CampaignSums } from '../../../domain/campaigns/campaign-sums.ts';
+import { money } from '../../../domain/shared/money.ts';
+import { offsetOf, type Page } from '../../../domain/shared/page.ts';
+import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
+
+const CHANGING_COLUMNS = {
+  name: 'text',
+  category: 'text',
+  template_id: 'text',
+  phone_number_id: 'text',
+  status: 'text',
+  scheduled_for: 'bigint',
+  started_at: 'bigint',
+  completed_at: 'bigint',
+  total_recipients: 'bigint',
+  sent_count: 'bigint',
+  delivered_count: 'bigint',
+  failed_count: 'bigint',
+  estimated_cost: 'bigint',
+  reserved: 'bigint',
+  captured: 'bigint',
+  released: 'bigint',
+  failure_reason: 'text',
+  updated_at: 'bigint',
+} as const;
+
+const INSERT = {
+  table: 'campaigns',
+  columns: {
+    id: 'text',
+    project_id: 'text',
+    sample_of: 'text',
+    created_at: 'bigint',
+    ...CHANGING_COLUMNS,
+  },
+  orderBy: 'id',
+} as const satisfies Insert<string>;
+
+const SAVE = {
+  table: 'campaigns',
+  key: { id: 'text' },
+  columns: CHANGING_COLUMNS,
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+/** The ledger entries of a recipient have the ids of its message. */
+const AUDIT = `
+  SELECT campaigns.*,
+    COALESCE(sums.total, 0) AS r_total_recipients,
+    COALESCE(sums.sent, 0) AS r_sent_count,
+    COALESCE(sums.delivered, 0) AS r_delivered_count,
+    COALESCE(sums.failed, 0) AS r_failed_count,
+    COALESCE(sums.estimated, 0) AS r_estimated_cost,
+    COALESCE(sums.reserved, 0) AS r_reserved,
+    COALESCE(sums.captured, 0) AS r_captured,
+    COALESCE(sums.released, 0) AS r_released
+  FROM campaigns
+  LEFT JOIN (
+    SELECT recipients.campaign_id,
+      COUNT(*) AS total,
+      SUM(CASE WHEN recipients.status IN ('sent', 'delivered', 'read') THEN 1 ELSE 0 END) AS sent,
+      SUM(CASE WHEN recipients.status IN ('delivered', 'read') THEN 1 ELSE 0 END) AS delivered,
+      SUM(CASE WHEN recipients.status = 'failed' THEN 1 ELSE 0 END) AS failed,
+      CAST(SUM(recipients.estimated_cost) AS bigint) AS estimated,
+      CAST(SUM(COALESCE(holds.held_delta, 0)) AS bigint) AS reserved,
+      CAST(SUM(COALESCE(settlements.spent_delta, 0)) AS bigint) AS captured,
+      CAST(SUM(COALESCE(-settlements.held_delta - settlements.spent_delta, 0)) AS bigint) AS released
+    FROM campaign_recipients AS recipients
+    LEFT JOIN ledger_entries AS holds ON holds.id = 'sms-' || recipients.id || '/hold'
+    LEFT JOIN ledger_entries AS settlements ON settlements.id = 'sms-' || recipients.id || '/settlement'
+    GROUP BY recipients.campaign_id
+  ) AS sums ON sums.campaign_id = campaigns.id
+  ORDER BY campaigns.id`;
+
+export class SqlCampaignStore implements CampaignStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async insert(campaigns: readonly Campaign[]): Promise<void> {
+    await this.#session.insert(
+      INSERT,
+      campaigns.map((campaign) => ({
+        id: campaign.id,
+        project_id: campaign.projectId,
+        sample_of: campaign.sampleOf,
+        created_at: campaign.createdAt,
+        ...changingColumns(campaign),
+      })),
+    );
+  }
+
+  async lock(ids: readonly string[]): Promise<readonly Campaign[]> {
+    const rows = await this.#session.query(
+      'SELECT * FROM campaigns WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      [ids],
+    );
+    return rows.map(fromRow);
+  }
+
+  async save(campaigns: readonly Campaign[]): Promise<void> {
+    await this.#session.update(
+      SAVE,
+      campaigns.map((campaign) => ({ id: campaign.id, ...changingColumns(campaign) })),
+    );
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.#session.execute('DELETE FROM campaigns WHERE id = ANY(?)', [ids]);
+  }
+
+  async find(projectId: string, id: string): Promise<Campaign | null> {
+    const [row] = await this.#session.query('SELECT * FROM campaigns WHERE id = ? AND project_id = ?', [
+      id,
+      projectId,
+    ]);
+    return row === undefined ? null : fromRow(row);
+  }
+
+  async list(
+    projectId: string,
+    { status }: { readonly status: CampaignStatus | null },
+    page: Page,
+  ): Promise<{ readonly total: number; readonly campaigns: readonly Campaign[] }> {
+    const filtered = (knex: Knex) =>
+      knex('campaigns').where({ project_id: projectId, ...(status === null ? {} : { status }) });
+    const [counted] = await this.#session.select((knex) => filtered(knex).count({ total: '*' }));
+    const rows = await this.#session.select((knex) =>
+      filtered(knex).select('*').orderBy('id', 'desc').limit(page.limit).offset(offsetOf(page)),
+    );
+    return { total: counted?.total as number, campaigns: rows.map(fromRow) };
+  }
+
+  async audit(): ReturnType<CampaignStore['audit']> {
+    const rows = await this.#session.query(AUDIT);
+    return rows.map((row) => ({
+      id: row.id as string,
+      campaign: sumsFrom(row, ''),
+      recipients: sumsFrom(row, 'r_'),
+    }));
+  }
+
+  async samplesOf(projectId: string, id: string, limit: number): Promise<readonly Campaign[]> {
+    const rows = await this.#session.query(
+      'SELECT * FROM campaigns WHERE sample_of = ? AND project_id = ? ORDER BY id DESC LIMIT ?',
+      [id, projectId, limit],
+    );
+    return rows.map(fromRow);
+  }
+}
+
+function changingColumns(campaign: Campaign): RowOf<keyof typeof CHANGING_COLUMNS> {
+  return {
+    name: campaign.name,
+    category: campaign.category,
+    template_id: campaign.templateId,
+    phone_number_id: campaign.phoneNumberId,
+    status: campaign.status,
+    scheduled_for: campaign.scheduledFor,
+    started_at: campaign.startedAt,
+    completed_at: campaign.completedAt,
+    total_recipients: campaign.totalRecipients,
+    sent_count: campaign.sentCount,
+    delivered_count: campaign.deliveredCount,
+    failed_count: campaign.failedCount,
+    estimated_cost: campaign.estimatedCost,
+    reserved: campaign.reserved,
+    captured: campaign.captured,
+    released: campaign.released,
+    failure_reason: campaign.failureReason,
+    updated_at: campaign.updatedAt,
+  };
+}
+
+function fromRow(row: Row): Campaign {
+  return {
+    id: row.id as string,
+    projectId: row.project_id as string,
+    name: row.name as string,
+    category: row.category as CampaignCategory,
+    templateId: row.template_id as string,
+    phoneNumberId: row.phone_number_id as string,
+    status: row.status as CampaignStatus,
+    scheduledFor: row.scheduled_for as number | null,
+    startedAt: row.started_at as number | null,
+    completedAt: row.completed_at as number | null,
+    totalRecipients: row.total_recipients as number,
+    sentCount: row.sent_count as number,
+    deliveredCount: row.delivered_count as number,
+    failedCount: row.failed_count as number,
+    estimatedCost: money(row.estimated_cost as number),
+    reserved: money(row.reserved as number),
+    captured: money(row.captured as number),
+    released: money(row.released as number),
+    failureReason: row.failure_reason as string | null,
+    sampleOf: row.sample_of as string | null,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+  };
+}
+
+function sumsFrom(row: Row, prefix: string): CampaignSums {
+  const column = (name: string) => row[prefix + name] as number;
+  return {
+    totalRecipients: column('total_recipients'),
+    sentCount: column('sent_count'),
+    deliveredCount: column('delivered_count'),
+    failedCount: column('failed_count'),
+    estimatedCost: money(column('estimated_cost')),
+    reserved: money(column('reserved')),
+    captured: money(column('captured')),
+    released: money(column('released')),
+  };
+}

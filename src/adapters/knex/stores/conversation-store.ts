@@ -1,0 +1,114 @@
+import type { ConversationStore, CustomerWrote } from '../../../application/ports/campaign-stores.ts';
+import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
+import type { Insert } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
+
+const LOCK = {
+  table: 'portfolios',
+  columns: { id: 'text' },
+  orderBy: 'id',
+  onConflict: 'ON CONFLICT (id) DO NOTHING',
+} as const satisfies Insert<string>;
+
+const OPEN = {
+  table: 'conversations',
+  columns: { portfolio_id: 'text', phone_number: 'text', opened_at: 'bigint' },
+  orderBy: 'phone_number',
+} as const satisfies Insert<string>;
+
+const WROTE = {
+  table: 'service_windows',
+  columns: { phone_number_id: 'text', phone_number: 'text', wrote_at: 'bigint' },
+  orderBy: 'phone_number',
+  onConflict: `ON CONFLICT (phone_number_id, phone_number) DO UPDATE SET wrote_at = excluded.wrote_at
+    WHERE service_windows.wrote_at < excluded.wrote_at`,
+} as const satisfies Insert<string>;
+
+export class SqlConversationStore implements ConversationStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async lock(portfolioId: string): Promise<void> {
+    // A row that does not exist cannot be locked.
+    await this.#session.insert(LOCK, [{ id: portfolioId }]);
+    await this.#session.query('SELECT id FROM portfolios WHERE id = ? FOR UPDATE', [portfolioId]);
+  }
+
+  async sweep(portfolioId: string, until: number, latest: number): Promise<void> {
+    await this.#session.execute(
+      'DELETE FROM conversations WHERE portfolio_id = ? AND (opened_at <= ? OR opened_at > ?)',
+      [portfolioId, until, latest],
+    );
+  }
+
+  async count(portfolioId: string, since: number): Promise<number> {
+    const [row] = await this.#session.query(
+      'SELECT COUNT(*) AS count FROM conversations WHERE portfolio_id = ? AND opened_at > ?',
+      [portfolioId, since],
+    );
+    return row?.count as number;
+  }
+
+  async openAmong(
+    portfolioId: string,
+    numbers: readonly PhoneNumber[],
+    since: number,
+  ): Promise<readonly PhoneNumber[]> {
+    const rows = await this.#session.query(
+      `SELECT phone_number FROM conversations
+       WHERE portfolio_id = ? AND phone_number = ANY(?) AND opened_at > ?`,
+      [portfolioId, numbers, since],
+    );
+    return rows.map((row) => row.phone_number as PhoneNumber);
+  }
+
+  async oldest(portfolioId: string, limit: number): Promise<readonly number[]> {
+    const rows = await this.#session.query(
+      'SELECT opened_at FROM conversations WHERE portfolio_id = ? ORDER BY opened_at LIMIT ?',
+      [portfolioId, limit],
+    );
+    return rows.map((row) => row.opened_at as number);
+  }
+
+  async open(portfolioId: string, numbers: readonly PhoneNumber[], at: number): Promise<void> {
+    await this.#session.insert(
+      OPEN,
+      numbers.map((phoneNumber) => ({ portfolio_id: portfolioId, phone_number: phoneNumber, opened_at: at })),
+    );
+  }
+
+  async noteWritten(written: readonly CustomerWrote[]): Promise<void> {
+    await this.#session.insert(
+      WROTE,
+      written.map(({ phoneNumberId, phoneNumber, at }) => ({
+        phone_number_id: phoneNumberId,
+        phone_number: phoneNumber,
+        wrote_at: at,
+      })),
+    );
+  }
+
+  async writtenAmong(
+    phoneNumberId: string,
+    numbers: readonly PhoneNumber[],
+    since: number,
+  ): Promise<readonly PhoneNumber[]> {
+    const rows = await this.#session.query(
+      `SELECT phone_number FROM service_windows
+       WHERE phone_number_id = ? AND phone_number = ANY(?) AND wrote_at > ?`,
+      [phoneNumberId, numbers, since],
+    );
+    return rows.map((row) => row.phone_number as PhoneNumber);
+  }
+
+  async sweepWritten(until: number, limit: number): Promise<void> {
+    await this.#session.execute(
+      `DELETE FROM service_windows WHERE (phone_number_id, phone_number) IN (
+         SELECT phone_number_id, phone_number FROM service_windows WHERE wrote_at <= ? ORDER BY wrote_at LIMIT ?)`,
+      [until, limit],
+    );
+  }
+}

@@ -1,0 +1,43 @@
+import type { Project } from '../../domain/access/project.ts';
+import type { Campaign } from '../../domain/campaigns/campaign.ts';
+import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { Stores } from '../ports/stores.ts';
+import { Rejected } from '../rejected.ts';
+
+/** A request about one campaign of a project. */
+export interface CampaignCommand {
+  readonly project: Project;
+  readonly campaignId: string;
+}
+
+/** Such a request that may be repeated under a key; null for one without an Idempotency-Key. */
+export interface KeyedCampaignCommand extends CampaignCommand {
+  readonly idempotency: KeyedRequest | null;
+}
+
+/** A campaign, and whether it is the result of an earlier request with the same Idempotency-Key. */
+export interface CampaignResult {
+  readonly campaign: Campaign;
+  readonly replayed: boolean;
+}
+
+/** The project's campaign, locked until the transaction ends. Throws `Rejected` when it is unknown or another's. */
+export async function lockCampaign(
+  { campaigns }: Pick<Stores, 'campaigns'>,
+  { project, campaignId }: CampaignCommand,
+): Promise<Campaign> {
+  const [campaign] = await campaigns.lock([campaignId]);
+  if (campaign === undefined || campaign.projectId !== project.id) {
+    throw new Rejected({ kind: 'campaign-not-found' });
+  }
+  return campaign;
+}
+
+/** The resource tree of the project; empty when it has none. */
+export async function businessesOf(
+  { whatsapp }: Pick<Stores, 'whatsapp'>,
+  { id }: Project,
+): Promise<readonly WhatsappBusiness[]> {
+  return (await whatsapp.byProjectIds([id])).get(id) ?? [];
+}

@@ -1,0 +1,79 @@
+import { type Campaign, isEditable } from '../../domain/campaigns/campaign.ts';
+import { CONVERSATION_MS } from '../../domain/campaigns/daily-limit.ts';
+import { type Preflight, type PreflightState, preflightCampaign } from '../../domain/campaigns/preflight.ts';
+import type { Recipient } from '../../domain/campaigns/recipient.ts';
+import { freeSince } from '../../domain/campaigns/sending-rate.ts';
+import { findPortfolio, type WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { CurrentPrices } from '../catalog/current-prices.ts';
+import type { ChannelProviders } from '../ports/channel-provider.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { Rejected } from '../rejected.ts';
+import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+
+interface PreflightPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly currentPrices: CurrentPrices;
+  readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
+  readonly clock: Clock;
+  /** Whether campaigns keep the sending rate and the daily limit of the platform. */
+  readonly campaignLimits: boolean;
+}
+
+/** Tells what the start of a campaign would do now. */
+export class PreflightCampaigns {
+  readonly #ports: PreflightPorts;
+
+  constructor(ports: PreflightPorts) {
+    this.#ports = ports;
+  }
+
+  /** Changes nothing. Throws `Rejected` when the campaign is unknown or has started. */
+  async execute({ project, campaignId }: CampaignCommand): Promise<Preflight> {
+    const { unitOfWork, currentPrices, clock, channelProviders, campaignLimits } = this.#ports;
+    const prices = await currentPrices.read();
+    return unitOfWork.read(async (stores) => {
+      const now = clock.now();
+      const campaign = await stores.campaigns.find(project.id, campaignId);
+      if (campaign === null) throw new Rejected({ kind: 'campaign-not-found' });
+      if (!isEditable(campaign)) throw new Rejected({ kind: 'campaign-not-editable' });
+      const [account] = await stores.accounts.byProjectIds([project.id]);
+      if (account === undefined) throw new Error(`Project ${project.id} has no account`);
+      const recipients = await stores.recipients.ofCampaign(campaignId);
+      const businesses = await businessesOf(stores, project);
+      const state: PreflightState = {
+        project,
+        account,
+        campaign,
+        recipients,
+        prices,
+        businesses,
+        availableChannels: channelProviders.channelsFor(project.environment),
+        freeAt: freeSince(await stores.sendingSlots.find(campaign.phoneNumberId), now),
+        conversations: await openConversations(stores, businesses, campaign, recipients, now),
+        isLimited: campaignLimits,
+      };
+      return preflightCampaign(state, now);
+    });
+  }
+}
+
+/** The conversations of the portfolio that the campaign is sent from. */
+async function openConversations(
+  { conversations }: Pick<Stores, 'conversations'>,
+  businesses: readonly WhatsappBusiness[],
+  { phoneNumberId }: Campaign,
+  recipients: readonly Recipient[],
+  now: number,
+): Promise<PreflightState['conversations']> {
+  const portfolioId = findPortfolio(businesses, phoneNumberId)?.businessId ?? '';
+  const numbers = recipients.map(({ phoneNumber }) => phoneNumber);
+  const since = now - CONVERSATION_MS;
+  const [open, written, count] = await Promise.all([
+    conversations.openAmong(portfolioId, numbers, since),
+    conversations.writtenAmong(phoneNumberId, numbers, since),
+    conversations.count(portfolioId, since),
+  ]);
+  return { open: new Set([...open, ...written]), count };
+}

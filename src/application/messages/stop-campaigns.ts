@@ -1,0 +1,67 @@
+import { smsIdOf } from '../../domain/campaigns/recipient.ts';
+import { BUSY_RETRY_MS } from '../../domain/messages/fallback-chain.ts';
+import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageLocked } from '../storage-locked.ts';
+import type { AdvanceMessages, MessageEvent } from './advance-messages.ts';
+
+interface StopPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly advanceMessages: AdvanceMessages;
+  readonly clock: Clock;
+}
+
+const STOPPED_REASON = 'The campaign was stopped';
+
+/**
+ * Withdraws the messages of campaigns that cannot go on: their recipients fail, and what was held for them is released. A
+ * message that is with its provider at the moment keeps its course; it is withdrawn later when the provider is busy.
+ */
+export class StopCampaigns {
+  readonly #ports: StopPorts;
+
+  constructor(ports: StopPorts) {
+    this.#ports = ports;
+  }
+
+  /** A campaign whose rows are locked stays leased, and its job comes again when the lease ends. */
+  async execute(jobs: readonly LeasedJob<StopCampaignWork>[]): Promise<void> {
+    for (const job of jobs) {
+      try {
+        await this.#stop(job);
+      } catch (error) {
+        if (!(error instanceof StorageLocked)) throw error;
+      }
+    }
+  }
+
+  async #stop(job: LeasedJob<StopCampaignWork>): Promise<void> {
+    const { unitOfWork, advanceMessages, clock } = this.#ports;
+    const { projectId, campaignId } = job.work;
+    await unitOfWork.run(
+      async (stores) => {
+        const queued = await queuedOf(stores.recipients.ofCampaign(campaignId));
+        const event = { kind: 'withdraw', attemptNumber: 0, reason: STOPPED_REASON } as const;
+        await advanceMessages.execute(
+          stores,
+          queued.map((id): MessageEvent => ({ smsId: smsIdOf(id), event })),
+        );
+        const isHeld = (await stores.jobs.complete([job])).length > 0;
+        const left = await queuedOf(stores.recipients.ofCampaign(campaignId));
+        if (!isHeld || left.length === 0) return;
+        const now = clock.now();
+        await stores.jobs.add([stopCampaignJob({ id: campaignId, projectId }, now + BUSY_RETRY_MS)], now);
+      },
+      'full',
+      'brief',
+    );
+  }
+}
+
+async function queuedOf(
+  recipients: Promise<readonly { readonly id: string; readonly status: string }[]>,
+): Promise<readonly string[]> {
+  return (await recipients).filter(({ status }) => status === 'queued').map(({ id }) => id);
+}

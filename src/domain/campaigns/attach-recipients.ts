@@ -1,0 +1,109 @@
+import type { Environment } from '../access/project.ts';
+import { hasPrice, type PriceList } from '../billing/pricing.ts';
+import { isUnsupportedInCampaigns } from '../sandbox/sandbox-send.ts';
+import { isTestNumber } from '../sandbox/test-number.ts';
+import type { PhoneNumber } from '../shared/phone-number.ts';
+import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
+import type { WhatsappTemplate } from '../whatsapp/whatsapp-resources.ts';
+import { type Campaign, type CampaignNotEditable, isEditable } from './campaign.ts';
+import type { NewRecipient } from './recipient.ts';
+
+export const RECIPIENTS_PER_CAMPAIGN_MAX = 1_000;
+
+export interface UnsupportedNumbers {
+  readonly kind: 'unsupported-numbers';
+  /** As the caller wrote them. */
+  readonly phoneNumbers: readonly string[];
+}
+
+export interface RecipientParameters {
+  readonly kind: 'recipient-parameters';
+  readonly phoneNumber: string;
+  readonly rejection: ParameterRejection;
+}
+
+export type AttachRejection =
+  | CampaignNotEditable
+  | { readonly kind: 'recipients-already-attached' }
+  | { readonly kind: 'too-many-recipients' }
+  | UnsupportedNumbers
+  | RecipientParameters;
+
+export interface Attached {
+  readonly kind: 'attached';
+  /** In the order of the request. */
+  readonly added: readonly NewRecipient[];
+  /** How many were on the campaign already. */
+  readonly skippedCount: number;
+  /** How many numbers came again within the request: the first entry stays. */
+  readonly duplicateCount: number;
+}
+
+interface AttachState {
+  readonly campaign: Pick<Campaign, 'status'>;
+  /** The numbers on the campaign. */
+  readonly attached: ReadonlySet<PhoneNumber>;
+  readonly environment: Environment;
+  readonly prices: PriceList;
+  readonly template: WhatsappTemplate;
+}
+
+/** Specification 4.16: which of the given recipients join the campaign. One that is not acceptable rejects them all. */
+export function attachRecipients(
+  { campaign, attached, environment, prices, template }: AttachState,
+  given: readonly NewRecipient[],
+): Attached | AttachRejection {
+  if (!isEditable(campaign)) return { kind: 'campaign-not-editable' };
+  const distinct = [...firstOfEach(given).values()];
+  const added = distinct.filter(({ phoneNumber }) => !attached.has(phoneNumber));
+  if (added.length === 0) return { kind: 'recipients-already-attached' };
+  const unsupported = numbersRejection(added, environment, prices);
+  if (unsupported !== null) return unsupported;
+  const parameters = parametersRejection(added, template);
+  if (parameters !== null) return parameters;
+  if (attached.size + added.length > RECIPIENTS_PER_CAMPAIGN_MAX) return { kind: 'too-many-recipients' };
+  return {
+    kind: 'attached',
+    added,
+    skippedCount: distinct.length - added.length,
+    duplicateCount: given.length - distinct.length,
+  };
+}
+
+/** The first recipient whose parameters do not fit the template; null when all fit. */
+export function parametersRejection(
+  recipients: readonly NewRecipient[],
+  template: WhatsappTemplate,
+): RecipientParameters | null {
+  for (const { phoneNumberAsSent, templateParameters } of recipients) {
+    const rejection = parameterRejection(template, templateParameters);
+    if (rejection !== null) {
+      return { kind: 'recipient-parameters', phoneNumber: phoneNumberAsSent, rejection };
+    }
+  }
+  return null;
+}
+
+/** The numbers of countries without a price; a live project may not send to test numbers either. */
+export function numbersRejection(
+  recipients: readonly NewRecipient[],
+  environment: Environment,
+  prices: PriceList,
+): UnsupportedNumbers | null {
+  const phoneNumbers = recipients
+    .filter(({ phoneNumber }) =>
+      isTestNumber(phoneNumber)
+        ? environment === 'live' || isUnsupportedInCampaigns(phoneNumber)
+        : !hasPrice(prices, phoneNumber),
+    )
+    .map(({ phoneNumberAsSent }) => phoneNumberAsSent);
+  return phoneNumbers.length === 0 ? null : { kind: 'unsupported-numbers', phoneNumbers };
+}
+
+function firstOfEach(given: readonly NewRecipient[]): ReadonlyMap<PhoneNumber, NewRecipient> {
+  const first = new Map<PhoneNumber, NewRecipient>();
+  for (const recipient of given) {
+    if (!first.has(recipient.phoneNumber)) first.set(recipient.phoneNumber, recipient);
+  }
+  return first;
+}

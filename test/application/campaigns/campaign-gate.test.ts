@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CAMPAIGN_REQUESTS_MAX,
+  CAMPAIGN_REQUESTS_PER_PROJECT_MAX,
+  CampaignGate,
+} from '../../../src/application/campaigns/campaign-gate.ts';
+
+/** A gate, and requests that work until they are told to end. */
+function gateWorld() {
+  const gate = new CampaignGate();
+  const running: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const request = (project: string, name: string) =>
+    gate.run(
+      project,
+      () =>
+        new Promise<string>((resolve, reject) => {
+          running.push(name);
+          ends.set(name, (error) => (error === undefined ? resolve(name) : reject(error)));
+        }),
+    );
+  /** Ends a request, and lets what waits for it begin. */
+  const end = async (name: string, error?: Error) => {
+    ends.get(name)?.(error);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  return { request, running, end };
+}
+
+describe('the gate of campaigns', () => {
+  it('the gate lets two requests of a project work at a time, and six in all', async () => {
+    expect([CAMPAIGN_REQUESTS_PER_PROJECT_MAX, CAMPAIGN_REQUESTS_MAX]).toEqual([2, 6]);
+    const { request, running, end } = gateWorld();
+    const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'd1'].map((name) =>
+      request(name.charAt(0), name),
+    );
+    await end('nobody');
+    expect(running).toEqual(['a1', 'a2', 'b1', 'b2', 'c1', 'c2']);
+    await end('c1');
+    expect(running.slice(6)).toEqual(['d1']);
+    await end('a1');
+    expect(running.slice(7)).toEqual(['a3']);
+    for (const name of ['a2', 'a3', 'b1', 'b2', 'c2', 'd1']) await end(name);
+    await end('b3');
+    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'd1']);
+  });
+
+  it('the gate serves projects in turn, however many requests one of them has waiting', async () => {
+    const { request, running, end } = gateWorld();
+    for (const project of ['x', 'y', 'z']) {
+      void request(project, `${project}1`);
+      void request(project, `${project}2`);
+    }
+    for (const n of [1, 2, 3, 4]) void request('a', `a${n}`);
+    void request('b', 'b1');
+    void request('b', 'b2');
+    await end('nobody');
+    await end('x1');
+    await end('x2');
+    await end('y1');
+    expect(running.slice(6)).toEqual(['a1', 'b1', 'a2']);
+    await end('y2');
+    expect(running.slice(9)).toEqual(['b2']);
+    await end('z1');
+    // Two of each work: the third of one of them waits.
+    expect(running).toHaveLength(10);
+    await end('a1');
+    expect(running.slice(10)).toEqual(['a3']);
+  });
+
+  it('a request that fails makes its place free', async () => {
+    const { request, running, end } = gateWorld();
+    const failing = request('a', 'a1');
+    void request('a', 'a2');
+    void request('a', 'a3');
+    await end('nobody');
+    expect(running).toEqual(['a1', 'a2']);
+    await Promise.all([expect(failing).rejects.toThrow('planted'), end('a1', new Error('planted'))]);
+    expect(running).toEqual(['a1', 'a2', 'a3']);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { decideSender, findSender, findTemplate } from '../../../src/domain/campaigns/campaign-sender.ts';
+import {
+  anId,
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  aWhatsappTemplate,
+} from '../../support/builders.ts';
+
+const template = aWhatsappTemplate();
+const phoneNumber = aWhatsappPhoneNumber();
+const pending = aWhatsappTemplate({ id: anId(1), status: 'PENDING' });
+const offer = aWhatsappTemplate({ id: anId(2), category: 'MARKETING' });
+const code = aWhatsappTemplate({ id: anId(3), category: 'AUTHENTICATION' });
+const account = aWhatsappAccount({
+  phoneNumbers: [aWhatsappPhoneNumber({ id: anId(8) }), phoneNumber],
+  templates: [offer, template, pending, code],
+});
+const foreignTemplate = aWhatsappTemplate({ id: anId(4) });
+const foreignNumber = aWhatsappPhoneNumber({ id: anId(9) });
+const BUSINESSES = [
+  aWhatsappBusiness({ id: anId(20), whatsappAccounts: [] }),
+  aWhatsappBusiness({
+    whatsappAccounts: [
+      aWhatsappAccount({ id: anId(10), phoneNumbers: [foreignNumber], templates: [foreignTemplate] }),
+      account,
+    ],
+  }),
+];
+const ids = (templateId = template.id, phoneNumberId = phoneNumber.id) => ({ templateId, phoneNumberId });
+
+describe('the sender of a campaign', () => {
+  it('a sender is the template and the number of one account', () => {
+    const sender = { kind: 'sender', account, phoneNumber, template, category: 'UTILITY' };
+    expect(findSender(BUSINESSES, ids())).toEqual(sender);
+    expect(decideSender(BUSINESSES, ids())).toEqual(sender);
+    expect(findSender(BUSINESSES, ids(offer.id))).toMatchObject({ template: offer, category: 'MARKETING' });
+  });
+
+  it.each([
+    ['an unknown template', ids(anId(99)), 'campaign-template-not-found'],
+    ['an unknown number', ids(template.id, anId(99)), 'campaign-phone-not-found'],
+    ['a template of another account', ids(foreignTemplate.id), 'campaign-accounts-differ'],
+    ['a number of another account', ids(template.id, foreignNumber.id), 'campaign-accounts-differ'],
+    ['a template for codes', ids(code.id), 'campaign-category'],
+  ])('%s is rejected with its reason', (_, given, kind) => {
+    expect(findSender(BUSINESSES, given)).toEqual({ kind });
+    expect(decideSender(BUSINESSES, given)).toEqual({ kind });
+  });
+
+  it('a template that is not approved may be planned with, and not sent', () => {
+    expect(findSender(BUSINESSES, ids(pending.id))).toMatchObject({ kind: 'sender', template: pending });
+    expect(decideSender(BUSINESSES, ids(pending.id))).toEqual({ kind: 'template-not-approved' });
+  });
+
+  it('a template is found in whatever account has it', () => {
+    expect(findTemplate(BUSINESSES, foreignTemplate.id)).toBe(foreignTemplate);
+    expect(findTemplate(BUSINESSES, pending.id)).toBe(pending);
+    expect(findTemplate(BUSINESSES, anId(99))).toBeNull();
+    expect(findTemplate([], template.id)).toBeNull();
+  });
+});

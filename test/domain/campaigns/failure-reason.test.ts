@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { failureReasonOf } from '../../../src/domain/campaigns/failure-reason.ts';
+import type { StartRejection } from '../../../src/domain/campaigns/start-campaign.ts';
+
+/** Written down by hand: customers read these. */
+const REASONS: Readonly<Record<StartRejection['kind'], string>> = {
+  'campaign-without-recipients': 'The campaign has no recipients',
+  'campaign-template-not-found': 'The template is not one of the project any more',
+  'campaign-phone-not-found': 'The phone number is not one of the project any more',
+  'campaign-accounts-differ': 'Template and phone number belong to different accounts',
+  'campaign-category': 'The category of the template is not one that campaigns send',
+  'template-not-approved': 'The template is not approved',
+  'recipient-parameters': 'The parameters of a recipient do not fit the template any more',
+  'unsupported-numbers': 'The country of a recipient is not supported any more',
+  'channel-not-available': 'whatsapp is not available to the project',
+  'trial-mode': 'The account is in trial mode',
+  'spending-threshold': 'The spending threshold of the project would be exceeded',
+  'insufficient-credit': 'The credit of the project does not suffice',
+};
+
+it.each(Object.entries(REASONS))('a start that is rejected with %s has the reason: %s', (kind, reason) => {
+  expect(failureReasonOf({ kind } as StartRejection)).toBe(reason);
+});

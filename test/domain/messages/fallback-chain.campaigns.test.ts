@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { ChainEvent, RejectionCause } from '../../../src/domain/messages/chain-event.ts';
+import { advance, BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/messages/fallback-chain.ts';
+import { channelFlow, type Message } from '../../../src/domain/messages/message.ts';
+import { aMessage, anAttempt, aTemplateContent, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+import { inWords } from '../../support/chain-words.ts';
+
+const CAMPAIGN = '664def456abc789012345699';
+
+const queued = aMessage({
+  campaignId: CAMPAIGN,
+  content: aTemplateContent(),
+  channels: ['whatsapp'],
+  attempts: [],
+  createdAt: NOW,
+});
+const dispatching: Message = {
+  ...queued,
+  attempts: [anAttempt({ channel: 'whatsapp', state: 'dispatching', startedAt: NOW })],
+};
+
+const rejectedFor = (cause: RejectionCause): ChainEvent => ({
+  kind: 'submitted',
+  attemptNumber: 0,
+  result: { kind: 'rejected', reason: 'Not now', endsChain: false, cause },
+});
+const start: ChainEvent = { kind: 'start', attemptNumber: 0 };
+const withdraw: ChainEvent = { kind: 'withdraw', attemptNumber: 0, reason: 'Stopped' };
+
+function tell(message: Message, event: ChainEvent, now = NOW) {
+  const outcome = advance(message, event, now);
+  return { message: outcome.message, effects: outcome.effects.map((effect) => inWords(effect, now)) };
+}
+
+describe('a message of a campaign', () => {
+  it('a message of a campaign tries a busy provider again half a minute later, for a day from the first try on', () => {
+    expect([BUSY_RETRY_MS, BUSY_RETRIES_END_MS]).toEqual([30 * SECOND_MS, 24 * HOUR_MS]);
+  });
+
+  it('a message of a campaign stays pending when the provider is busy, and starts again', () => {
+    const busy = tell(dispatching, rejectedFor('busy'), NOW + SECOND_MS);
+    expect(busy.effects).toEqual(['unschedule 0', 'start 0 in 30000']);
+    expect(busy.message).toMatchObject({
+      status: 'pending',
+      isFinal: false,
+      attempts: [{ state: 'busy', reason: 'Not now', startedAt: NOW, endedAt: NOW + SECOND_MS }],
+    });
+    expect(channelFlow(busy.message)).toEqual([{ channel: 'whatsapp', tried: false }]);
+    const again = tell(busy.message, start, NOW + 31 * SECOND_MS);
+    expect(again.effects).toEqual([`deadline 0 in ${queued.attemptTimeoutMs}`, 'submit 0']);
+    expect(again.message.attempts).toEqual([
+      {
+        channel: 'whatsapp',
+        state: 'dispatching',
+        reason: null,
+        providerMessageIds: [],
+        deliveredIds: [],
+        startedAt: NOW + 31 * SECOND_MS,
+        triedSince: NOW,
+        endedAt: null,
+      },
+    ]);
+    const third = tell(
+      tell(again.message, rejectedFor('busy'), NOW + 32 * SECOND_MS).message,
+      start,
+      NOW + HOUR_MS,
+    );
+    expect(third.message.attempts).toMatchObject([{ startedAt: NOW + HOUR_MS, triedSince: NOW }]);
+  });
+
+  it('a message of a campaign that is tried again starts once at a time', () => {
+    const { message } = tell(dispatching, rejectedFor('busy'));
+    const again = tell(message, start).message;
+    expect(tell(again, start)).toEqual({ message: again, effects: [] });
+  });
+
+  it('a message of a campaign fails when the provider is busy a day after the first try', () => {
+    const last = tell(dispatching, rejectedFor('busy'), NOW + 24 * HOUR_MS - 1);
+    expect(last.effects).toEqual(['unschedule 0', 'start 0 in 30000']);
+    const again = tell(last.message, start, NOW + 24 * HOUR_MS).message;
+    const { message, effects } = tell(again, rejectedFor('busy'), NOW + 24 * HOUR_MS);
+    expect(message).toMatchObject({ status: 'failed', isFinal: true, errorReason: 'Not now' });
+    expect(effects).toEqual(['unschedule 0', 'finally failed whatsapp: Not now', 'release']);
+  });
+
+  it('a message of a campaign is not tried again when its time was over before the provider said that it is busy', () => {
+    const final: Message = { ...dispatching, status: 'failed', isFinal: true };
+    expect(tell(final, rejectedFor('busy')).effects).toEqual([]);
+  });
+
+  it('a message of a campaign fails and stops its campaign when the provider rejects the sender', () => {
+    const { message, effects } = tell(dispatching, rejectedFor('sender'));
+    expect(message).toMatchObject({ status: 'failed', errorReason: 'Not now' });
+    expect(effects).toEqual([
+      'unschedule 0',
+      'finally failed whatsapp: Not now',
+      'release',
+      'stop the campaign: Not now',
+    ]);
+  });
+
+  it('a message stops its campaign also when the rejection ends the chain', () => {
+    const event: ChainEvent = {
+      kind: 'submitted',
+      attemptNumber: 0,
+      result: { kind: 'rejected', reason: 'Locked', endsChain: true, cause: 'sender' },
+    };
+    expect(tell(dispatching, event).effects.at(-1)).toBe('stop the campaign: Locked');
+  });
+
+  it('a message of a campaign is withdrawn before its attempt has begun: failed, and its hold released', () => {
+    const { message, effects } = tell(queued, withdraw, NOW + SECOND_MS);
+    expect(message).toMatchObject({
+      status: 'failed',
+      isFinal: true,
+      finalAt: NOW + SECOND_MS,
+      errorReason: 'Stopped',
+      attempts: [],
+      content: aTemplateContent({ templateParameters: {} }),
+    });
+    expect(effects).toEqual(['unschedule 0', 'finally failed whatsapp: Stopped', 'release']);
+  });
+
+  it('a message of a campaign for which the provider is busy can be withdrawn', () => {
+    const { message } = tell(dispatching, rejectedFor('busy'));
+    expect(tell(message, withdraw).message).toMatchObject({ status: 'failed', errorReason: 'Stopped' });
+  });
+
+  it('a message of a campaign is not withdrawn once its attempt has begun, nor twice', () => {
+    expect(tell(dispatching, withdraw)).toEqual({ message: dispatching, effects: [] });
+    const { message } = tell(queued, withdraw);
+    expect(tell(message, withdraw)).toEqual({ message, effects: [] });
+    expect(tell(queued, { ...withdraw, attemptNumber: 1 } as ChainEvent).effects).toEqual([]);
+  });
+});
+
+describe('a message that was sent by itself', () => {
+  const single: Message = { ...dispatching, campaignId: null, channels: ['whatsapp'] };
+
+  it('a single message does not wait for a busy provider', () => {
+    expect(tell(single, rejectedFor('busy')).effects).toEqual([
+      'unschedule 0',
+      'finally failed whatsapp: Not now',
+      'release',
+    ]);
+  });
+
+  it('a single message stops nothing when the provider rejects the sender', () => {
+    expect(tell(single, rejectedFor('sender')).effects).toEqual([
+      'unschedule 0',
+      'finally failed whatsapp: Not now',
+      'release',
+    ]);
+  });
+});

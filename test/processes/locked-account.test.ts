@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SystemClock } from '../../src/adapters/node/system-clock.ts';
+import { seedWith, verification } from '../support/seeds.ts';
+import { type Member, ServiceGroup } from '../support/service-group.ts';
+import { until } from '../support/until.ts';
+
+const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
+const OTHER_KEY = 'sk_dev_ffeeddccbbaa99887766554433221100ffeeddcc';
+/** Two brief waits, and as much again for a machine that is busy with other things. */
+const FIRST_REPLY_MS_MAX = 1_000;
+const LATER_REPLY_MS_MAX = 200;
+
+const LIMITS = { rateLimit: null, credit: 1_000_000 };
+const seed = seedWith(LIMITS);
+const other: (typeof seed.projects)[number] = {
+  name: 'Other',
+  slug: 'other',
+  environment: 'dev',
+  apiKeys: [OTHER_KEY],
+  ...LIMITS,
+};
+
+const numberOf = (index: number) => `96477${String(index).padStart(8, '0')}`;
+const send = (index: number) => verification(numberOf(index), { provider: 'sms' });
+
+describe.skipIf(POSTGRES_URL === undefined)(
+  `a service while somebody locks one account${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  () => {
+    let group: ServiceGroup;
+    let member: Member;
+    let unlock = async () => {};
+
+    beforeEach(async () => {
+      group = new ServiceGroup(POSTGRES_URL ?? '', { ...seed, projects: [...seed.projects, other] });
+      [member] = await group.start([{ role: 'all', clock: new SystemClock() }]);
+    });
+    afterEach(async () => {
+      await unlock();
+      await group.dispose();
+    });
+
+    /** The smsId of a send that is accepted, and how long the reply took. */
+    async function sendOf(apiKey: string | undefined, index: number) {
+      const sentAt = performance.now();
+      const { status, body } = await member.request('/sms', send(index), apiKey);
+      expect(status).toBe(200);
+      return { smsId: (body as { smsId: string }).smsId, replyMs: performance.now() - sentAt };
+    }
+
+    /** Resolves once the messages are delivered. */
+    function delivered(messages: readonly { readonly smsId: string }[]): Promise<unknown> {
+      const ids = messages.map(({ smsId }) => `'${smsId}'`).join();
+      return until(async () => {
+        member.service.roots.wakeSignal.wake();
+        const rows = await group.rows(
+          `SELECT sms_id FROM messages WHERE status = 'delivered' AND sms_id IN (${ids})`,
+        );
+        return rows.length === messages.length;
+      });
+    }
+
+    it('a service replies to the sends of the other projects, and delivers them, while one account is locked', {
+      timeout: 60_000,
+    }, async () => {
+      const before = await Promise.all([0, 1, 2].map((index) => sendOf(undefined, index)));
+      const [project] = await group.rows("SELECT id FROM projects WHERE slug = 'demo'");
+      unlock = await group.lockAccount(project?.id as string);
+      let areAccepted = false;
+      const waiting = Promise.all([3, 4].map((index) => sendOf(undefined, index))).then((sends) => {
+        areAccepted = true;
+        return sends;
+      });
+
+      const first = await Promise.all([10, 11].map((index) => sendOf(OTHER_KEY, index)));
+      const later = [];
+      for (let index = 12; index < 32; index += 1) later.push(await sendOf(OTHER_KEY, index));
+      expect(Math.max(...first.map(({ replyMs }) => replyMs))).toBeLessThan(FIRST_REPLY_MS_MAX);
+      // Half of them: a machine that is busy makes some replies late.
+      expect(later.map(({ replyMs }) => replyMs).sort((a, b) => a - b)[10]).toBeLessThan(LATER_REPLY_MS_MAX);
+      await delivered([...first, ...later]);
+      expect(areAccepted).toBe(false);
+
+      await unlock();
+      await delivered([...before, ...(await waiting)]);
+      expect(await group.problems()).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
+import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
+import { NUMBER_ID, numbersFrom, read, started, startWithCampaigns } from '../support/campaigns.ts';
+import { startService } from '../support/running-service.ts';
+import { seedWith } from '../support/seeds.ts';
+
+const SECOND_NUMBER_ID = '664def456abc789012345679';
+/** In IQD. */
+const MUCH_CREDIT = 1_000_000;
+const HOUR_MS = 3_600_000;
+
+/** The demo, whose two numbers share a limit of 250 conversations a day. */
+function newPortfolio(): SeedFile {
+  const seed = structuredClone(seedWith({ credit: MUCH_CREDIT }));
+  const account = seed.projects[0]?.whatsapp?.businesses[0]?.whatsappAccounts?.[0];
+  const [number] = account?.phoneNumbers ?? [];
+  if (account === undefined || number === undefined) throw new Error('The demo has a whatsapp number');
+  const limited = { ...number, messagingLimit: 'TIER_250' };
+  account.phoneNumbers = [limited, { ...limited, id: SECOND_NUMBER_ID, phoneNumberId: '104512345678904' }];
+  return seed;
+}
+
+it('what does not fit into the daily limit waits, and goes on by itself a day later', async () => {
+  const harness = await startService({ seed: newPortfolio() });
+  const id = await started(harness, numbersFrom(0, 260));
+  await harness.advance(HOUR_MS);
+  expect(await read(harness, id)).toMatchObject({ status: 'running', sentCount: 250, deliveredCount: 250 });
+  await harness.advance(23 * HOUR_MS - 1_000);
+  expect(await read(harness, id)).toMatchObject({ status: 'running', sentCount: 250 });
+  await harness.advance(10_000);
+  expect(await read(harness, id)).toMatchObject({
+    status: 'completed',
+    sentCount: 260,
+    deliveredCount: 260,
+    reconciledAmount: 15_600,
+  });
+  await harness.assertQuiet();
+});
+
+it('the numbers of a portfolio share its daily limit, and a person counts once a day', async () => {
+  const harness = await startService({ seed: newPortfolio() });
+  await started(harness, numbersFrom(0, 240));
+  await harness.advance(HOUR_MS);
+  const known = await started(harness, numbersFrom(0, 240), { phoneNumberId: SECOND_NUMBER_ID });
+  await harness.advance(HOUR_MS);
+  expect(await read(harness, known)).toMatchObject({ status: 'completed', sentCount: 240 });
+  const others = await started(harness, numbersFrom(300, 20), { phoneNumberId: SECOND_NUMBER_ID });
+  await harness.advance(HOUR_MS);
+  expect(await read(harness, others)).toMatchObject({ status: 'running', sentCount: 10 });
+});
+
+it('people who wrote within a day do not count for the daily limit', async () => {
+  const harness = await startService({ seed: newPortfolio() });
+  await started(harness, numbersFrom(0, 250));
+  await harness.advance(HOUR_MS);
+  await harness.writeTo(NUMBER_ID, '9647700000300', { type: 'text', content: { text: 'Hello' } });
+  const id = await started(harness, ['9647700000300', '9647700000301']);
+  await harness.advance(HOUR_MS);
+  const waiting = await read(harness, id);
+  expect(waiting).toMatchObject({ status: 'running', sentCount: 1 });
+  expect(waiting.recipients).toMatchObject([
+    { phoneNumber: '9647700000300', status: 'delivered' },
+    { phoneNumber: '9647700000301', status: 'queued' },
+  ]);
+});
+
+it('the messages of a number start at 80 a second, those of several campaigns one after the other', async () => {
+  const harness = await startWithCampaigns(MUCH_CREDIT);
+  const first = await started(harness, numbersFrom(0, 100));
+  const second = await started(harness, numbersFrom(200, 20));
+  await harness.settle();
+  expect(harness.inbox.all()).toHaveLength(8);
+  await harness.advance(999);
+  expect(harness.inbox.all()).toHaveLength(80);
+  expect(await read(harness, second)).toMatchObject({ sentCount: 0 });
+  await harness.advance(300);
+  expect([await read(harness, first), await read(harness, second)]).toMatchObject([
+    { sentCount: 100 },
+    { sentCount: 0 },
+  ]);
+  await harness.advance(300);
+  expect(await read(harness, second)).toMatchObject({ status: 'completed', sentCount: 20 });
+});
+
+it('messages whose slots are over after a downtime keep the rate: 24 start at once, the others later', async () => {
+  const harness = await startWithCampaigns(MUCH_CREDIT);
+  const id = await started(harness, numbersFrom(0, 400));
+  // The clock passes all the slots before any work is done.
+  const { jobs } = await harness.service.roots.unitOfWork.run(async (stores) => {
+    const leased = await stores.jobs.lease({
+      now: harness.now().getTime() + 60_000,
+      until: harness.now().getTime() + 10_000,
+      limit: 1_000,
+      workerId: 'away',
+    });
+    return { jobs: leased.length };
+  });
+  expect(jobs).toBeGreaterThan(300);
+  await harness.advance(10_000);
+  const atOnce = (await read(harness, id)).sentCount;
+  expect(atOnce).toBeLessThanOrEqual(8 + 24);
+  await harness.advance(1_000);
+  expect(await read(harness, id)).toMatchObject({ status: 'running' });
+  await harness.advance(4_000);
+  expect(await read(harness, id)).toMatchObject({ status: 'completed', sentCount: 400 });
+});
+
+it('campaigns go on when the clock that started one before ran a year ahead', async () => {
+  const ahead = await startWithCampaigns(MUCH_CREDIT);
+  await ahead.service.roots.unitOfWork.run(async ({ sendingSlots, conversations }) => {
+    const later = ahead.now().getTime() + 365 * 24 * HOUR_MS;
+    await sendingSlots.save(NUMBER_ID, { freeAt: later + 1_000, savedAt: later });
+    await conversations.open(
+      '104512345678901',
+      Array.from({ length: 1_000 }, (_, n) => `96478${String(n).padStart(8, '0')}` as PhoneNumber),
+      later,
+    );
+  });
+  const id = await started(ahead, numbersFrom(0, 10));
+  await ahead.advance(60_000);
+  expect(await read(ahead, id)).toMatchObject({ status: 'completed', sentCount: 10 });
+});
