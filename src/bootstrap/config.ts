@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
@@ -26,6 +27,11 @@ export type QueueConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'rabbitmq'; readonly url: string; readonly prefix: string };
 
+/** Where the files of reports are. */
+export type ReportsConfig =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'directory'; readonly directory: string };
+
 /** Addresses that webhooks may reach beside the public ones, and the ports. */
 export interface EgressConfig {
   readonly allow: readonly string[];
@@ -46,6 +52,9 @@ export interface Config {
   readonly seedFile: string | null;
   readonly providers: ProvidersConfig;
   readonly egress: EgressConfig;
+  readonly reports: ReportsConfig;
+  /** What links to this service begin with; null for the host of each request. */
+  readonly publicUrl: string | null;
   /** Addresses or ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   /** Whether campaigns keep the sending rate and the daily limit of the platform. */
@@ -70,6 +79,8 @@ export interface ConfigEntry {
 }
 
 export const IN_MEMORY_SQLITE = ':memory:';
+/** Where an installation without a SQLite file has its files. */
+export const DATA_FOLDER = './data';
 export const SECRET_KEY_BYTES = 32;
 const SECRET_KEY_HEX_CHARACTERS = 2 * SECRET_KEY_BYTES;
 export const SECRET_KEY_FORM = `${SECRET_KEY_HEX_CHARACTERS} hex characters`;
@@ -200,6 +211,21 @@ const ENTRIES = {
     description: 'addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed',
     schema: list.pipe(z.array(proxies)),
   },
+  REPORTS_DIR: {
+    fallback: '',
+    description:
+      'directory of the report files, shared by all processes of an installation; when empty, `reports` beside the SQLite file, or in `./data`',
+    schema: z.string(),
+  },
+  PUBLIC_URL: {
+    fallback: '',
+    description:
+      'what links to report files begin with, such as `https://sms.example.com`; when empty, the host of each request',
+    schema: z
+      .string()
+      .refine((text) => text === '' || isPublicUrl(text), 'must be an http or https URL without a query')
+      .transform((text) => text.replace(/\/+$/, '')),
+  },
   CAMPAIGN_LIMITS: {
     fallback: 'on',
     description:
@@ -215,6 +241,12 @@ const ENTRIES = {
     ),
   },
 } as const satisfies Record<string, { fallback: string; description: string; schema: z.ZodType }>;
+
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, search, hash, username } = new URL(text);
+  return /^https?:$/.test(protocol) && search === '' && hash === '' && username === '';
+}
 
 type Name = keyof typeof ENTRIES;
 type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']> };
@@ -302,9 +334,22 @@ function assemble(parsed: Parsed): Config {
       telegram: providerOf(parsed.TELEGRAM_PROVIDER),
     },
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
+    reports: reportsOf(parsed),
+    publicUrl: parsed.PUBLIC_URL === '' ? null : parsed.PUBLIC_URL,
     trustedProxies: parsed.TRUSTED_PROXIES,
     campaignLimits: parsed.CAMPAIGN_LIMITS === 'on',
     logLevel: parsed.LOG_LEVEL,
+  };
+}
+
+/** Reports lie beside the database; those of one in memory end with it. */
+function reportsOf({ REPORTS_DIR: directory, DATABASE_URL: url }: Parsed): ReportsConfig {
+  if (directory !== '') return { kind: 'directory', directory };
+  const filename = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
+  if (filename === IN_MEMORY_SQLITE) return { kind: 'memory' };
+  return {
+    kind: 'directory',
+    directory: join(filename === null ? DATA_FOLDER : dirname(filename), 'reports'),
   };
 }
 

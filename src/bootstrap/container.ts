@@ -4,10 +4,11 @@ import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Logger } from '../application/ports/logger.ts';
-import type { EgressConfig, ProvidersConfig, QueueConfig } from './config.ts';
+import type { EgressConfig, ProvidersConfig, QueueConfig, ReportsConfig } from './config.ts';
 import { channels } from './modules/channels.ts';
 import { persistence } from './modules/persistence.ts';
 import { queue } from './modules/queue.ts';
+import { reports } from './modules/reports.ts';
 import { system } from './modules/system.ts';
 import { useCases } from './modules/use-cases.ts';
 import { webhooks } from './modules/webhooks.ts';
@@ -18,6 +19,8 @@ export interface ContainerParts {
   readonly providers: ProvidersConfig;
   readonly secretKey: Buffer;
   readonly egress: EgressConfig;
+  /** In memory by default. */
+  readonly reports?: ReportsConfig;
   readonly clock: Clock;
   readonly logger: Logger;
   /** As in `SystemParts`. */
@@ -35,6 +38,7 @@ export function buildContainer(parts: ContainerParts): Container {
     queue(parts.queue),
     channels(parts.providers, parts.onSubmission),
     webhooks(parts.egress),
+    reports(parts.reports),
     useCases,
     ...(parts.overrides ?? []),
   );

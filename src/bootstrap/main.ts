@@ -75,6 +75,8 @@ async function run(config: Config): Promise<void> {
     providers: config.providers,
     secretKey: secretKeyFor(config),
     egress: config.egress,
+    reports: config.reports,
+    publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     campaignLimits: config.campaignLimits,
     clock: new SystemClock(),

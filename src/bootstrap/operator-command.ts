@@ -52,6 +52,7 @@ export async function runOperatorCommand(
         providers: config.providers,
         secretKey: secretKeyFor(config),
         egress: config.egress,
+        reports: config.reports,
         clock,
         logger: new PinoLogger({ level: config.logLevel }),
       }),

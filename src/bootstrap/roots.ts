@@ -19,6 +19,10 @@ import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
+import { BrowseReports } from '../application/reports/browse-reports.ts';
+import { MakeReports } from '../application/reports/make-reports.ts';
+import { RemoveReports } from '../application/reports/remove-reports.ts';
+import { RequestReports } from '../application/reports/request-reports.ts';
 import { ApplySeed } from '../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
@@ -53,17 +57,21 @@ export const resolveRoots = (container: Container) =>
     authenticateProject: AuthenticateProject,
     background: BackgroundWork,
     browseCampaigns: BrowseCampaigns,
+    browseReports: BrowseReports,
     campaignGate: CampaignGate,
     checkHealth: CheckHealth,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
     inboundLog: InboundLog,
+    makeReports: MakeReports,
     manageCampaigns: ManageCampaigns,
     preflightCampaigns: PreflightCampaigns,
     readCatalog: ReadCatalog,
     recordProviderEvents: RecordProviderEvents,
     redriveJobs: RedriveJobs,
     relayJobs: RelayJobs,
+    removeReports: RemoveReports,
+    requestReports: RequestReports,
     runJobs: RunJobs,
     sendMessages: SendMessages,
     startCampaigns: StartCampaigns,

@@ -14,13 +14,13 @@ import { dirname, join } from 'node:path';
 import {
   type Config,
   ConfigError,
+  DATA_FOLDER,
   IN_MEMORY_SQLITE,
   SECRET_KEY_BYTES,
   SECRET_KEY_FORM,
   SECRET_KEY_PATTERN,
 } from './config.ts';
 
-const DATA_FOLDER = './data';
 const KEY_FILE = 'secret.key';
 const LEFTOVER_PATTERN = /^secret\.key\.[0-9a-f]{12}$/;
 /** The key is there already, or the file aside is gone because of that. */

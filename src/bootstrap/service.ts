@@ -15,6 +15,8 @@ export interface ServiceParts extends ContainerParts {
   readonly seed: Seed | null;
   /** None by default. */
   readonly trustedProxies?: readonly string[];
+  /** What links to this service begin with; null for the host of each request, the default. */
+  readonly publicUrl?: string | null;
   readonly observeReply?: (seen: ObservedReply) => void;
 }
 
@@ -46,7 +48,7 @@ export class Service {
       polls: parts.watchesClock,
     });
     this.http = createHttpServer({
-      families: routeFamilies(roots, parts.role),
+      families: routeFamilies(roots, parts),
       logger: parts.logger,
       requestIds: () => roots.idSource.hex24(parts.clock.now()),
       ...(parts.trustedProxies === undefined ? {} : { trustedProxies: parts.trustedProxies }),
@@ -112,6 +114,7 @@ export class Service {
     await this.#loop.stop();
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
+    roots.makeReports.stop();
     await roots.background.idle();
     await roots.workerHeartbeat.stop();
     await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));

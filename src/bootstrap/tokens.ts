@@ -4,12 +4,14 @@ import type { Simulator } from '../adapters/simulator/simulator.ts';
 import type { LocalWakeSignal } from '../adapters/timer/local-wake-signal.ts';
 import type { ChannelProviders } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
+import type { CsvEncoder } from '../application/ports/csv-encoder.ts';
 import type { Delay } from '../application/ports/delay.ts';
 import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
 import type { ProviderEventSource } from '../application/ports/provider-events.ts';
+import type { ReportFiles } from '../application/ports/report-files.ts';
 import type { RequestHasher } from '../application/ports/request-hasher.ts';
 import type { SecretBox } from '../application/ports/secret-box.ts';
 import type { Timeout } from '../application/ports/timeout.ts';
@@ -40,6 +42,9 @@ export const ports = {
   wakeSignal: port<WakeSignal>('WakeSignal'),
   recordBatchWindow: port<Delay>('RecordBatchWindow'),
   fetchInterval: port<Delay>('FetchInterval'),
+  reportFiles: port<ReportFiles>('ReportFiles'),
+  csvEncoder: port<CsvEncoder>('CsvEncoder'),
+  reportInterval: port<Delay>('ReportInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
   campaignLimits: port<boolean>('CampaignLimits'),
 };

@@ -71,17 +71,21 @@ it('a recipient for whom the provider is busy is tried every half minute, and de
   await harness.assertQuiet();
 });
 
-it('a recipient for whom the provider stays busy for a day fails', async () => {
-  const harness = await startWithCampaigns();
-  const id = await started(harness, ['9990000000203', '9647700000002']);
-  await harness.advance(23 * HOUR_MS);
-  expect(await read(harness, id)).toMatchObject({ status: 'running', sentCount: 1, failedCount: 0 });
-  await harness.advance(HOUR_MS);
-  const ended = await read(harness, id);
-  expect(ended).toMatchObject({ status: 'completed', sentCount: 1, failedCount: 1, reconciledAmount: 60 });
-  expect(ended.recipients[0]).toMatchObject({
-    status: 'failed',
-    errorMessage: 'Too many messages were sent to this number',
-  });
-  await harness.assertQuiet();
-}, BUSY_DAY_TIMEOUT_MS);
+it(
+  'a recipient for whom the provider stays busy for a day fails',
+  async () => {
+    const harness = await startWithCampaigns();
+    const id = await started(harness, ['9990000000203', '9647700000002']);
+    await harness.advance(23 * HOUR_MS);
+    expect(await read(harness, id)).toMatchObject({ status: 'running', sentCount: 1, failedCount: 0 });
+    await harness.advance(HOUR_MS);
+    const ended = await read(harness, id);
+    expect(ended).toMatchObject({ status: 'completed', sentCount: 1, failedCount: 1, reconciledAmount: 60 });
+    expect(ended.recipients[0]).toMatchObject({
+      status: 'failed',
+      errorMessage: 'Too many messages were sent to this number',
+    });
+    await harness.assertQuiet();
+  },
+  BUSY_DAY_TIMEOUT_MS,
+);

@@ -29,6 +29,12 @@ export const RECIPIENT_LIMIT_MAX = 500;
 export const RECIPIENT_LIMIT_DEFAULT = 50;
 export const RECIPIENTS_PER_REQUEST_MAX = 1_000;
 
+export const REPORT_PAGE_MAX = 1_000_000;
+export const REPORT_LIMIT_MAX = 500;
+export const REPORT_LIMIT_DEFAULT = 50;
+export const REPORT_PHONE_NUMBERS_MAX = 1_000;
+export const REPORT_PHONE_NUMBER_CHARACTERS_MAX = 32;
+
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
 

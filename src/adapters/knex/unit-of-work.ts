@@ -20,6 +20,7 @@ import { SqlMessageStore } from './stores/message-store.ts';
 import { SqlPriceStore } from './stores/price-store.ts';
 import { SqlProjectStore } from './stores/project-store.ts';
 import { SqlRecipientStore } from './stores/recipient-store.ts';
+import { SqlReportStore } from './stores/report-store.ts';
 import { SqlSenderIdStore } from './stores/sender-id-store.ts';
 import { SqlSendingSlotStore } from './stores/sending-slot-store.ts';
 import { SqlSubmissionStore } from './stores/submission-store.ts';
@@ -137,6 +138,7 @@ function storesOn(session: Session): Stores {
     recipients: new SqlRecipientStore(session),
     sendingSlots: new SqlSendingSlotStore(session),
     conversations: new SqlConversationStore(session),
+    reports: new SqlReportStore(session),
     jobs: new SqlJobStore(session),
     idempotency: new SqlIdempotencyStore(session),
     webhookEvents: new SqlWebhookEventStore(session),

@@ -1,8 +1,9 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import type { IdSource } from '../../application/ports/id-source.ts';
 
 const RANDOM_BYTES = 6;
 const TIME_HEX_DIGITS = 12;
+const SECRET_BYTES = 20;
 /** Random bytes are drawn in bulk: one system call serves this many ids. */
 const IDS_PER_DRAW = 1024;
 
@@ -19,6 +20,10 @@ export class RandomIdSource implements IdSource {
     const random = this.#pool.toString('hex', this.#used, this.#used + RANDOM_BYTES);
     this.#used += RANDOM_BYTES;
     return now.toString(16).padStart(TIME_HEX_DIGITS, '0').slice(-TIME_HEX_DIGITS) + random;
+  }
+
+  secret(): string {
+    return randomBytes(SECRET_BYTES).toString('hex');
   }
 
   fraction(): number {

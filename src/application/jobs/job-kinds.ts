@@ -1,6 +1,8 @@
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
 import type { StopCampaigns } from '../messages/stop-campaigns.ts';
+import type { MakeReports } from '../reports/make-reports.ts';
+import type { RemoveReports } from '../reports/remove-reports.ts';
 import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
 import { ATTEMPT_FIELDS, attemptDeadlineJobId, type MessageWork, startAttemptJobId } from './attempt-jobs.ts';
 import {
@@ -10,6 +12,7 @@ import {
   stopCampaignJobId,
 } from './campaign-jobs.ts';
 import type { LeasedJob, Work } from './job.ts';
+import { makeReportJobId, REPORT_FIELDS, type ReportWork, removeReportJobId } from './report-jobs.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
 import { type FieldsOf, readWork } from './work-codec.ts';
 
@@ -19,6 +22,8 @@ export interface JobUseCases {
   readonly deliverWebhooks: DeliverWebhooks;
   readonly startCampaigns: StartCampaigns;
   readonly stopCampaigns: StopCampaigns;
+  readonly makeReports: MakeReports;
+  readonly removeReports: RemoveReports;
 }
 
 interface JobKind<Kind extends Work> {
@@ -33,7 +38,7 @@ interface JobKind<Kind extends Work> {
 type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
 
 /** Every kind of job. A new one is a file beside this one, its type here, and an entry of this table. */
-const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork> = {
+const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork | ReportWork> = {
   'start-attempt': {
     fields: ATTEMPT_FIELDS,
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
@@ -58,6 +63,16 @@ const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork> = {
     fields: CAMPAIGN_FIELDS,
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
     run: ({ stopCampaigns }, jobs) => stopCampaigns.execute(jobs),
+  },
+  'make-report': {
+    fields: REPORT_FIELDS,
+    idOf: ({ reportId }) => makeReportJobId(reportId),
+    run: ({ makeReports }, jobs) => makeReports.execute(jobs),
+  },
+  'remove-report': {
+    fields: REPORT_FIELDS,
+    idOf: ({ reportId }) => removeReportJobId(reportId),
+    run: ({ removeReports }, jobs) => removeReports.execute(jobs),
   },
 };
 

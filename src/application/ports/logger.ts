@@ -8,6 +8,7 @@ export type LogEvent =
   | 'live_channels_simulated'
   | 'provider_event_failed'
   | 'provider_receipts_dropped'
+  | 'report_file_missing'
   | 'channel_submit_failed'
   | 'channel_submit_timed_out'
   | 'job_dead_lettered'

@@ -1,4 +1,5 @@
 import type { Message } from '../../domain/messages/message.ts';
+import type { ReportedMessage } from '../../domain/reports/report-row.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 
 export interface MessageStore {
@@ -20,6 +21,23 @@ export interface MessageStore {
    * in any order. At most the newest `limit` of each.
    */
   acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
+  /**
+   * The next messages of a project in the order of creation, then of their ids: created from `from` to `to`, both included,
+   * behind `after`, at most `limit`.
+   */
+  reported(query: ReportedQuery): Promise<readonly ReportedMessage[]>;
+}
+
+/** A place in the order of a project's messages. */
+export type MessagePlace = Pick<ReportedMessage, 'createdAt' | 'smsId'>;
+
+export interface ReportedQuery {
+  readonly projectId: string;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  readonly after: MessagePlace | null;
+  readonly limit: number;
 }
 
 export interface AcceptedAtQuery {

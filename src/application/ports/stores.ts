@@ -11,6 +11,7 @@ import type { InstallationStore } from './installation-store.ts';
 import type { JobStore } from './job-store.ts';
 import type { MessageStore } from './message-store.ts';
 import type { ProjectStore } from './project-store.ts';
+import type { ReportStore } from './report-store.ts';
 import type { SubmissionStore } from './submission-store.ts';
 import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from './webhook-stores.ts';
 import type { WorkerStore } from './worker-store.ts';
@@ -33,6 +34,7 @@ export interface Stores {
   readonly recipients: RecipientStore;
   readonly sendingSlots: SendingSlotStore;
   readonly conversations: ConversationStore;
+  readonly reports: ReportStore;
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
   readonly webhookEvents: WebhookEventStore;

@@ -2,6 +2,7 @@ import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { BackgroundWork } from '../background-work.ts';
 import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
+import type { RenewLeases } from '../jobs/renew-leases.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { WorkerHeartbeat } from '../jobs/worker-heartbeat.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -15,7 +16,6 @@ import { Destination } from './destination.ts';
 import type { FetchDueEvents } from './fetch-due-events.ts';
 import type { RecordAttempts } from './record-attempts.ts';
 import type { ReleaseJobs } from './release-jobs.ts';
-import type { RenewLeases } from './renew-leases.ts';
 
 interface DeliverPorts {
   readonly fetchDueEvents: FetchDueEvents;

@@ -2,6 +2,7 @@ import { campaignRoutes } from '../../adapters/http/families/campaigns.ts';
 import { catalogRoutes } from '../../adapters/http/families/catalog.ts';
 import { healthRoutes } from '../../adapters/http/families/health.ts';
 import { messageRoutes } from '../../adapters/http/families/messages.ts';
+import { reportRoutes } from '../../adapters/http/families/reports.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
 import type { Role } from '../config.ts';
@@ -11,7 +12,10 @@ import type { Roots } from '../roots.ts';
  * The families of routes that a role serves, with their use cases. The busiest comes first: paths are matched in this
  * order. A worker serves health only.
  */
-export function routeFamilies(roots: Roots, role: Role): readonly RouteFamily[] {
+export function routeFamilies(
+  roots: Roots,
+  { role, publicUrl = null }: { readonly role: Role; readonly publicUrl?: string | null },
+): readonly RouteFamily[] {
   const health = healthRoutes({ health: roots.checkHealth });
   if (role === 'worker') return [health];
   const { authenticateProject: authenticate, addressRates, sendMessages, trackMessage } = roots;
@@ -24,6 +28,7 @@ export function routeFamilies(roots: Roots, role: Role): readonly RouteFamily[] 
     browseCampaigns,
     campaignGate,
   } = roots;
+  const { requestReports, browseReports } = roots;
   return [
     messageRoutes({ authenticate, addressRates, sendMessages, trackMessage }),
     catalogRoutes({ authenticate, catalog }),
@@ -37,6 +42,7 @@ export function routeFamilies(roots: Roots, role: Role): readonly RouteFamily[] 
       browseCampaigns,
       campaignGate,
     }),
+    reportRoutes({ authenticate, requestReports, browseReports }, publicUrl),
     health,
   ];
 }

@@ -15,8 +15,10 @@ import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
+import { RecordJobFailure } from '../../application/jobs/record-job-failure.ts';
 import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
+import { RenewLeases } from '../../application/jobs/renew-leases.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
 import { WorkerHeartbeat } from '../../application/jobs/worker-heartbeat.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
@@ -31,6 +33,10 @@ import { SubmissionCapacity } from '../../application/messages/submission-capaci
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import { UntriedMessages } from '../../application/messages/untried-messages.ts';
+import { BrowseReports } from '../../application/reports/browse-reports.ts';
+import { MakeReports } from '../../application/reports/make-reports.ts';
+import { RemoveReports } from '../../application/reports/remove-reports.ts';
+import { RequestReports } from '../../application/reports/request-reports.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { AttemptDelivery } from '../../application/webhooks/attempt-delivery.ts';
@@ -40,7 +46,6 @@ import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
-import { RenewLeases } from '../../application/webhooks/renew-leases.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
@@ -48,6 +53,7 @@ const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue 
 const { channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
 const { heartbeatInterval, workerId, campaignLimits } = ports;
+const { reportFiles, csvEncoder, reportInterval } = ports;
 
 /** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -171,14 +177,35 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   bind(CampaignGate).toResolvedValue(() => new CampaignGate());
   wire(bind, BrowseCampaigns, { unitOfWork });
+  wire(bind, RecordJobFailure, { unitOfWork, clock, logger });
+  wire(bind, RequestReports, {
+    unitOfWork,
+    requestHasher,
+    clock,
+    ids: idSource,
+    wakeSignal,
+    reportInterval,
+  });
+  wire(bind, MakeReports, {
+    unitOfWork,
+    reportFiles,
+    csvEncoder,
+    renewLeases: RenewLeases,
+    recordJobFailure: RecordJobFailure,
+    background: BackgroundWork,
+    clock,
+  });
+  wire(bind, RemoveReports, { unitOfWork, reportFiles, clock });
+  wire(bind, BrowseReports, { unitOfWork, reportFiles, clock, logger });
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
     startCampaigns: StartCampaigns,
     stopCampaigns: StopCampaigns,
-    unitOfWork,
+    makeReports: MakeReports,
+    removeReports: RemoveReports,
+    recordJobFailure: RecordJobFailure,
     clock,
-    logger,
     wakeSignal,
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger, workerId });

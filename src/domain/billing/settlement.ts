@@ -19,7 +19,7 @@ export interface Settleable {
  * what was delivered, a single message also when nothing was reported in time.
  */
 export function amountCaptured(message: Settleable, channel: Channel | null): Money {
-  if (channel === null || (message.campaignId !== null && message.status === 'sent')) return ZERO;
+  if (channel === null || isUnreported(message)) return ZERO;
   switch (message.settlement) {
     case 'quoted':
       return message.cost;
@@ -28,4 +28,16 @@ export function amountCaptured(message: Settleable, channel: Channel | null): Mo
     default:
       return message.settlement satisfies never;
   }
+}
+
+/** Whether all that was held for a message was given back (specification 2.4). */
+export function isRefunded(
+  message: Pick<Settleable, 'cost' | 'status' | 'campaignId'> & { readonly isFinal: boolean },
+): boolean {
+  return message.isFinal && message.cost > ZERO && (message.status === 'failed' || isUnreported(message));
+}
+
+/** A message of a campaign that is final without a delivery receipt. */
+function isUnreported({ campaignId, status }: Pick<Settleable, 'campaignId' | 'status'>): boolean {
+  return campaignId !== null && status === 'sent';
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
+import { RecordJobFailure } from '../../../src/application/jobs/record-job-failure.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { NOW } from '../../support/builders.ts';
@@ -35,26 +36,28 @@ describe('RunJobs when jobs fail', () => {
       calls.push(jobs.map(({ id }) => id));
       run(calls.length);
     };
+    const unitOfWork = {
+      run: async (work: (stores: unknown) => unknown) => {
+        record();
+        return work({
+          jobs: {
+            fail: async (jobs: readonly LeasedJob[]) => {
+              recorded.push(...jobs.map(({ id }) => id));
+              return [];
+            },
+          },
+        });
+      },
+    } as never;
     return new RunJobs({
       runAttemptJobs: { execute } as never,
       deliverWebhooks: { execute } as never,
       startCampaigns: { due: execute } as never,
       stopCampaigns: { execute } as never,
-      unitOfWork: {
-        run: async (work: (stores: unknown) => unknown) => {
-          record();
-          return work({
-            jobs: {
-              fail: async (jobs: readonly LeasedJob[]) => {
-                recorded.push(...jobs.map(({ id }) => id));
-                return [];
-              },
-            },
-          });
-        },
-      } as never,
+      makeReports: { execute } as never,
+      removeReports: { execute } as never,
+      recordJobFailure: new RecordJobFailure({ unitOfWork, clock, logger }),
       clock,
-      logger,
       wakeSignal: { wake() {} },
     });
   }

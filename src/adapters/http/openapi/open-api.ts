@@ -152,6 +152,9 @@ function responsesOf(declared: Route, envelope: ErrorEnvelope): Record<string, u
   const rejections = { ...(query === null ? {} : INVALID_QUERY), ...declared.rejections };
   return {
     200: replyResponse(declared.ok, body === null ? [] : UNKNOWN_FIELDS_HEADERS),
+    ...(declared.accepted !== undefined && {
+      202: replyResponse(declared.accepted, body === null ? [] : UNKNOWN_FIELDS_HEADERS),
+    }),
     ...Object.fromEntries(errors.map((error) => [error.status, errorResponse(error, envelope)])),
     ...Object.fromEntries(
       Object.entries(rejections).map(([status, rejection]) => [

@@ -222,6 +222,21 @@ export function rejectionError(rejection: Rejection): HttpError {
         text: 'Too many messages of this project have not been tried yet, try again shortly',
         headers: ['Retry-After', '1'],
       };
+    case 'too-many-reports':
+      return {
+        status: 429,
+        code: rejection.kind,
+        text: 'Too many reports of this project are still to be made, try again shortly',
+        headers: ['Retry-After', '10'],
+      };
+    case 'report-not-found':
+      return { status: 404, code: rejection.kind, text: 'Report not found' };
+    case 'report-gone':
+      return {
+        status: 410,
+        code: rejection.kind,
+        text: rejection.status === 'deleted' ? 'This report was deleted' : 'This report has expired',
+      };
     case 'spending-threshold': {
       const spendingThreshold = toIqd(rejection.spendingThreshold);
       return badRequest(

@@ -57,6 +57,8 @@ interface Documentation {
   readonly summary: string;
   readonly params?: z.ZodObject;
   readonly requestHeaders?: readonly DocumentedHeader[];
+  /** The reply of status 202, for what is accepted and not done yet. */
+  readonly accepted?: DocumentedJson;
   /** The statuses other than 200, beside those that follow from admission and query, and 413 and 415 of a body. */
   readonly rejections?: Readonly<Record<number, DocumentedError>>;
   /** What an unexpected fault is replied to with, where the specification wants another than the usual 500. */
@@ -79,6 +81,8 @@ export interface Input<Caller, Query, Body> {
   readonly request: IncomingMessage;
   /** The address of the client, or the /64 of one, as limits by address count it. */
   readonly network: string;
+  /** Waits for something that takes long: meanwhile the request holds a connection, not a place. */
+  readonly aside: <Result>(wait: () => Promise<Result>) => Promise<Result>;
 }
 
 /** The reply that a handler owes after what it documents. */
@@ -221,6 +225,7 @@ export function route<
           bytes,
           request,
           network: place.network,
+          aside: (wait) => aside(place, wait),
         });
         return unknown.length === 0 ? reply : namingUnknownFields(reply, unknown);
       };
@@ -233,6 +238,13 @@ export function route<
       });
     },
   };
+}
+
+async function aside<Result>(place: Place, wait: () => Promise<Result>): Promise<Result> {
+  place.leave();
+  const result = await wait();
+  place.comeBack();
+  return result;
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

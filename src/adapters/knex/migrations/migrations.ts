@@ -16,6 +16,7 @@ import * as fairJobs from './013-fair-jobs.ts';
 import * as pagesOfMessages from './014-pages-of-messages.ts';
 import * as leasesOfWorkers from './015-leases-of-workers.ts';
 import * as campaigns from './016-campaigns.ts';
+import * as reports from './017-reports.ts';
 
 interface Migration {
   readonly name: string;
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '014-pages-of-messages', up: pagesOfMessages.up },
   { name: '015-leases-of-workers', up: leasesOfWorkers.up },
   { name: '016-campaigns', up: campaigns.up },
+  { name: '017-reports', up: reports.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

@@ -1,9 +1,15 @@
-import type { AcceptedAtQuery, MessageStore } from '../../../application/ports/message-store.ts';
+import type {
+  AcceptedAtQuery,
+  MessagePlace,
+  MessageStore,
+  ReportedQuery,
+} from '../../../application/ports/message-store.ts';
 import type { ChannelPrices } from '../../../domain/billing/pricing.ts';
 import type { SettlementRule } from '../../../domain/billing/settlement.ts';
 import type { ChannelAttempt, Message } from '../../../domain/messages/message.ts';
 import type { MessageStatus } from '../../../domain/messages/message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from '../../../domain/messages/send-request.ts';
+import type { ReportedMessage } from '../../../domain/reports/report-row.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
@@ -64,6 +70,9 @@ const ACCEPTED_AT = {
       AND created_at > :since
     ORDER BY created_at DESC LIMIT :newest`,
 } as const satisfies BatchQuery<string>;
+
+/** An instant before every message, for the first page. */
+const BEFORE_ALL: MessagePlace = { createdAt: -1, smsId: '' };
 
 export class SqlMessageStore implements MessageStore {
   readonly #session: Session;
@@ -130,6 +139,36 @@ export class SqlMessageStore implements MessageStore {
     );
     return found.map((rows) => rows.map((row) => row.created_at as number));
   }
+
+  async reported({ projectId, from, to, after, limit }: ReportedQuery): Promise<readonly ReportedMessage[]> {
+    const { createdAt, smsId } = after ?? BEFORE_ALL;
+    const rows = await this.#session.query(
+      `SELECT sms_id, campaign_id, phone_number, phone_number_as_sent, sender_id, status, is_final, cost, content,
+         created_at, sent_at, error_reason
+       FROM messages
+       WHERE project_id = ? AND created_at >= ? AND created_at <= ? AND (created_at, sms_id) > (?, ?)
+       ORDER BY project_id, created_at, sms_id LIMIT ?`,
+      [projectId, from, to, createdAt, smsId, limit],
+    );
+    return rows.map(reportedFrom);
+  }
+}
+
+function reportedFrom(row: Row): ReportedMessage {
+  return {
+    smsId: row.sms_id as string,
+    campaignId: row.campaign_id as string | null,
+    phoneNumber: row.phone_number as PhoneNumber,
+    phoneNumberAsSent: (row.phone_number_as_sent ?? row.phone_number) as string,
+    senderId: row.sender_id as string | null,
+    smsType: (JSON.parse(row.content as string) as Content).smsType,
+    status: row.status as MessageStatus,
+    isFinal: row.is_final === 1,
+    cost: money(row.cost as number),
+    createdAt: row.created_at as number,
+    sentAt: row.sent_at as number | null,
+    errorReason: row.error_reason as string | null,
+  };
 }
 
 function unchangingColumns(

@@ -1,7 +1,7 @@
 import { Batcher } from '../batcher.ts';
-import { type ConfirmedLease, LEASE_MS, type LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { type ConfirmedLease, LEASE_MS, type LeasedJob } from './job.ts';
 
 interface RenewPorts {
   readonly unitOfWork: UnitOfWork;

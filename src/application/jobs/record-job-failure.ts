@@ -1,0 +1,56 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageUnavailable } from '../storage-unavailable.ts';
+import type { LeasedJob } from './job.ts';
+
+/** A job that failed this often, each time by itself, is dead-lettered. Leases that merely ran out do not count. */
+export const JOB_FAILURES_MAX = 5;
+
+/** A job that failed is due again after this time. */
+export const FAILED_JOB_RETRY_MS = 30_000;
+
+interface RecordPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Logs and counts the failures of jobs. */
+export class RecordJobFailure {
+  readonly #ports: RecordPorts;
+
+  constructor(ports: RecordPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * A job failed by itself: it is due again later, or dead-lettered. Without a database no job is to blame: it stays leased,
+   * and comes again when the lease ends. Never rejects.
+   */
+  async execute(job: LeasedJob, error: unknown): Promise<void> {
+    this.log([job], error);
+    if (error instanceof StorageUnavailable) return;
+    await this.#record(job, error).catch((own: unknown) => this.log([job], own));
+  }
+
+  /** One line for each job. */
+  log(jobs: readonly LeasedJob[], error: unknown): void {
+    for (const job of jobs) {
+      this.#ports.logger.error('job_failed', error, {
+        jobId: job.id,
+        kind: job.work.kind,
+        fencingToken: job.fencingToken,
+      });
+    }
+  }
+
+  async #record(job: LeasedJob, error: unknown): Promise<void> {
+    const { unitOfWork, clock, logger } = this.#ports;
+    const at = clock.now();
+    const reason = error instanceof Error ? error.message : String(error);
+    const failure = { reason, at, retryAt: at + FAILED_JOB_RETRY_MS, failuresMax: JOB_FAILURES_MAX };
+    const deadLettered = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
+    for (const { id, work } of deadLettered) logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });
+  }
+}

@@ -1,0 +1,14 @@
+import type { Readable } from 'node:stream';
+
+/** Where the csv files of reports are. A file id is 40 hex characters. */
+export interface ReportFiles {
+  /**
+   * Stores what `content` yields as the file with this id, in place of an earlier one. Whole or not at all: the file appears
+   * when the promise resolves, and is not there when it rejects or the process dies. Holds little in memory.
+   */
+  write(fileId: string, content: AsyncIterable<string>): Promise<void>;
+  /** The file from its beginning; null when there is none. */
+  read(fileId: string): Promise<Readable | null>;
+  /** Also what a process that died has left of the file. No file is fine. */
+  remove(fileId: string): Promise<void>;
+}

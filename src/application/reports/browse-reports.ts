@@ -1,0 +1,64 @@
+import type { Readable } from 'node:stream';
+import type { Project } from '../../domain/access/project.ts';
+import { type Report, type ReportStatus, reportStatus } from '../../domain/reports/report.ts';
+import type { Page } from '../../domain/shared/page.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { ReportFiles } from '../ports/report-files.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { Rejected } from '../rejected.ts';
+
+interface BrowsePorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly reportFiles: ReportFiles;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A report with the status it has now. */
+export interface ListedReport {
+  readonly report: Report;
+  readonly status: ReportStatus;
+}
+
+/** Specification 4.5 and 2.4: the reports of a project, and their files. */
+export class BrowseReports {
+  readonly #ports: BrowsePorts;
+
+  constructor(ports: BrowsePorts) {
+    this.#ports = ports;
+  }
+
+  /** One page of the reports that are made, the newest first; those of all statuses when none is given. */
+  async list(
+    project: Project,
+    statuses: readonly ReportStatus[],
+    page: Page,
+  ): Promise<readonly ListedReport[]> {
+    const { unitOfWork, clock } = this.#ports;
+    const now = clock.now();
+    const listed = await unitOfWork.read(({ reports }) => reports.list(project.id, { statuses, now }, page));
+    return listed.map((report) => this.statusOf(report));
+  }
+
+  /** With the status it has now. */
+  statusOf(report: Report): ListedReport {
+    return { report, status: reportStatus(report, this.#ports.clock.now()) };
+  }
+
+  /**
+   * The file with this id, for everybody who knows it. Throws `Rejected` when there is none, or not yet, and when the report
+   * is expired or deleted.
+   */
+  async download(fileId: string): Promise<{ readonly fileName: string; readonly content: Readable }> {
+    const { unitOfWork, reportFiles, clock, logger } = this.#ports;
+    const report = await unitOfWork.read(({ reports }) => reports.ofFile(fileId));
+    if (report === null) throw new Rejected({ kind: 'report-not-found' });
+    const status = reportStatus(report, clock.now());
+    if (status !== 'available') throw new Rejected({ kind: 'report-gone', status });
+    const content = report.recordCount === null ? null : await reportFiles.read(fileId);
+    if (content !== null) return { fileName: report.fileName, content };
+    if (report.recordCount !== null) logger.warn('report_file_missing', { reportId: report.id });
+    throw new Rejected({ kind: 'report-not-found' });
+  }
+}

@@ -1,0 +1,112 @@
+import type { Project } from '../../domain/access/project.ts';
+import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
+import {
+  newReport,
+  type Report,
+  type ReportFilters,
+  UNMADE_REPORTS_MAX,
+} from '../../domain/reports/report.ts';
+import { IdempotencyRecords } from '../idempotency.ts';
+import { makeReportJob } from '../jobs/report-jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { RequestHasher } from '../ports/request-hasher.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WakeSignal } from '../ports/wake-signal.ts';
+import { Rejected } from '../rejected.ts';
+
+interface RequestPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly requestHasher: RequestHasher;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly wakeSignal: WakeSignal;
+  /** The shortest time between two questions whether a report is made. */
+  readonly reportInterval: Delay;
+}
+
+export interface ReportCommand {
+  readonly project: Project;
+  readonly filters: ReportFilters;
+  /** Null for a request without an Idempotency-Key. */
+  readonly idempotency: KeyedRequest | null;
+}
+
+/** A report, and whether it is that of an earlier request with the same Idempotency-Key. */
+export interface ReportResult {
+  readonly report: Report;
+  readonly replayed: boolean;
+}
+
+/** Intervals between two questions grow up to this many. */
+const INTERVALS_MAX = 10;
+/** After so many intervals in all, 10 s of 25 ms each, the caller is told that the report is still to be made. */
+const INTERVALS_IN_ALL = 400;
+
+/** Specification 4.4: a job makes the report, and the caller waits for it. */
+export class RequestReports {
+  readonly #ports: RequestPorts;
+
+  constructor(ports: RequestPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Resolves with the report when it is made, or after 10 s as it stands: its `recordCount` is null then. Throws `Rejected`,
+   * and there is no report.
+   */
+  async execute(command: ReportCommand): Promise<ReportResult> {
+    const { id, replayed } = await this.#request(command);
+    this.#ports.wakeSignal.wake();
+    return { report: await this.#made(id), replayed };
+  }
+
+  async #request({
+    project,
+    filters,
+    idempotency,
+  }: ReportCommand): Promise<{ id: string; replayed: boolean }> {
+    const { unitOfWork, requestHasher, clock, ids } = this.#ports;
+    const keyed = { projectId: project.id, request: idempotency };
+    return unitOfWork.run(async (stores) => {
+      const now = clock.now();
+      await stores.accounts.lock([project.id]);
+      const records = await IdempotencyRecords.find<string>(
+        { store: stores.idempotency, requestHasher },
+        [keyed],
+        now,
+      );
+      const earlier = records.decide(keyed);
+      if (earlier.kind === 'replay') return { id: earlier.result, replayed: true };
+      if (earlier.kind !== 'first') throw new Rejected(earlier);
+      if ((await stores.reports.countUnmade(project.id)) >= UNMADE_REPORTS_MAX) {
+        throw new Rejected({ kind: 'too-many-reports' });
+      }
+      const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, filters, now);
+      records.add(keyed, report.id);
+      await Promise.all([
+        stores.reports.insert([report]),
+        stores.jobs.add([makeReportJob(report, now)], now),
+        records.store(stores.idempotency),
+      ]);
+      return { id: report.id, replayed: false };
+    });
+  }
+
+  /** Asks often at first, then less often: another process may make the report. */
+  async #made(id: string): Promise<Report> {
+    const { unitOfWork } = this.#ports;
+    for (let passed = 0, next = 1; ; next = Math.min(2 * next, INTERVALS_MAX)) {
+      const [report] = await unitOfWork.read(({ reports }) => reports.find([id]));
+      if (report === undefined) throw new Error(`Report ${id} is gone`);
+      if (report.recordCount !== null || passed >= INTERVALS_IN_ALL) return report;
+      for (let interval = 0; interval < next; interval += 1) await this.#interval();
+      passed += next;
+    }
+  }
+
+  #interval(): Promise<void> {
+    return new Promise((resolve) => this.#ports.reportInterval(resolve));
+  }
+}

@@ -1,0 +1,30 @@
+import { ContainerModule } from 'inversify';
+import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
+import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
+import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
+import { timedDelay } from '../../adapters/timer/timed-delay.ts';
+import type { ReportFiles } from '../../application/ports/report-files.ts';
+import type { ReportsConfig } from '../config.ts';
+import { ports } from '../tokens.ts';
+
+/** The shortest time between two questions whether a report is made. */
+const REPORT_INTERVAL_MS = 25;
+
+/** The csv files of reports. */
+export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
+  new ContainerModule(({ bind }) => {
+    bind(ports.reportFiles).toConstantValue(reportFilesOf(config));
+    bind(ports.csvEncoder).toConstantValue(csvEncoder);
+    bind(ports.reportInterval).toConstantValue(timedDelay(REPORT_INTERVAL_MS));
+  });
+
+function reportFilesOf(config: ReportsConfig): ReportFiles {
+  switch (config.kind) {
+    case 'memory':
+      return new MemoryReportFiles();
+    case 'directory':
+      return new DirectoryReportFiles(config);
+    default:
+      return config satisfies never;
+  }
+}

@@ -1,0 +1,80 @@
+import type { MessageStatus } from '../messages/message-status.ts';
+
+/** Specification 3.3. */
+export const REPORT_STATUSES = ['available', 'expired', 'deleted'] as const;
+export type ReportStatus = (typeof REPORT_STATUSES)[number];
+
+const HOUR_MS = 60 * 60_000;
+/** Specification 8: a report is available for 30 days. */
+export const REPORT_LIFETIME_DAYS = 30;
+const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * 24 * HOUR_MS;
+
+/** A project may have so many reports that are still to be made. */
+export const UNMADE_REPORTS_MAX = 10;
+
+/** Which messages a report has. */
+export interface ReportFilters {
+  /** As the caller wrote them. */
+  readonly startDate: string;
+  readonly endDate: string;
+  /** The first and the last instant of creation that they stand for, in milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+  /** As the caller wrote them; empty for all. */
+  readonly phoneNumbers: readonly string[];
+  /** Empty for all. */
+  readonly statuses: readonly MessageStatus[];
+}
+
+/** Specification 2.4: a csv file with the messages of a project. Instants are milliseconds since 1970. */
+export interface Report {
+  readonly id: string;
+  readonly projectId: string;
+  readonly fileName: string;
+  /** Names the file where reports are stored, and in its link: who knows it may read the file. */
+  readonly fileId: string;
+  readonly filters: ReportFilters;
+  /** Messages in the file; null until it is made. */
+  readonly recordCount: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** When an operator deleted it. */
+  readonly deletedAt: number | null;
+}
+
+/** A report that is to be made. `slug` is the project's, `fileId` is hard to guess. */
+export function newReport(
+  ids: { readonly id: string; readonly fileId: string },
+  project: { readonly id: string; readonly slug: string },
+  filters: ReportFilters,
+  now: number,
+): Report {
+  const timestamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+  return {
+    id: ids.id,
+    projectId: project.id,
+    fileName: `delivery-report-${project.slug}-${timestamp}-${ids.id.slice(-8)}.csv`,
+    fileId: ids.fileId,
+    filters,
+    recordCount: null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+}
+
+/** The first instant at which a report is not available any more. */
+export function expiresAt({ createdAt }: Pick<Report, 'createdAt'>): number {
+  return createdAt + REPORT_LIFETIME_MS;
+}
+
+/** Specification 3.3: `expired` from `expiresAt` on, whether the file is removed by then or not. */
+export function reportStatus(report: Pick<Report, 'createdAt' | 'deletedAt'>, now: number): ReportStatus {
+  if (report.deletedAt !== null) return 'deleted';
+  return now < expiresAt(report) ? 'available' : 'expired';
+}
+
+/** Reports that were created at this instant or before have expired. */
+export function newestExpired(now: number): number {
+  return now - REPORT_LIFETIME_MS;
+}
