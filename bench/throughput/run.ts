@@ -6,6 +6,7 @@ import { campaigns } from './campaigns.ts';
 import { offered } from './offered.ts';
 import { onServers } from './on-servers.ts';
 import { oneProcess } from './one-process.ts';
+import { reports } from './reports.ts';
 import { storedMessages } from './stored-messages.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -23,6 +24,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   offered,
   webhooks,
   campaigns,
+  reports,
 };
 
 const { values, positionals } = parseArgs({

@@ -1,6 +1,5 @@
 import type {
   AcceptedAtQuery,
-  MessagePlace,
   MessageStore,
   ReportedQuery,
 } from '../../../application/ports/message-store.ts';
@@ -71,9 +70,6 @@ const ACCEPTED_AT = {
     ORDER BY created_at DESC LIMIT :newest`,
 } as const satisfies BatchQuery<string>;
 
-/** An instant before every message, for the first page. */
-const BEFORE_ALL: MessagePlace = { createdAt: -1, smsId: '' };
-
 export class SqlMessageStore implements MessageStore {
   readonly #session: Session;
 
@@ -141,14 +137,15 @@ export class SqlMessageStore implements MessageStore {
   }
 
   async reported({ projectId, from, to, after, limit }: ReportedQuery): Promise<readonly ReportedMessage[]> {
-    const { createdAt, smsId } = after ?? BEFORE_ALL;
+    // One range only: of two, SQLite would begin at the wider one with each page.
+    const { createdAt, smsId } = after ?? { createdAt: from, smsId: '' };
     const rows = await this.#session.query(
       `SELECT sms_id, campaign_id, phone_number, phone_number_as_sent, sender_id, status, is_final, cost, content,
          created_at, sent_at, error_reason
        FROM messages
-       WHERE project_id = ? AND created_at >= ? AND created_at <= ? AND (created_at, sms_id) > (?, ?)
+       WHERE project_id = ? AND (created_at, sms_id) > (?, ?) AND created_at <= ?
        ORDER BY project_id, created_at, sms_id LIMIT ?`,
-      [projectId, from, to, createdAt, smsId, limit],
+      [projectId, createdAt, smsId, to, limit],
     );
     return rows.map(reportedFrom);
   }
