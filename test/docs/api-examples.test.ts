@@ -16,9 +16,10 @@ interface Example {
 /** A campaign is described by endpoint and lives in another order. All other examples run in the order of the page. */
 const CAMPAIGN_SECTIONS = ['4.17', '4.10', '4.11', '4.16', '4.18', '4.15', '4.14', '4.12', '4.9', '4.13'];
 
-/** The names of fields with values that are new in each run: ids and instants. */
-const NEW_FIELDS = /^(?:smsId|_id|[a-z]+At)$/;
-const NEW_VALUES = /[0-9a-f]{24}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/g;
+/** The names of fields with values that are new in each run: ids, instants, and what is made of them. */
+const NEW_FIELDS = /^(?:smsId|_id|fileId|filename|downloadUrl|project|[a-z]+At)$/;
+const NEW_VALUES =
+  /http:[^"]+\/files\/[0-9a-f]{40}|delivery-report-[^"]+\.csv|[0-9a-f]{40}|[0-9a-f]{24}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/g;
 
 it.each(['docs/api.md', 'docs/campaigns.md'])(
   'every example of %s gets the reply that is shown',

@@ -15,6 +15,11 @@ import {
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
+  REPORT_LIMIT_DEFAULT,
+  REPORT_LIMIT_MAX,
+  REPORT_PAGE_MAX,
+  REPORT_PHONE_NUMBER_CHARACTERS_MAX,
+  REPORT_PHONE_NUMBERS_MAX,
   SERVER_LIMITS,
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
@@ -55,6 +60,7 @@ import {
   WEBHOOK_URL_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
+import { REPORT_LIFETIME_DAYS, UNMADE_REPORTS_MAX } from '../../src/domain/reports/report.ts';
 import { PHONE_NUMBER_DIGITS_MAX, PHONE_NUMBER_DIGITS_MIN } from '../../src/domain/shared/phone-number.ts';
 import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../src/domain/webhooks/retry-schedule.ts';
 import { Page, tables } from '../support/markdown.ts';
@@ -104,6 +110,16 @@ describe('section 8 of docs/api.md', () => {
         'page of recipients',
         `${RECIPIENT_LIMIT_DEFAULT}, or 1 to ${RECIPIENT_LIMIT_MAX}; pages 1 to ${number(CAMPAIGN_PAGE_MAX)}`,
       ],
+      [
+        'numbers of a report',
+        `up to ${number(REPORT_PHONE_NUMBERS_MAX)}, each of up to ${REPORT_PHONE_NUMBER_CHARACTERS_MAX} characters`,
+      ],
+      ['reports of a project that are still to be made', `${UNMADE_REPORTS_MAX}`],
+      [
+        'page of reports',
+        `${REPORT_LIMIT_DEFAULT}, or 1 to ${REPORT_LIMIT_MAX}; pages 1 to ${number(REPORT_PAGE_MAX)}`,
+      ],
+      ['availability of a report', `${REPORT_LIFETIME_DAYS} days`],
       [
         'messages of campaigns from one whatsapp number',
         `${MESSAGES_PER_SECOND} a second, or ${number(FAST_MESSAGES_PER_SECOND)}, see [sending rate](campaigns.md#sending-rate)`,

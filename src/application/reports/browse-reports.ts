@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Project } from '../../domain/access/project.ts';
 import { type Report, type ReportStatus, reportStatus } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
@@ -50,7 +49,9 @@ export class BrowseReports {
    * The file with this id, for everybody who knows it. Throws `Rejected` when there is none, or not yet, and when the report
    * is expired or deleted.
    */
-  async download(fileId: string): Promise<{ readonly fileName: string; readonly content: Readable }> {
+  async download(
+    fileId: string,
+  ): Promise<{ readonly fileName: string; readonly content: AsyncIterable<Uint8Array> }> {
     const { unitOfWork, reportFiles, clock, logger } = this.#ports;
     const report = await unitOfWork.read(({ reports }) => reports.ofFile(fileId));
     if (report === null) throw new Rejected({ kind: 'report-not-found' });

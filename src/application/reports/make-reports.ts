@@ -114,7 +114,7 @@ export class MakeReports {
     }
   }
 
-  /** The pages of all reports are read one after another, each in a turn of its own. */
+  /** The pages of all reports are read one after another, and the event loop turns in between. */
   #nextPage(report: Report, after: MessagePlace | null) {
     const { projectId, filters } = report;
     const page = this.#page.then(async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
@@ -226,7 +227,8 @@ export function reportRoutes(
     },
     async handle({ params }) {
       const { fileName, content } = await browseReports.download(params.fileId ?? '');
-      return file(content, `${MEDIA_TYPE}; charset=utf-8`, fileName);
+      const stream = content instanceof Readable ? content : Readable.from(content);
+      return file(stream, `${MEDIA_TYPE}; charset=utf-8`, fileName);
     },
   });
 

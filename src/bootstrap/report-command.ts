@@ -1,0 +1,40 @@
+import type { Clock } from '../application/ports/clock.ts';
+import { EXIT_USAGE } from './exit-codes.ts';
+import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
+
+/** There is no such report. */
+export const EXIT_NOT_FOUND = 1;
+
+const ID_PATTERN = /^[0-9a-f]{24}$/;
+const USAGE = `usage: npm run reports -- delete <reportId>   ends the link of a report and removes its file
+The id is 24 hex digits.`;
+
+/**
+ * The operator's side of specification 3.3: deletes a report, whose file the service then removes. Resolves with the exit
+ * code: 0, also when it is deleted already, `EXIT_NOT_FOUND`, `EXIT_USAGE`, or one of `runOperatorCommand`.
+ */
+export async function runReportCommand(
+  given: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  output: CommandOutput,
+  clock?: Clock,
+): Promise<number> {
+  const [command, id, ...rest] = given;
+  if (command !== 'delete' || id === undefined || !ID_PATTERN.test(id) || rest.length > 0) {
+    output.error(USAGE);
+    return EXIT_USAGE;
+  }
+  return runOperatorCommand(
+    environment,
+    output,
+    async ({ removeReports }) => {
+      if (await removeReports.delete(id)) {
+        output.print(`delete: ${id} is deleted`);
+        return 0;
+      }
+      output.error(`delete: there is no report ${id}`);
+      return EXIT_NOT_FOUND;
+    },
+    clock,
+  );
+}
