@@ -10,6 +10,7 @@ import { campaignStoresContract } from './campaign-stores.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
 import { deliveryReceiptsContract } from './delivery-receipts.contract.ts';
 import { recordAttemptsContract } from './record-attempts.contract.ts';
+import { reportStoreContract } from './report-store.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
@@ -44,6 +45,7 @@ const TABLES = [
   'portfolios',
   'conversations',
   'service_windows',
+  'reports',
   'projects',
   'ledger_entries',
   'price_lists',
@@ -101,6 +103,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('worker store', () => workerStoreContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('campaign stores', () => campaignStoresContract(open));
+  describe('report store', () => reportStoreContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
   describe('delivery receipts', () => deliveryReceiptsContract(open));
