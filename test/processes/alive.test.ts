@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -11,7 +10,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
 import { Fifo } from '../support/fifo.ts';
-import { portOf } from '../support/port-of.ts';
+import { freePort } from '../support/private-server.ts';
 import { runProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -65,15 +64,6 @@ async function start(output: number, limits = ':'): Promise<void> {
   ended = once(child, 'exit');
   url = `http://127.0.0.1:${port}`;
   await until(() => request('/healthz').catch(() => null));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function request(path: string, body?: unknown) {
