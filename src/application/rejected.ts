@@ -4,7 +4,7 @@ import type { PlanRejection } from '../domain/campaigns/plan-campaign.ts';
 import type { StartRejection } from '../domain/campaigns/start-campaign.ts';
 import type { IdempotencyConflict } from '../domain/idempotency/idempotency.ts';
 import type { SendRejection } from '../domain/messages/send-policy.ts';
-import type { ReportStatus } from '../domain/reports/report.ts';
+import type { ReportStatus, TooManyReports } from '../domain/reports/report.ts';
 import type { TestNumberRejected } from '../domain/sandbox/sandbox-send.ts';
 import type { TooManyUntried } from './messages/untried-messages.ts';
 
@@ -24,8 +24,7 @@ export type Rejection =
   | PlanRejection
   | AttachRejection
   | StartRejection
-  /** Too many reports of the project are still to be made. */
-  | { readonly kind: 'too-many-reports' }
+  | TooManyReports
   | { readonly kind: 'report-not-found' }
   | { readonly kind: 'report-gone'; readonly status: Exclude<ReportStatus, 'available'> }
   | { readonly kind: 'overloaded' };

@@ -74,7 +74,7 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
       expect(await read(({ reports }) => reports.find([report.id]))).toEqual([saved]);
     });
 
-    it('the report store counts what is still to be made of one project, but nothing that is deleted', async () => {
+    it('the report store counts what is still to be made of one project, and what was requested after an instant', async () => {
       await insert(
         aReport(1),
         aReport(2),
@@ -82,8 +82,14 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
         aReport(4, { deletedAt: NOW }),
         aReport(5, { projectId: OTHER_PROJECT_ID }),
       );
-      expect(await read(({ reports }) => reports.countUnmade(PROJECT_ID))).toBe(2);
-      expect(await read(({ reports }) => reports.countUnmade(anId(99)))).toBe(0);
+      expect(await read(({ reports }) => reports.counts(PROJECT_ID, NOW + 2))).toEqual({
+        unmade: 2,
+        requestedAt: [NOW + 3, NOW + 4],
+      });
+      expect(await read(({ reports }) => reports.counts(anId(99), 0))).toEqual({
+        unmade: 0,
+        requestedAt: [],
+      });
     });
 
     it('the report store lists the made reports of a project in pages, the newest first', async () => {

@@ -60,7 +60,11 @@ import {
   WEBHOOK_URL_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
-import { REPORT_LIFETIME_DAYS, UNMADE_REPORTS_MAX } from '../../src/domain/reports/report.ts';
+import {
+  REPORT_LIFETIME_DAYS,
+  REPORTS_PER_DAY_MAX,
+  UNMADE_REPORTS_MAX,
+} from '../../src/domain/reports/report.ts';
 import { PHONE_NUMBER_DIGITS_MAX, PHONE_NUMBER_DIGITS_MIN } from '../../src/domain/shared/phone-number.ts';
 import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../src/domain/webhooks/retry-schedule.ts';
 import { Page, tables } from '../support/markdown.ts';
@@ -114,7 +118,10 @@ describe('section 8 of docs/api.md', () => {
         'numbers of a report',
         `up to ${number(REPORT_PHONE_NUMBERS_MAX)}, each of up to ${REPORT_PHONE_NUMBER_CHARACTERS_MAX} characters`,
       ],
-      ['reports of a project that are still to be made', `${UNMADE_REPORTS_MAX}`],
+      [
+        'reports of a project',
+        `${UNMADE_REPORTS_MAX} that are still to be made, ${REPORTS_PER_DAY_MAX} requested in 24 hours`,
+      ],
       [
         'page of reports',
         `${REPORT_LIMIT_DEFAULT}, or 1 to ${REPORT_LIMIT_MAX}; pages 1 to ${number(REPORT_PAGE_MAX)}`,

@@ -1,4 +1,4 @@
-import type { Report, ReportStatus } from '../../domain/reports/report.ts';
+import type { Report, ReportCounts, ReportStatus } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
 
 export interface ReportStore {
@@ -12,8 +12,11 @@ export interface ReportStore {
   find(ids: readonly string[]): Promise<readonly Report[]>;
   /** The report with this file, or null. */
   ofFile(fileId: string): Promise<Report | null>;
-  /** How many reports of the project are still to be made. */
-  countUnmade(projectId: string): Promise<number>;
+  /**
+   * How many reports of the project are still to be made and not deleted, and when those after `since` were requested, the
+   * oldest first.
+   */
+  counts(projectId: string, since: number): Promise<ReportCounts>;
   /**
    * One page of the reports of a project that are made, the newest first; `statuses` as they are at `now`, all when it is
    * empty.

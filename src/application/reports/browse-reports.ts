@@ -1,5 +1,10 @@
 import type { Project } from '../../domain/access/project.ts';
-import { type Report, type ReportStatus, reportStatus } from '../../domain/reports/report.ts';
+import {
+  FILE_ID_PATTERN,
+  type Report,
+  type ReportStatus,
+  reportStatus,
+} from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -53,6 +58,8 @@ export class BrowseReports {
     fileId: string,
   ): Promise<{ readonly fileName: string; readonly content: AsyncIterable<Uint8Array> }> {
     const { unitOfWork, reportFiles, clock, logger } = this.#ports;
+    // What is no file id may hold characters that no database takes.
+    if (!FILE_ID_PATTERN.test(fileId)) throw new Rejected({ kind: 'report-not-found' });
     const report = await unitOfWork.read(({ reports }) => reports.ofFile(fileId));
     if (report === null) throw new Rejected({ kind: 'report-not-found' });
     const status = reportStatus(report, clock.now());

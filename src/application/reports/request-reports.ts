@@ -1,10 +1,11 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import {
+  dayBefore,
   newReport,
   type Report,
   type ReportFilters,
-  UNMADE_REPORTS_MAX,
+  tooManyReports,
 } from '../../domain/reports/report.ts';
 import { IdempotencyRecords } from '../idempotency.ts';
 import { makeReportJob } from '../jobs/report-jobs.ts';
@@ -80,9 +81,8 @@ export class RequestReports {
       const earlier = records.decide(keyed);
       if (earlier.kind === 'replay') return { id: earlier.result, replayed: true };
       if (earlier.kind !== 'first') throw new Rejected(earlier);
-      if ((await stores.reports.countUnmade(project.id)) >= UNMADE_REPORTS_MAX) {
-        throw new Rejected({ kind: 'too-many-reports' });
-      }
+      const tooMany = tooManyReports(await stores.reports.counts(project.id, dayBefore(now)), now);
+      if (tooMany !== null) throw new Rejected(tooMany);
       const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, filters, now);
       records.add(keyed, report.id);
       await Promise.all([

@@ -4,13 +4,45 @@ import type { MessageStatus } from '../messages/message-status.ts';
 export const REPORT_STATUSES = ['available', 'expired', 'deleted'] as const;
 export type ReportStatus = (typeof REPORT_STATUSES)[number];
 
-const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 /** Specification 8: a report is available for 30 days. */
 export const REPORT_LIFETIME_DAYS = 30;
-const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * 24 * HOUR_MS;
+const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * DAY_MS;
 
 /** A project may have so many reports that are still to be made. */
 export const UNMADE_REPORTS_MAX = 10;
+/** And so many that were requested within a day: files are kept for 30 days, and the disk is everybody's. */
+export const REPORTS_PER_DAY_MAX = 100;
+
+export const FILE_ID_PATTERN = /^[a-f0-9]{40}$/;
+
+/** Too many reports of the project are still to be made, or were requested within a day. */
+export interface TooManyReports {
+  readonly kind: 'too-many-reports';
+  /** When the next request may be accepted. */
+  readonly retryAfterMs: number;
+}
+
+/** How many reports of a project are still to be made, and when those of the last day were requested, the oldest first. */
+export interface ReportCounts {
+  readonly unmade: number;
+  readonly requestedAt: readonly number[];
+}
+
+/** What is unmade now may be made after this time. */
+const UNMADE_RETRY_MS = 10_000;
+
+/** Requests after this instant count as those of the last day. */
+export function dayBefore(now: number): number {
+  return now - DAY_MS;
+}
+
+/** Null when the project may request one more. */
+export function tooManyReports({ unmade, requestedAt }: ReportCounts, now: number): TooManyReports | null {
+  if (unmade >= UNMADE_REPORTS_MAX) return { kind: 'too-many-reports', retryAfterMs: UNMADE_RETRY_MS };
+  const first = requestedAt.at(-REPORTS_PER_DAY_MAX);
+  return first === undefined ? null : { kind: 'too-many-reports', retryAfterMs: first + DAY_MS - now };
+}
 
 /** Which messages a report has. */
 export interface ReportFilters {

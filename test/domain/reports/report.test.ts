@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
+  dayBefore,
   expiresAt,
   newestExpired,
   newReport,
   REPORT_LIFETIME_DAYS,
   REPORT_STATUSES,
+  REPORTS_PER_DAY_MAX,
   type ReportFilters,
   reportStatus,
+  tooManyReports,
   UNMADE_REPORTS_MAX,
 } from '../../../src/domain/reports/report.ts';
 
@@ -54,8 +57,35 @@ describe('a report', () => {
     expect(reportStatus(report, CREATED + 31 * DAY_MS)).toBe('deleted');
   });
 
-  it('the statuses and the limit are those of the interface', () => {
+  it('the statuses are those of specification 3.3', () => {
     expect(REPORT_STATUSES).toEqual(['available', 'expired', 'deleted']);
+  });
+});
+
+describe('the reports that a project may request', () => {
+  const before = (count: number, first = CREATED) =>
+    Array.from({ length: count }, (_, index) => first + index);
+
+  it('nine unmade reports leave space for one more, ten do not', () => {
     expect(UNMADE_REPORTS_MAX).toBe(10);
+    expect(tooManyReports({ unmade: 9, requestedAt: [] }, CREATED)).toBeNull();
+    expect(tooManyReports({ unmade: 10, requestedAt: [] }, CREATED)).toEqual({
+      kind: 'too-many-reports',
+      retryAfterMs: 10_000,
+    });
+  });
+
+  it('a hundred reports in a day are the limit, until the first of them is a day old', () => {
+    expect(REPORTS_PER_DAY_MAX).toBe(100);
+    expect(dayBefore(CREATED)).toBe(CREATED - DAY_MS);
+    expect(tooManyReports({ unmade: 0, requestedAt: before(99) }, CREATED + 500)).toBeNull();
+    expect(tooManyReports({ unmade: 0, requestedAt: before(100) }, CREATED + 500)).toEqual({
+      kind: 'too-many-reports',
+      retryAfterMs: DAY_MS - 500,
+    });
+    expect(tooManyReports({ unmade: 0, requestedAt: before(103) }, CREATED + 500)).toEqual({
+      kind: 'too-many-reports',
+      retryAfterMs: DAY_MS - 497,
+    });
   });
 });

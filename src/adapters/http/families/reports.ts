@@ -7,6 +7,7 @@ import type { RequestReports } from '../../../application/reports/request-report
 import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
 import {
   expiresAt,
+  FILE_ID_PATTERN,
   REPORT_STATUSES,
   type ReportFilters,
   type ReportStatus,
@@ -28,7 +29,6 @@ import { type RouteFamily, route } from '../routing/route.ts';
 const GENERATE_ROUTE = 'POST /reports/generate';
 const MEDIA_TYPE = 'text/csv';
 const FILE_PATH = '/reports/files';
-const FILE_ID_PATTERN = /^[a-f0-9]{40}$/;
 const NUMBER_PATTERN = /^\+?[0-9]+$/;
 const NUMBERS_ERROR = `phoneNumbers must be a list of at most ${REPORT_PHONE_NUMBERS_MAX} numbers of digits, each with or without a plus`;
 const STATUSES_ERROR = `statuses must be a list of ${MESSAGE_STATUSES.join(', ')}`;
@@ -167,7 +167,7 @@ export function reportRoutes(
     rejections: {
       400: { description: 'The body or the Idempotency-Key is not valid' },
       409: { description: 'The Idempotency-Key was used with another request' },
-      429: { description: 'Too many reports of the project are still to be made', headers: ['Retry-After'] },
+      429: { description: 'Too many reports of the project were requested', headers: ['Retry-After'] },
     },
     async handle({ caller, body, json, request, aside }) {
       const { report, replayed } = await aside(() =>

@@ -14,6 +14,7 @@ const CARRIES: Readonly<Record<Channel, string>> = {
 };
 
 const SECONDS_PER_MINUTE = 60;
+const MS_PER_SECOND = 1_000;
 
 export const UNAUTHORIZED = unauthorized('Unauthorized, please use your project api key', 'Bearer');
 export const ADDRESS_NOT_ALLOWED: HttpError = {
@@ -226,8 +227,8 @@ export function rejectionError(rejection: Rejection): HttpError {
       return {
         status: 429,
         code: rejection.kind,
-        text: 'Too many reports of this project are still to be made, try again shortly',
-        headers: ['Retry-After', '10'],
+        text: 'Too many reports of this project were requested, try again later',
+        headers: ['Retry-After', String(Math.ceil(rejection.retryAfterMs / MS_PER_SECOND))],
       };
     case 'report-not-found':
       return { status: 404, code: rejection.kind, text: 'Report not found' };

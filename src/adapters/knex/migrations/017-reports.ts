@@ -17,6 +17,7 @@ export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<v
       deleted_at bigint
     ) ${clustered}`);
   await knex.raw('CREATE INDEX reports_made ON reports (project_id, id) WHERE record_count IS NOT NULL');
+  await knex.raw('CREATE INDEX reports_by_age ON reports (project_id, created_at)');
   await knex.raw(
     'CREATE INDEX reports_unmade ON reports (project_id) WHERE record_count IS NULL AND deleted_at IS NULL',
   );

@@ -3,6 +3,7 @@ import type { ReportStore } from '../../../application/ports/report-store.ts';
 import {
   newestExpired,
   type Report,
+  type ReportCounts,
   type ReportFilters,
   type ReportStatus,
 } from '../../../domain/reports/report.ts';
@@ -79,13 +80,20 @@ export class SqlReportStore implements ReportStore {
     return row === undefined ? null : fromRow(row);
   }
 
-  async countUnmade(projectId: string): Promise<number> {
+  async counts(projectId: string, since: number): Promise<ReportCounts> {
     const [row] = await this.#session.query(
       `SELECT COUNT(*) AS unmade FROM reports
        WHERE project_id = ? AND record_count IS NULL AND deleted_at IS NULL`,
       [projectId],
     );
-    return row?.unmade as number;
+    const requested = await this.#session.query(
+      'SELECT created_at FROM reports WHERE project_id = ? AND created_at > ? ORDER BY created_at',
+      [projectId, since],
+    );
+    return {
+      unmade: row?.unmade as number,
+      requestedAt: requested.map(({ created_at }) => created_at as number),
+    };
   }
 
   async list(
