@@ -6,8 +6,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type FoundService, type FoundServices, findServices } from '../test/support/services.ts';
 
-/** A service that is missing, or a test that was skipped, then counts as a failure. */
-const mustHaveAll = process.env.REQUIRE_SERVICES === '1';
+/** `1`: a service that is missing, or a test that was skipped, counts as a failure; `all`: the bucket too. */
+const { REQUIRE_SERVICES: required } = process.env;
+const mustHaveAll = required === '1' || required === 'all';
+const mustHaveBucket = required === 'all';
+/** What the suites of a missing bucket are called. */
+const WITHOUT_BUCKET = '(skipped: TEST_S3_URL is not set)';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const args = process.argv.slice(2);
@@ -25,10 +29,11 @@ try {
 }
 
 /** Runs every test, then those of the whole service once more on the real database and queue. */
-async function runAll({ postgres, rabbitmq }: FoundServices): Promise<number> {
+async function runAll({ postgres, rabbitmq, bucket }: FoundServices): Promise<number> {
   const env = { ...process.env };
   setOrClear(env, 'TEST_POSTGRES_URL', postgres.url);
   setOrClear(env, 'TEST_RABBITMQ_URL', rabbitmq.url);
+  setOrClear(env, 'TEST_S3_URL', bucket.url);
   const runs = [await runTests(args, env)];
   const files = args.filter((arg) => arg.startsWith('test/'));
   const again = files.length === 0 ? ON_EVERY_WIRING : files.filter(isOnEveryWiring);
@@ -39,7 +44,7 @@ async function runAll({ postgres, rabbitmq }: FoundServices): Promise<number> {
     const options = args.filter((arg) => !files.includes(arg));
     runs.push(await runTests([...again, ...options], onServices));
   }
-  return report(runs, { PostgreSQL: postgres, RabbitMQ: rabbitmq });
+  return report(runs, { PostgreSQL: postgres, RabbitMQ: rabbitmq, Bucket: bucket });
 }
 
 function isOnEveryWiring(file: string): boolean {
@@ -110,9 +115,12 @@ function report(runs: readonly Run[], found: Readonly<Record<string, FoundServic
   console.log();
   for (const [name, service] of Object.entries(found)) console.log(`${name}: ${describeService(service)}`);
   for (const [title, count] of countByTitle(skipped)) console.log(`skipped: ${title} (${count})`);
+  const { Bucket: _, ...needed } = found;
   const isIncomplete =
-    skipped.length > 0 || Object.values(found).some(({ missing }) => missing !== undefined);
-  if (mustHaveAll && isIncomplete) console.log('REQUIRE_SERVICES=1: a missing service or skipped test fails');
+    skipped.some((title) => mustHaveBucket || !title.endsWith(WITHOUT_BUCKET)) ||
+    Object.values(mustHaveBucket ? found : needed).some(({ missing }) => missing !== undefined);
+  if (mustHaveAll && isIncomplete)
+    console.log(`REQUIRE_SERVICES=${required}: a missing service or skipped test fails`);
   console.log(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${skipped.length} skipped`);
   const exitCode = Math.max(...runs.map((run) => run.exitCode));
   return exitCode === 0 && mustHaveAll && isIncomplete ? 1 : exitCode;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
+import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 
@@ -30,7 +31,8 @@ export type QueueConfig =
 /** Where the files of reports are. */
 export type ReportsConfig =
   | { readonly kind: 'memory' }
-  | { readonly kind: 'directory'; readonly directory: string };
+  | { readonly kind: 'directory'; readonly directory: string }
+  | ({ readonly kind: 'bucket' } & BucketConfig);
 
 /** Addresses that webhooks may reach beside the public ones, and the ports. */
 export interface EgressConfig {
@@ -136,6 +138,12 @@ const provider = z
   .enum(['', 'simulator'], 'must be simulator (a staging system, nothing is sent) or empty (no such channel)')
   .transform((kind): ProviderConfig['kind'] | null => (kind === '' ? null : kind));
 
+const oneWord = z.string().regex(/^\S*$/, 'must not contain blanks');
+
+/** The name of a bucket, and a prefix of what S3 takes in a key without encoding. */
+const BUCKET_URL =
+  /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>[\w-][\w.-]*(?:\/[\w-][\w.-]*)*))?\/?$/;
+
 /** Every name, its default and its rule, in one place; docs/configuration.md is checked against it. */
 const ENTRIES = {
   PORT: {
@@ -217,6 +225,39 @@ const ENTRIES = {
       'directory of the report files, shared by all processes of an installation; when empty, `reports` beside the SQLite file, or in `./data`',
     schema: z.string(),
   },
+  REPORTS_BUCKET_URL: {
+    fallback: '',
+    description:
+      '`s3://bucket` or `s3://bucket/prefix`: an S3-compatible bucket of the report files, in place of a directory',
+    schema: z
+      .string()
+      .refine((text) => text === '' || BUCKET_URL.test(text), 'must be s3://bucket or s3://bucket/prefix'),
+  },
+  S3_ENDPOINT: {
+    fallback: '',
+    description:
+      'where the bucket is, such as `https://s3.example.com`; when empty, Amazon S3 in `S3_REGION`',
+    schema: z
+      .string()
+      .refine(
+        (text) => text === '' || isOrigin(text),
+        'must be an http or https URL without a path, such as https://s3.example.com',
+      )
+      .transform((text) => text.replace(/\/$/, '')),
+  },
+  S3_REGION: {
+    fallback: 'us-east-1',
+    description: 'region of the bucket; many servers other than Amazon S3 take any',
+    schema: z.string().regex(/^[A-Za-z0-9-]{1,60}$/, 'must be a region, such as eu-central-1'),
+  },
+  S3_PATH_STYLE: {
+    fallback: '',
+    description:
+      '`on`: the bucket is in the path of a request; `off`: in the host name; when empty, `on` with `S3_ENDPOINT` and `off` without',
+    schema: z.enum(['', 'on', 'off'], 'must be on, off or empty'),
+  },
+  S3_ACCESS_KEY_ID: { fallback: '', description: 'access key of the bucket', schema: oneWord },
+  S3_SECRET_ACCESS_KEY: { fallback: '', description: 'secret of the access key', schema: oneWord },
   PUBLIC_URL: {
     fallback: '',
     description:
@@ -248,6 +289,10 @@ function isPublicUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && search === '' && hash === '' && username === '';
 }
 
+function isOrigin(text: string): boolean {
+  return isPublicUrl(text) && new URL(text).pathname === '/' && new URL(text).password === '';
+}
+
 type Name = keyof typeof ENTRIES;
 type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']> };
 
@@ -255,7 +300,12 @@ type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']
 const WORKER_PORT = '0';
 
 /** Secrets may also come from a file named by the same name with `_FILE`. */
-const FROM_FILE: ReadonlySet<string> = new Set(['DATABASE_URL', 'QUEUE_URL', 'SECRET_KEY']);
+const FROM_FILE: ReadonlySet<string> = new Set([
+  'DATABASE_URL',
+  'QUEUE_URL',
+  'SECRET_KEY',
+  'S3_SECRET_ACCESS_KEY',
+]);
 
 /** Every name with its default and description, in the order of the table in docs/configuration.md. */
 export function configEntries(): readonly ConfigEntry[] {
@@ -289,7 +339,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const config = assemble(parsed as Parsed);
-  const contradicting = contradictions(config);
+  const contradicting = [...contradictions(config), ...bucketContradictions(parsed as Parsed)];
   if (contradicting.length > 0) throw new ConfigError(contradicting);
   return Object.freeze(config);
 }
@@ -342,8 +392,23 @@ function assemble(parsed: Parsed): Config {
   };
 }
 
-/** Reports lie beside the database; those of one in memory end with it. */
-function reportsOf({ REPORTS_DIR: directory, DATABASE_URL: url }: Parsed): ReportsConfig {
+/** Reports lie in the bucket or beside the database; those of one in memory end with it. */
+function reportsOf(parsed: Parsed): ReportsConfig {
+  const { REPORTS_DIR: directory, DATABASE_URL: url } = parsed;
+  const { bucket, prefix = '' } = BUCKET_URL.exec(parsed.REPORTS_BUCKET_URL)?.groups ?? {};
+  if (bucket !== undefined) {
+    const { S3_ENDPOINT: endpoint, S3_REGION: region, S3_PATH_STYLE: style } = parsed;
+    return {
+      kind: 'bucket',
+      bucket,
+      prefix,
+      endpoint: endpoint === '' ? `https://s3.${region}.amazonaws.com` : endpoint,
+      region,
+      pathStyle: style === '' ? endpoint !== '' : style === 'on',
+      accessKeyId: parsed.S3_ACCESS_KEY_ID,
+      secretAccessKey: parsed.S3_SECRET_ACCESS_KEY,
+    };
+  }
   if (directory !== '') return { kind: 'directory', directory };
   const filename = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
   if (filename === IN_MEMORY_SQLITE) return { kind: 'memory' };
@@ -367,4 +432,24 @@ function contradictions({ role, database }: Config): readonly ConfigMistake[] {
     });
   }
   return mistakes;
+}
+
+/** Settings of a bucket without a bucket would leave the reports in a directory, and say so to nobody. */
+function bucketContradictions(parsed: Parsed): readonly ConfigMistake[] {
+  const keys = ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
+  if (parsed.REPORTS_BUCKET_URL === '') {
+    return (['S3_ENDPOINT', 'S3_PATH_STYLE', ...keys] as const)
+      .filter((name) => parsed[name] !== '')
+      .map((name) => ({
+        name,
+        problem: 'needs a bucket; set REPORTS_BUCKET_URL=s3://… or leave it empty',
+      }));
+  }
+  const missing = keys.filter((name) => parsed[name] === '');
+  return [
+    ...(parsed.REPORTS_DIR === ''
+      ? []
+      : [{ name: 'REPORTS_BUCKET_URL', problem: 'excludes REPORTS_DIR; leave one of the two empty' }]),
+    ...missing.map((name) => ({ name, problem: 'must be set for REPORTS_BUCKET_URL' })),
+  ];
 }

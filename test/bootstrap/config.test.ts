@@ -36,6 +36,8 @@ const WHOLE_PORT = 'must be a whole number from 0 to 65535';
 const DATABASE = 'must be sqlite:PATH, sqlite::memory: or postgres://user:password@host/database';
 
 const QUEUE = 'must be empty or amqp://user:password@host';
+const BUCKET = 'must be s3://bucket or s3://bucket/prefix';
+const ENDPOINT = 'must be an http or https URL without a path, such as https://s3.example.com';
 const PROXIES = 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24';
 const NO_SUCH_PROVIDER = 'must be simulator (a staging system, nothing is sent) or empty (no such channel)';
 
@@ -73,12 +75,25 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['TRUSTED_PROXIES', '::/0', 'must not be a range of all addresses'],
   ['EGRESS_PORTS', '443,0', 'must be a whole number from 1 to 65535'],
   ['EGRESS_PORTS', '443;8443', 'must be a whole number from 1 to 65535'],
+  ['REPORTS_BUCKET_URL', 'https://s3.example.com/reports', BUCKET],
+  ['REPORTS_BUCKET_URL', 's3://', BUCKET],
+  ['REPORTS_BUCKET_URL', 's3://Reports', BUCKET],
+  ['REPORTS_BUCKET_URL', 's3://reports/../a', BUCKET],
+  ['REPORTS_BUCKET_URL', 's3://reports/a//b', BUCKET],
+  ['S3_ENDPOINT', 's3.example.com', ENDPOINT],
+  ['S3_ENDPOINT', 'https://s3.example.com/reports', ENDPOINT],
+  ['S3_ENDPOINT', 'https://:hunter2@s3.example.com', ENDPOINT],
+  ['S3_REGION', 'eu central', 'must be a region, such as eu-central-1'],
+  ['S3_PATH_STYLE', 'true', 'must be on, off or empty'],
+  ['S3_ACCESS_KEY_ID', 'a b', 'must not contain blanks'],
+  ['S3_SECRET_ACCESS_KEY', 'hunter2 ', 'must not contain blanks'],
+  ['PUBLIC_URL', 'sms.example.com', 'must be an http or https URL without a query'],
   ['CAMPAIGN_LIMITS', 'maybe', 'must be on or off'],
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
 ];
 
 /** Any text is an address or a path; an error shows when it is used. */
-const ANY_TEXT = ['HOST', 'SEED_FILE'];
+const ANY_TEXT = ['HOST', 'SEED_FILE', 'REPORTS_DIR'];
 
 describe('a bad value', () => {
   it('has a case for every name that has a rule', () => {
@@ -229,6 +244,87 @@ describe('an impossible mix', () => {
     ]);
     expect(mistakesOf({ ROLE: role, DATABASE_URL: 'sqlite::memory:' })).toHaveLength(1);
     expect(mistakesOf({ ROLE: role, DATABASE_URL: 'postgres://u@h/d' })).toEqual([]);
+  });
+});
+
+describe('reports in a bucket', () => {
+  const KEYS = { S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret' };
+  const NEEDED = { problem: 'must be set for REPORTS_BUCKET_URL' };
+  const UNUSED = { problem: 'needs a bucket; set REPORTS_BUCKET_URL=s3://… or leave it empty' };
+
+  it('reads a bucket of Amazon S3 with its region in the host name', () => {
+    expect(
+      readConfig({ REPORTS_BUCKET_URL: 's3://barid', S3_REGION: 'eu-central-1', ...KEYS }).reports,
+    ).toEqual({
+      kind: 'bucket',
+      bucket: 'barid',
+      prefix: '',
+      endpoint: 'https://s3.eu-central-1.amazonaws.com',
+      region: 'eu-central-1',
+      pathStyle: false,
+      accessKeyId: 'key',
+      secretAccessKey: 'secret',
+    });
+  });
+
+  it('reads a bucket of another server with its prefix, and the secret from a file', () => {
+    expect(
+      readConfig({
+        REPORTS_BUCKET_URL: 's3://barid/reports/a.b/',
+        S3_ENDPOINT: 'http://127.0.0.1:9000/',
+        S3_ACCESS_KEY_ID: 'key',
+        S3_SECRET_ACCESS_KEY_FILE: fileWith('the secret of a file'.replaceAll(' ', '-')),
+      }).reports,
+    ).toEqual({
+      kind: 'bucket',
+      bucket: 'barid',
+      prefix: 'reports/a.b',
+      endpoint: 'http://127.0.0.1:9000',
+      region: 'us-east-1',
+      pathStyle: true,
+      accessKeyId: 'key',
+      secretAccessKey: 'the-secret-of-a-file',
+    });
+  });
+
+  test.each([
+    ['on', '', true],
+    ['off', 'https://s3.example.com', false],
+  ])('takes S3_PATH_STYLE=%s with S3_ENDPOINT=%j', (S3_PATH_STYLE, S3_ENDPOINT, pathStyle) => {
+    const given = { REPORTS_BUCKET_URL: 's3://barid', ...KEYS, S3_PATH_STYLE, S3_ENDPOINT };
+    expect(readConfig(given).reports).toMatchObject({ pathStyle });
+  });
+
+  it('rejects a bucket beside a directory', () => {
+    expect(mistakesOf({ REPORTS_BUCKET_URL: 's3://barid', REPORTS_DIR: './reports', ...KEYS })).toEqual([
+      { name: 'REPORTS_BUCKET_URL', problem: 'excludes REPORTS_DIR; leave one of the two empty' },
+    ]);
+  });
+
+  it('rejects a bucket without its keys, one line for each', () => {
+    expect(mistakesOf({ REPORTS_BUCKET_URL: 's3://barid' })).toEqual([
+      { name: 'S3_ACCESS_KEY_ID', ...NEEDED },
+      { name: 'S3_SECRET_ACCESS_KEY', ...NEEDED },
+    ]);
+  });
+
+  it('rejects settings of a bucket when there is none', () => {
+    const given = { ...KEYS, S3_ENDPOINT: 'https://s3.example.com', S3_PATH_STYLE: 'on' };
+    expect(mistakesOf(given)).toEqual(
+      ['S3_ENDPOINT', 'S3_PATH_STYLE', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'].map((name) => ({
+        name,
+        ...UNUSED,
+      })),
+    );
+  });
+
+  it('never repeats the secret of a bucket in the report', () => {
+    const told = JSON.stringify([
+      mistakesOf({ S3_SECRET_ACCESS_KEY: 'hunter2' }),
+      mistakesOf({ S3_SECRET_ACCESS_KEY: 'hunter2 hunter2', S3_ENDPOINT: 'https://a:hunter2@x' }),
+    ]);
+    expect(told).toContain('S3_SECRET_ACCESS_KEY');
+    expect(told).not.toContain('hunter2');
   });
 });
 

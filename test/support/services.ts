@@ -3,7 +3,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import amqplib from 'amqplib';
 import pg from 'pg';
+import { probeBucket } from './bucket.ts';
 import { freePort, ordinaryUser, PrivateServer, temporaryFolder } from './private-server.ts';
+import { startPrivateSwift } from './private-swift.ts';
 
 /** Time for a service to complete a handshake. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -25,17 +27,19 @@ export type FoundService =
 export interface FoundServices {
   readonly postgres: FoundService;
   readonly rabbitmq: FoundService;
+  /** An S3-compatible bucket. */
+  readonly bucket: FoundService;
   /** Ends the servers that were started for this run. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Finds the services that the tests of the real adapters need: at TEST_POSTGRES_URL and TEST_RABBITMQ_URL, else at
- * their usual local addresses, else started privately from installed binaries, else missing with the reason.
+ * Finds the services that the tests of the real adapters need: at TEST_POSTGRES_URL, TEST_RABBITMQ_URL and TEST_S3_URL, else
+ * at their usual local addresses, else started privately from installed binaries, else missing with the reason.
  */
 export async function findServices(env: NodeJS.ProcessEnv = process.env): Promise<FoundServices> {
   const started: PrivateServer[] = [];
-  const [postgres, rabbitmq] = await Promise.all([
+  const [postgres, rabbitmq, bucket] = await Promise.all([
     find({
       given: env.TEST_POSTGRES_URL,
       name: 'TEST_POSTGRES_URL',
@@ -52,11 +56,19 @@ export async function findServices(env: NodeJS.ProcessEnv = process.env): Promis
       start: startPrivateRabbit,
       started,
     }),
+    find({
+      given: env.TEST_S3_URL,
+      name: 'TEST_S3_URL',
+      usual: [],
+      probe: probeBucket,
+      start: startPrivateSwift,
+      started,
+    }),
   ]);
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((server) => server.stop()));
   };
-  return { postgres, rabbitmq, stop };
+  return { postgres, rabbitmq, bucket, stop };
 }
 
 /** Starts a PostgreSQL of its own with an empty database `test`. `settings` are server settings by name. */

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
 import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
+import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 import type { ReportsConfig } from '../config.ts';
@@ -24,6 +25,8 @@ function reportFilesOf(config: ReportsConfig): ReportFiles {
       return new MemoryReportFiles();
     case 'directory':
       return new DirectoryReportFiles(config);
+    case 'bucket':
+      return new BucketReportFiles(config);
     default:
       return config satisfies never;
   }

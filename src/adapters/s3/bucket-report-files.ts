@@ -1,0 +1,182 @@
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { ReportFiles } from '../../application/ports/report-files.ts';
+
+/** Where a bucket is, and who may use it. */
+export interface BucketConfig {
+  readonly bucket: string;
+  /** What the keys of the files begin with; empty, or without a slash at either end. */
+  readonly prefix: string;
+  readonly endpoint: string;
+  readonly region: string;
+  /** `endpoint/bucket/key` instead of `bucket.endpoint/key`. */
+  readonly pathStyle: boolean;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface BucketTimeouts {
+  readonly connectMs: number;
+  /** From the begin of a request to the head of its response. */
+  readonly responseMs: number;
+  /** Without a byte in either direction: also how long the reader of a file may halt. */
+  readonly idleMs: number;
+}
+
+const TIMEOUTS: BucketTimeouts = { connectMs: 5_000, responseMs: 60_000, idleMs: 60_000 };
+/** A request that fails by the network, by load or by a fault of the bucket is sent this often in all. */
+const ATTEMPTS_MAX = 3;
+/** What a file is uploaded in, and about what one write holds in memory: the least that S3 allows. */
+const PART_BYTES = 5 * 1024 * 1024;
+/** Requests and downloads at a time. */
+const CONNECTIONS_MAX = 500;
+const CONTENT_TYPE = 'text/csv; charset=utf-8';
+/** Of a bucket, or a key, that may not list unfinished uploads: a lifecycle rule of the bucket removes them. */
+const NOT_LISTED: ReadonlySet<string> = new Set(['AccessDenied', 'MethodNotAllowed', 'NotImplemented']);
+
+/**
+ * A request to the bucket failed. It has the code and the text of the bucket, and nothing else: the errors of the client
+ * repeat the access key and the signed request.
+ */
+export class BucketError extends Error {
+  /** The error code of S3, such as `NoSuchBucket`, or the name of the client's error. */
+  readonly code: string;
+
+  constructor(bucket: string, { name, message }: Error) {
+    super(`The bucket ${bucket} cannot be used: ${name}: ${message}`);
+    this.name = 'BucketError';
+    this.code = name;
+  }
+}
+
+/**
+ * Reports as objects of an S3-compatible bucket. An upload that a dead process left is invisible, and aborted by the next write
+ * or remove of its file. Throws `BucketError`. One gap: a write that loses only the last response rejects, and the file is there.
+ */
+export class BucketReportFiles implements ReportFiles {
+  readonly #config: BucketConfig;
+  readonly #timeouts: BucketTimeouts;
+  #opened: Promise<{ sdk: typeof import('@aws-sdk/client-s3'); client: S3Client }> | null = null;
+
+  constructor(config: BucketConfig, timeouts: BucketTimeouts = TIMEOUTS) {
+    this.#config = config;
+    this.#timeouts = timeouts;
+  }
+
+  async write(fileId: string, content: AsyncIterable<string>): Promise<void> {
+    let rejection: { readonly reason: unknown } | null = null;
+    const watched = async function* (): AsyncGenerator<Buffer> {
+      try {
+        for await (const text of content) yield Buffer.from(text);
+      } catch (reason) {
+        rejection = { reason };
+        throw reason;
+      }
+    };
+    try {
+      await this.#abortUploads(fileId);
+      const { client } = await this.#open();
+      const { Upload } = await import('@aws-sdk/lib-storage');
+      await new Upload({
+        client,
+        partSize: PART_BYTES,
+        queueSize: 1,
+        params: { ...this.#objectOf(fileId), Body: Readable.from(watched()), ContentType: CONTENT_TYPE },
+      }).done();
+    } catch (error) {
+      // The abort of the upload may have failed as well: the content's own error says why the write ended.
+      const { reason } = (rejection as { readonly reason: unknown } | null) ?? { reason: this.#plain(error) };
+      throw reason;
+    }
+  }
+
+  async read(fileId: string): Promise<Readable | null> {
+    const { sdk, client } = await this.#open();
+    try {
+      const { Body } = await client.send(new sdk.GetObjectCommand(this.#objectOf(fileId)));
+      return Body as Readable;
+    } catch (error) {
+      if (nameOf(error) === 'NoSuchKey') return null;
+      throw this.#plain(error);
+    }
+  }
+
+  async remove(fileId: string): Promise<void> {
+    const { sdk, client } = await this.#open();
+    try {
+      await client.send(new sdk.DeleteObjectCommand(this.#objectOf(fileId)));
+      await this.#abortUploads(fileId);
+    } catch (error) {
+      if (nameOf(error) !== 'NoSuchKey') throw this.#plain(error);
+    }
+  }
+
+  /** What processes that died have left of a file. One that still writes cannot finish then, which it no longer has to. */
+  async #abortUploads(fileId: string): Promise<void> {
+    const { sdk, client } = await this.#open();
+    const { Bucket, Key } = this.#objectOf(fileId);
+    const listed = await client
+      .send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key }))
+      .catch((error: unknown) => {
+        if (NOT_LISTED.has(nameOf(error))) return { Uploads: [] };
+        throw error;
+      });
+    const uploads = (listed.Uploads ?? []).filter((upload) => upload.Key === Key);
+    await Promise.all(
+      uploads.map(({ UploadId }) =>
+        client
+          .send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
+          .catch((error: unknown) => {
+            if (nameOf(error) !== 'NoSuchUpload') throw error;
+          }),
+      ),
+    );
+  }
+
+  #objectOf(fileId: string): { readonly Bucket: string; readonly Key: string } {
+    const { bucket, prefix } = this.#config;
+    return { Bucket: bucket, Key: `${prefix === '' ? '' : `${prefix}/`}${fileId}.csv` };
+  }
+
+  /** The client is big: it is loaded with the first report, not at the start of the process. */
+  #open() {
+    this.#opened ??= import('@aws-sdk/client-s3').then((sdk) => ({ sdk, client: this.#clientFrom(sdk) }));
+    return this.#opened;
+  }
+
+  /** Every setting is given: the client would read the others from variables and files of its own. */
+  #clientFrom(sdk: typeof import('@aws-sdk/client-s3')): S3Client {
+    const { endpoint, region, pathStyle, accessKeyId, secretAccessKey } = this.#config;
+    const { connectMs, responseMs, idleMs } = this.#timeouts;
+    const agent = { maxSockets: CONNECTIONS_MAX };
+    return new sdk.S3Client({
+      endpoint,
+      region,
+      forcePathStyle: pathStyle,
+      credentials: { accessKeyId, secretAccessKey },
+      useFipsEndpoint: false,
+      useDualstackEndpoint: false,
+      // Servers other than Amazon's do not know the newer checksums.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      retryMode: 'standard',
+      maxAttempts: ATTEMPTS_MAX,
+      requestHandler: {
+        connectionTimeout: connectMs,
+        requestTimeout: responseMs,
+        throwOnRequestTimeout: true,
+        socketTimeout: idleMs,
+        httpAgent: agent,
+        httpsAgent: agent,
+      },
+    });
+  }
+
+  #plain(error: unknown): BucketError {
+    return new BucketError(this.#config.bucket, error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type BucketConfig, BucketReportFiles } from '../../../src/adapters/s3/bucket-report-files.ts';
+import { bucketAt } from '../../support/bucket.ts';
+
+const ID = 'a1'.repeat(20);
+const TIMEOUTS = { connectMs: 200, responseMs: 200, idleMs: 200 };
+const ATTEMPTS = 3;
+const PART_BYTES = 5 * 2 ** 20;
+const bucketUrl = process.env.TEST_S3_URL ?? '';
+
+type Reply = (request: IncomingMessage, response: ServerResponse) => void;
+
+const opened: { close: () => void }[] = [];
+afterEach(() => {
+  for (const server of opened.splice(0)) server.close();
+});
+
+/** A bucket whose replies are made by the test; it notes the requests. */
+async function bucketThat(reply: Reply) {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url?.replace(/&?x-id=\w+/, '')}`);
+    request.resume().on('end', () => reply(request, response));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  const { port } = server.address() as AddressInfo;
+  const config: BucketConfig = {
+    bucket: 'reports',
+    prefix: 'a/b',
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    pathStyle: true,
+    accessKeyId: 'the-access-key',
+    secretAccessKey: 'the-secret',
+  };
+  return { files: new BucketReportFiles(config, TIMEOUTS), requests };
+}
+
+const isListing = ({ method, url = '' }: IncomingMessage): boolean =>
+  method === 'GET' && url.includes('uploads');
+const xml = (response: ServerResponse, status: number, body: string): void => {
+  response.writeHead(status, { 'Content-Type': 'application/xml', ETag: '"e"' }).end(body);
+};
+const rejectWith = (response: ServerResponse, status: number, code: string): void =>
+  xml(response, status, `<Error><Code>${code}</Code><Message>No.</Message></Error>`);
+
+async function* contentOf(...parts: readonly string[]): AsyncGenerator<string> {
+  yield* parts;
+}
+
+describe('BucketReportFiles', () => {
+  it('BucketReportFiles gives a bucket that never replies up after three attempts', async () => {
+    const { files, requests } = await bucketThat(() => undefined);
+    await expect(files.read(ID)).rejects.toMatchObject({ name: 'BucketError', code: 'TimeoutError' });
+    expect(requests).toEqual(Array.from({ length: ATTEMPTS }, () => `GET /reports/a/b/${ID}.csv?`));
+  });
+
+  it('BucketReportFiles gives a download up whose bytes cease', async () => {
+    const { files } = await bucketThat((_, response) => {
+      response.writeHead(200, { 'Content-Length': 100 }).write('half');
+    });
+    const content = await files.read(ID);
+    await expect(content?.toArray()).rejects.toThrow(/timed out/);
+  });
+
+  it('BucketReportFiles writes to a bucket that does not let it list unfinished uploads', async () => {
+    const { files, requests } = await bucketThat((request, response) => {
+      if (isListing(request)) rejectWith(response, 403, 'AccessDenied');
+      else xml(response, 200, '');
+    });
+    await files.write(ID, contentOf('text'));
+    expect(requests.map((request) => request.split('?')[0])).toEqual([
+      'GET /reports/',
+      `PUT /reports/a/b/${ID}.csv`,
+    ]);
+  });
+
+  it('BucketReportFiles aborts no upload of another file whose id begins alike', async () => {
+    const { files, requests } = await bucketThat((request, response) => {
+      if (!isListing(request)) return xml(response, 204, '');
+      const upload = (key: string) => `<Upload><Key>${key}</Key><UploadId>${key.length}</UploadId></Upload>`;
+      const uploads = [`a/b/${ID}.csv`, `a/b/${ID}.csv.other`].map(upload).join('');
+      xml(response, 200, `<ListMultipartUploadsResult>${uploads}</ListMultipartUploadsResult>`);
+    });
+    await files.remove(ID);
+    const aborted = requests.filter((request) => request.includes('uploadId='));
+    expect(aborted).toEqual([expect.stringContaining(`uploadId=${`a/b/${ID}.csv`.length}`)]);
+  });
+
+  it('BucketReportFiles throws the error of the content also when the bucket does not abort the upload', async () => {
+    const { files, requests } = await bucketThat((request, response) => {
+      if (request.method === 'DELETE') return rejectWith(response, 500, 'InternalError');
+      if (request.method !== 'POST') return xml(response, 200, '');
+      const result = '<UploadId>1</UploadId>';
+      xml(response, 200, `<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`);
+    });
+    const reason = new Error('The lease is lost');
+    const content = (async function* () {
+      yield 'x'.repeat(2 * PART_BYTES);
+      throw reason;
+    })();
+    await expect(files.write(ID, content)).rejects.toBe(reason);
+    expect(requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(ATTEMPTS);
+  });
+
+  it('BucketReportFiles names the error of the bucket, and neither key nor signature', async () => {
+    const { files } = await bucketThat((_, response) => {
+      const repeated =
+        '<AWSAccessKeyId>the-access-key</AWSAccessKeyId><StringToSign>AWS4-HMAC</StringToSign>';
+      xml(
+        response,
+        403,
+        `<Error><Code>SignatureDoesNotMatch</Code><Message>No.</Message>${repeated}</Error>`,
+      );
+    });
+    const error: unknown = await files.write(ID, contentOf('text')).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      message: 'The bucket reports cannot be used: SignatureDoesNotMatch: No.',
+      code: 'SignatureDoesNotMatch',
+    });
+    expect(`${inspect(error, { depth: 9, showHidden: true })}${(error as Error).stack}`).not.toMatch(
+      /the-access-key|the-secret|AWS4/,
+    );
+  });
+});
+
+describe.skipIf(bucketUrl === '')(
+  bucketUrl === '' ? 'a real bucket (skipped: TEST_S3_URL is not set)' : 'a real bucket',
+  () => {
+    const config = bucketAt(bucketUrl || 'http://a:b@127.0.0.1/reports');
+    const ask = (changed: Partial<BucketConfig>) => new BucketReportFiles({ ...config, ...changed });
+
+    it('a real bucket rejects a wrong secret, and the error does not repeat it', async () => {
+      const secretAccessKey = 'hunter2hunter2';
+      const error: unknown = await ask({ secretAccessKey })
+        .read(ID)
+        .catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ name: 'BucketError', code: 'SignatureDoesNotMatch' });
+      const told = inspect(error, { depth: 9, showHidden: true });
+      for (const secret of [secretAccessKey, config.accessKeyId, 'AWS4']) expect(told).not.toContain(secret);
+    });
+
+    it('a real bucket that does not exist is named by the error of a write, a read and a removal', async () => {
+      const files = ask({ bucket: 'no-such-bucket' });
+      const missing = { name: 'BucketError', code: 'NoSuchBucket' };
+      await expect(files.write(ID, contentOf('text'))).rejects.toMatchObject(missing);
+      await expect(files.read(ID)).rejects.toMatchObject(missing);
+      await expect(files.remove(ID)).rejects.toMatchObject(missing);
+    });
+  },
+);
