@@ -3,12 +3,14 @@ import {
   ask,
   BODY,
   CODE_TEMPLATE_ID,
+  created,
   DRAFT,
   errorOf,
   FOREIGN_NUMBER_ID,
   IN_AN_HOUR,
   NUMBER_ID,
   PENDING_TEMPLATE_ID,
+  patch,
   post,
   rejection,
   SALE_TEMPLATE_ID,
@@ -68,6 +70,18 @@ test.each([
   });
   expect((await ask(service, '')).body).toMatchObject({ data: [], pagination: { total: 0 } });
 });
+
+test.each([[null], [[]], ['text'], [7]])(
+  '4.10 and 4.11 the body %j is no object, which the error says',
+  async (body) => {
+    const service = await startWithCampaigns();
+    const id = await created(service);
+    for (const reply of [await post(service, '', body), await patch(service, id, body)])
+      expect(errorOf(reply)).toEqual(
+        rejection(400, 'validation-failed', 'The request body must be a JSON object'),
+      );
+  },
+);
 
 it('4.10 a campaign of an unknown template or number is a 404', async () => {
   const service = await startWithCampaigns();

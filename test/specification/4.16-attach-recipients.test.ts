@@ -102,6 +102,19 @@ test.each([
   }
 });
 
+test.each([[null], [[]], ['text'], [7]])(
+  '4.16 the body %j is no object, which the error says',
+  async (body) => {
+    const service = await startWithCampaigns();
+    const id = await created(service);
+    for (const path of ['recipients', 'sample']) {
+      expect(errorOf(await post(service, `/${id}/${path}`, body))).toEqual(
+        rejection(400, 'validation-failed', 'The request body must be a JSON object'),
+      );
+    }
+  },
+);
+
 it('4.16 a live project has no test numbers among its recipients', async () => {
   const service = await startWithCampaigns(CREDIT, { environment: 'live', apiKeys: [LIVE_KEY] });
   const id = await created(service);

@@ -27,7 +27,7 @@ import { RECIPIENTS_PER_REQUEST_MAX } from '../limits.ts';
 import { ERROR_CODES } from '../routing/error-codes.ts';
 import { rejectionError } from '../routing/known-errors.ts';
 import { nameField } from '../routing/text-fields.ts';
-import { phoneNumberField, templateParametersField } from './send-body.ts';
+import { BODY_ERROR, phoneNumberField, templateParametersField } from './send-body.ts';
 
 const ID_PATTERN = /^[a-fA-F0-9]{24}$/;
 const SCHEDULED_FOR_ERROR = 'scheduledFor must be an ISO 8601 date and time with its offset';
@@ -54,16 +54,19 @@ const schedule = {
 };
 
 /** Specification 4.10. */
-export const createBody = z.object({ name, templateId, phoneNumberId, ...schedule });
+export const createBody = z.object({ name, templateId, phoneNumberId, ...schedule }, { error: BODY_ERROR });
 
 /** Specification 4.11. The category is checked and then the template's. */
-export const updateBody = z.object({
-  name: name.optional(),
-  templateId: templateId.optional(),
-  phoneNumberId: phoneNumberId.optional(),
-  category: z.enum(CAMPAIGN_CATEGORIES, { error: 'category must be MARKETING or UTILITY' }).optional(),
-  ...schedule,
-});
+export const updateBody = z.object(
+  {
+    name: name.optional(),
+    templateId: templateId.optional(),
+    phoneNumberId: phoneNumberId.optional(),
+    category: z.enum(CAMPAIGN_CATEGORIES, { error: 'category must be MARKETING or UTILITY' }).optional(),
+    ...schedule,
+  },
+  { error: BODY_ERROR },
+);
 
 const newRecipient = z.object(
   { phoneNumber: phoneNumberField, templateParameters: templateParametersField.optional() },
@@ -71,12 +74,15 @@ const newRecipient = z.object(
 );
 
 /** Specification 4.15 and 4.16. */
-export const recipientsBody = z.object({
-  recipients: z
-    .array(newRecipient, { error: RECIPIENTS_ERROR })
-    .min(1, { error: RECIPIENTS_ERROR })
-    .max(RECIPIENTS_PER_REQUEST_MAX, { error: TOO_MANY_ERROR }),
-});
+export const recipientsBody = z.object(
+  {
+    recipients: z
+      .array(newRecipient, { error: RECIPIENTS_ERROR })
+      .min(1, { error: RECIPIENTS_ERROR })
+      .max(RECIPIENTS_PER_REQUEST_MAX, { error: TOO_MANY_ERROR }),
+  },
+  { error: BODY_ERROR },
+);
 
 const text = z.string();
 const count = z.int().min(0);

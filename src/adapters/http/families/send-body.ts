@@ -22,6 +22,7 @@ import {
 import { nameField, textField } from '../routing/text-fields.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
+export const BODY_ERROR = 'The request body must be a JSON object';
 const PHONE_ERROR =
   'Invalid phone number format: use the international format in digits only, for example 9647701234567';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';
@@ -146,7 +147,7 @@ function deliveryReportOf(given: NonNullable<SendBody['deliveryReport']>): Deliv
 /** Without a valid `smsType` no shape is known; the phone number is still checked first, as in every shape. */
 function shapeError(input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return 'The request body must be a JSON object';
+    return BODY_ERROR;
   }
   const given: { phoneNumber?: unknown } = input;
   if (!phoneNumberField.safeParse(given.phoneNumber).success) return PHONE_ERROR;
