@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import { printTable } from '../support/table.ts';
+import { type Action, actionsOf } from './actions.ts';
+import { DocumentChecks, GeneratedRun, type StatusTable } from './generated-run.ts';
+import { GeneratedService } from './generated-service.ts';
+
+/** `npm run test:generated` sends 100,000. */
+const REQUESTS = Number(process.env.GENERATED_REQUESTS ?? 3_000);
+/** Each sequence has the next one: a failure names its own, and GENERATED_SEED begins with it. */
+const FIRST_SEED = Number(process.env.GENERATED_SEED ?? 20_300_101);
+const ACTIONS_PER_SEQUENCE_MAX = 400;
+/** So many requests are sure to have every documented status that a request can cause. */
+const REQUESTS_TO_SEE_EVERYTHING = 20_000;
+/** The table so far is printed after so many, and at the end. */
+const REQUESTS_PER_REPORT = 10_000;
+/** After so long everything passes, so that a failure ends with the shortest sequence that was found. */
+const SHRINKING_MS_MAX = 60_000;
+const TIME_LIMIT_MS = 60_000 + SHRINKING_MS_MAX + 30 * REQUESTS;
+/** An address that is not allowed, a fault, and a service that is full: no request causes them. */
+const UNPROVOKED: ReadonlySet<number> = new Set([403, 500, 503]);
+
+it(
+  'every generated request gets a documented reply, and does what it may do and nothing else',
+  async () => {
+    const startedAt = performance.now();
+    const table: StatusTable = new Map();
+    const document = await servedDocument();
+    const checks = new DocumentChecks(document);
+    const actions = fc.noBias(
+      fc.array(actionsOf(document), { maxLength: ACTIONS_PER_SEQUENCE_MAX, size: 'max' }),
+    );
+    let failedAt = Number.POSITIVE_INFINITY;
+    const property = fc.asyncProperty(actions, async (sequence) => {
+      if (performance.now() > failedAt + SHRINKING_MS_MAX) return;
+      try {
+        await runSequence(sequence, checks, table);
+      } catch (error) {
+        failedAt = Math.min(failedAt, performance.now());
+        throw error;
+      }
+    });
+    let nextReport = REQUESTS_PER_REPORT;
+    for (let seed = FIRST_SEED; requestsIn(table) < REQUESTS; seed += 1) {
+      await fc.assert(property, { seed, numRuns: 1 });
+      if (requestsIn(table) < Math.min(nextReport, REQUESTS)) continue;
+      nextReport += REQUESTS_PER_REPORT;
+      printStatuses(table, performance.now() - startedAt);
+    }
+    expect(unseenIn(table, checks)).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);
+
+async function servedDocument(): Promise<OpenApi> {
+  const service = await GeneratedService.start();
+  try {
+    return await service.document();
+  } finally {
+    await service.close();
+  }
+}
+
+/** All actions against a service of their own, whose accounts must equal their ledgers afterwards. */
+async function runSequence(
+  sequence: readonly Action[],
+  checks: DocumentChecks,
+  table: StatusTable,
+): Promise<void> {
+  const service = await GeneratedService.start();
+  const run = new GeneratedRun(service.target(), checks, table);
+  try {
+    await run.begin();
+    for (const action of sequence) await run.run(action);
+    await run.deleteScheduled();
+    await service.assertQuiet();
+  } finally {
+    run.close();
+    await service.close();
+  }
+}
+
+function requestsIn(table: StatusTable): number {
+  return [...table.values()]
+    .flatMap((statuses) => [...statuses.values()])
+    .reduce((sum, count) => sum + count, 0);
+}
+
+/** What no request caused though it should have: a success and an error of each operation; later, each documented status. */
+function unseenIn(table: StatusTable, { operations }: DocumentChecks): readonly string[] {
+  return operations.flatMap(({ id, statuses }) => {
+    const seen = [...(table.get(id)?.keys() ?? [])];
+    const expected =
+      requestsIn(table) < REQUESTS_TO_SEE_EVERYTHING
+        ? [200]
+        : statuses.filter((status) => !UNPROVOKED.has(status));
+    const missing = expected.filter((status) => !seen.includes(status)).map((status) => `${id} ${status}`);
+    return seen.some((status) => status >= 400 && status < 500) ? missing : [...missing, `${id} 4xx`];
+  });
+}
+
+function printStatuses(table: StatusTable, ms: number): void {
+  const statuses = [...new Set([...table.values()].flatMap((counts) => [...counts.keys()]))].sort(
+    (a, b) => a - b,
+  );
+  console.log(`${requestsIn(table)} requests in ${(ms / 1000).toFixed(0)} s, GENERATED_SEED=${FIRST_SEED}`);
+  printTable([
+    ['operation', ...statuses.map((status) => (status === 0 ? 'cut' : String(status)))],
+    ...[...table]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([id, counts]) => [id, ...statuses.map((status) => String(counts.get(status) ?? ''))]),
+  ]);
+}
