@@ -26,6 +26,8 @@ const ARRIVAL_MS = 5_000;
 const REPLY_MS_MAX = 250;
 const TRIED_MS_MAX = 500;
 const WEBHOOK_MS_MAX = 2_000;
+/** No connection stays open for so long before its headers are there. */
+const SLOW_HEADERS_MS_MAX = 15_000;
 
 const ATTACKS = {
   nothing: 'no attack',
@@ -34,6 +36,7 @@ const ATTACKS = {
   madeUpKeys: 'made-up keys',
   endlessBodies: 'requests whose bodies never end',
   idleConnections: 'connections without requests',
+  slowHeaders: 'requests whose headers come byte by byte',
   campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',
   lockedAccount: 'the account of one project is locked',
 } as const satisfies Record<string, string>;
@@ -107,6 +110,12 @@ async function main(): Promise<void> {
       bench.bar(reply <= REPLY_MS_MAX, `${name}: replied to within ${REPLY_MS_MAX} ms`);
       bench.bar(tried <= TRIED_MS_MAX, `${name}: tried within ${TRIED_MS_MAX} ms`);
       bench.bar(webhook <= WEBHOOK_MS_MAX, `${name}: webhook within ${WEBHOOK_MS_MAX} ms`);
+      if (attack === 'slowHeaders') {
+        const longestMs = await attacker.ask('longestDripMs');
+        const seconds = SLOW_HEADERS_MS_MAX / 1000;
+        bench.bar(longestMs <= SLOW_HEADERS_MS_MAX, `${name}: every connection closed within ${seconds} s`);
+        console.log(`${name}: the slowest connection was closed after ${(longestMs / 1000).toFixed(1)} s`);
+      }
       await bench.close([attacker, service, receiver, ...servers]);
     }
   }

@@ -15,6 +15,8 @@ const STORM_CONNECTIONS = 64;
 const MADE_UP_KEY_CONNECTIONS = 100;
 const ENDLESS_BODIES = 4_100;
 const IDLE_CONNECTIONS = 10_000;
+const SLOW_HEADERS = 2_000;
+const DRIPPING_INTERVAL_MS = 500;
 /** So many campaigns run at a time. One after the other, at the rate of their number, they take so many milliseconds. */
 const CAMPAIGNS = 20;
 const CAMPAIGNS_MS = 20_000;
@@ -24,6 +26,8 @@ const LOCKED_CONNECTIONS = 4;
 const SENT_BEFORE_LOCK = 100;
 /** So many connections are opened at a time. */
 const OPENED_AT_ONCE = 200;
+const OPENING_INTERVAL_MS = 10;
+let longestDripMs = 0;
 
 interface Target {
   readonly port: number;
@@ -45,6 +49,9 @@ const handlers = {
     return holdConnections(target, ENDLESS_BODIES, head);
   },
   idleConnections: (target: Target): Promise<number> => holdConnections(target, IDLE_CONNECTIONS, null),
+  slowHeaders: (target: Target): Promise<number> => dripHeaders(target),
+  /** How long the slowest connection of `slowHeaders` stayed open, in milliseconds. */
+  longestDripMs: (): number => longestDripMs,
   campaigns: async ({ port, seconds }: Target): Promise<number> => {
     const end = performance.now() + seconds * 1000;
     let started = 0;
@@ -123,9 +130,42 @@ async function holdConnections(
       open.add(socket);
       opened += 1;
     }
-    await sleep(10);
+    await sleep(OPENING_INTERVAL_MS);
   }
   for (const socket of open) socket.destroy();
+  return opened;
+}
+
+/**
+ * Holds so many connections whose headers come byte by byte, and opens those again that are closed; resolves with how
+ * many were opened.
+ */
+async function dripHeaders({ port, seconds }: Target): Promise<number> {
+  const openedAt = new Map<Socket, number>();
+  let opened = 0;
+  const open = (): void => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => socket.write('POST /sms HTTP/1.1\r\nHost: x\r\nX-Slow: '));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      const waitedMs = performance.now() - (openedAt.get(socket) ?? 0);
+      if (openedAt.delete(socket)) longestDripMs = Math.max(longestDripMs, waitedMs);
+    });
+    socket.resume();
+    openedAt.set(socket, performance.now());
+    opened += 1;
+  };
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    for (let index = 0; index < OPENED_AT_ONCE && openedAt.size < SLOW_HEADERS; index += 1) open();
+    for (const socket of openedAt.keys()) if (!socket.connecting && socket.writable) socket.write('x');
+    await sleep(openedAt.size < SLOW_HEADERS ? OPENING_INTERVAL_MS : DRIPPING_INTERVAL_MS);
+  }
+  for (const [socket, since] of [...openedAt]) {
+    longestDripMs = Math.max(longestDripMs, performance.now() - since);
+    openedAt.delete(socket);
+    socket.destroy();
+  }
   return opened;
 }
 
