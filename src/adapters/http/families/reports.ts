@@ -25,6 +25,7 @@ import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { wholeNumber } from '../routing/query-fields.ts';
 import { type RouteFamily, route } from '../routing/route.ts';
+import { BODY_ERROR } from './send-body.ts';
 
 const GENERATE_ROUTE = 'POST /reports/generate';
 const MEDIA_TYPE = 'text/csv';
@@ -64,18 +65,21 @@ const number = z
 
 /** Specification 4.4. */
 const generateBody = z
-  .object({
-    startDate: dateField('startDate'),
-    endDate: dateField('endDate'),
-    phoneNumbers: z
-      .array(number, { error: NUMBERS_ERROR })
-      .max(REPORT_PHONE_NUMBERS_MAX, { error: NUMBERS_ERROR })
-      .optional(),
-    statuses: z
-      .array(z.enum(MESSAGE_STATUSES, { error: STATUSES_ERROR }), { error: STATUSES_ERROR })
-      .max(MESSAGE_STATUSES.length, { error: STATUSES_ERROR })
-      .optional(),
-  })
+  .object(
+    {
+      startDate: dateField('startDate'),
+      endDate: dateField('endDate'),
+      phoneNumbers: z
+        .array(number, { error: NUMBERS_ERROR })
+        .max(REPORT_PHONE_NUMBERS_MAX, { error: NUMBERS_ERROR })
+        .optional(),
+      statuses: z
+        .array(z.enum(MESSAGE_STATUSES, { error: STATUSES_ERROR }), { error: STATUSES_ERROR })
+        .max(MESSAGE_STATUSES.length, { error: STATUSES_ERROR })
+        .optional(),
+    },
+    { error: BODY_ERROR },
+  )
   .refine(({ startDate, endDate }) => instantOf(startDate, START_OF_DAY) <= instantOf(endDate, END_OF_DAY), {
     error: 'endDate must be on or after startDate',
   });
