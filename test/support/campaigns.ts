@@ -269,7 +269,7 @@ export const NOT_FOUND = rejection(404, 'campaign-not-found', 'Campaign not foun
 export const NOT_EDITABLE = rejection(
   400,
   'campaign-not-editable',
-  'Only draft or scheduled campaigns can be updated, deleted, sampled or given recipients',
+  'Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients',
 );
 
 /** Every request about one campaign, with a body that a draft accepts. */

@@ -19,10 +19,12 @@ import {
   type Recipient,
   smsIdOf,
 } from '../../../domain/campaigns/recipient.ts';
+import { recipientPayload } from '../../../domain/campaigns/recipient-payload.ts';
 import { SMS_ID_PATTERN } from '../../../domain/messages/message.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
+import type { WhatsappTemplate } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { RECIPIENTS_PER_REQUEST_MAX } from '../limits.ts';
 import { ERROR_CODES } from '../routing/error-codes.ts';
 import { rejectionError } from '../routing/known-errors.ts';
@@ -165,6 +167,24 @@ export const preflightSchema = z.object({
   durationSeconds: amount,
 });
 
+/** Specification 4.17. */
+export const payloadSchema = z.object({
+  template: z.object({ id: text, name: text, language: text, category: text }),
+  fields: z.array(
+    z.object({
+      key: text,
+      label: text,
+      required: z.boolean(),
+      example: text,
+      templateParametersPath: text,
+    }),
+  ),
+  exampleRecipient: z.object({
+    phoneNumber: text,
+    templateParameters: templateParametersField.required(),
+  }),
+});
+
 /** The request as the use case takes it; what is left out is null. */
 export function toPlanRequest(body: Omit<z.output<typeof updateBody>, 'category'>): PlanRequest {
   return {
@@ -222,13 +242,12 @@ export function presentSample(campaign: Campaign): z.input<typeof sampleSchema> 
 
 /** A recipient has a message once its campaign has started. */
 export function presentRecipient(recipient: Recipient, hasStarted: boolean): z.input<typeof recipientSchema> {
-  const { body = {}, header = {}, buttons = {} } = recipient.templateParameters;
   return {
     _id: recipient.id,
     phoneNumber: recipient.phoneNumberAsSent,
     status: recipient.status,
     ...(hasStarted ? { smsId: smsIdOf(recipient.id) } : {}),
-    templateParameters: { body: { ...body }, header: { ...header }, buttons: copyOf(buttons) },
+    templateParameters: presentParameters(recipient.templateParameters),
     estimatedCost: toIqd(recipient.estimatedCost),
     ...(recipient.finalCost === null ? {} : { finalCost: toIqd(recipient.finalCost) }),
     billingState: recipient.billingState,
@@ -239,6 +258,19 @@ export function presentRecipient(recipient: Recipient, hasStarted: boolean): z.i
       readAt: recipient.readAt,
       failedAt: recipient.failedAt,
     }),
+  };
+}
+
+export function presentPayload(template: WhatsappTemplate): z.input<typeof payloadSchema> {
+  const { id, name: templateName, language, category } = template;
+  const { fields, exampleRecipient } = recipientPayload(template);
+  return {
+    template: { id, name: templateName, language, category },
+    fields: fields.map((field) => ({ ...field })),
+    exampleRecipient: {
+      phoneNumber: exampleRecipient.phoneNumber,
+      templateParameters: presentParameters(exampleRecipient.templateParameters),
+    },
   };
 }
 
@@ -272,8 +304,10 @@ function numbersOf(rejection: Preflight['rejections'][number]): { readonly phone
   }
 }
 
-function copyOf(buttons: NonNullable<TemplateParameters['buttons']>) {
-  return Object.fromEntries(Object.entries(buttons).map(([index, values]) => [index, { ...values }]));
+/** All three parts, in a copy that the reply may own. */
+function presentParameters({ body = {}, header = {}, buttons = {} }: TemplateParameters) {
+  const copied = Object.entries(buttons).map(([index, values]) => [index, { ...values }] as const);
+  return { body: { ...body }, header: { ...header }, buttons: Object.fromEntries(copied) };
 }
 
 /** Those that have happened, or will, in ISO 8601. */

@@ -9,7 +9,6 @@ import type { StartCampaigns } from '../../../application/campaigns/start-campai
 import type { Project } from '../../../domain/access/project.ts';
 import { CAMPAIGN_STATUSES } from '../../../domain/campaigns/campaign.ts';
 import { RECIPIENT_STATUSES } from '../../../domain/campaigns/recipient.ts';
-import { recipientPayload } from '../../../domain/campaigns/recipient-payload.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import {
   CAMPAIGN_LIMIT_DEFAULT,
@@ -30,8 +29,10 @@ import {
   createBody,
   idField,
   paginationSchema,
+  payloadSchema,
   preflightSchema,
   presentCampaign,
+  presentPayload,
   presentPreflight,
   presentRecipient,
   presentSample,
@@ -81,28 +82,6 @@ const payloadQuery = z.object({
   templateId: idField('templateId').optional(),
   _id: idField('_id').optional(),
   campaignId: idField('campaignId').optional(),
-});
-
-const parameter = z.union([z.string(), z.number()]);
-const payload = z.object({
-  template: z.object({ id: z.string(), name: z.string(), language: z.string(), category: z.string() }),
-  fields: z.array(
-    z.object({
-      key: z.string(),
-      label: z.string(),
-      required: z.boolean(),
-      example: z.string(),
-      templateParametersPath: z.string(),
-    }),
-  ),
-  exampleRecipient: z.object({
-    phoneNumber: z.string(),
-    templateParameters: z.object({
-      body: z.record(z.string(), parameter),
-      header: z.record(z.string(), parameter),
-      buttons: z.record(z.string(), z.record(z.string(), parameter)),
-    }),
-  }),
 });
 
 const INVALID = { 400: { description: 'Not well formed, or not possible for this campaign' } };
@@ -183,7 +162,10 @@ export function campaignRoutes({
     admission,
     throughGate,
     query: payloadQuery,
-    ok: { description: 'The shape of templateParameters', schema: z.object({ success, data: payload }) },
+    ok: {
+      description: 'The shape of templateParameters',
+      schema: z.object({ success, data: payloadSchema }),
+    },
     rejections: { ...INVALID, ...NOT_FOUND },
     async handle({ caller, query: { templateId, _id, campaignId = _id } }) {
       if (templateId === undefined && campaignId === undefined) {
@@ -196,19 +178,7 @@ export function campaignRoutes({
               campaignId: (campaignId ?? '').toLowerCase(),
             })
           : await browseCampaigns.template(caller, templateId.toLowerCase());
-      const { fields, exampleRecipient } = recipientPayload(template);
-      const { id, name, language, category } = template;
-      return ok({
-        success: true as const,
-        data: {
-          template: { id, name, language, category },
-          fields: [...fields],
-          exampleRecipient: {
-            phoneNumber: exampleRecipient.phoneNumber,
-            templateParameters: structuredClone(exampleRecipient.templateParameters) as never,
-          },
-        },
-      });
+      return ok({ success: true as const, data: presentPayload(template) });
     },
   });
 

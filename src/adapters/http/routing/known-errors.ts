@@ -173,7 +173,7 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'campaign-not-editable':
       return badRequest(
         rejection.kind,
-        'Only draft or scheduled campaigns can be updated, deleted, sampled or given recipients',
+        'Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients',
       );
     case 'campaign-not-draft':
       return badRequest(
