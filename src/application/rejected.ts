@@ -19,6 +19,8 @@ export type Rejection =
   | { readonly kind: 'webhook-url-refused' }
   | TooManyUntried
   | { readonly kind: 'campaign-not-found' }
+  /** The project has as many campaigns that have not started as it may have. */
+  | { readonly kind: 'too-many-campaigns' }
   /** A start by hand of a campaign that is not a draft. */
   | { readonly kind: 'campaign-not-draft'; readonly status: CampaignStatus }
   | PlanRejection

@@ -186,6 +186,20 @@ const CAMPAIGNS: readonly StorePromise[] = [
     },
   },
   {
+    sentence: 'the campaign store counts the campaigns of a project that have not started, up to a maximum',
+    async check(use) {
+      const statuses = ['draft', 'scheduled', 'running', 'completed', 'failed', 'draft'] as const;
+      const all = statuses.map((status, n) => aCampaign({ id: anId(n + 1), status }));
+      await withCampaigns(use, ...all, aCampaign({ id: anId(9), projectId: OTHER_PROJECT_ID }));
+      const count = (projectId: string, max: number) =>
+        use.read((stores) => stores.campaigns.countEditable(projectId, max));
+      expect([await count(PROJECT_ID, 9), await count(PROJECT_ID, 3), await count(PROJECT_ID, 2)]).toEqual([
+        3, 3, 2,
+      ]);
+      expect([await count(OTHER_PROJECT_ID, 9), await count(anId(99), 9)]).toEqual([1, 0]);
+    },
+  },
+  {
     sentence: 'the campaign store returns the samples of a campaign of the project, the newest first',
     async check(use) {
       const sample = (n: number, given: Partial<Campaign> = {}) =>
@@ -472,6 +486,26 @@ const CONVERSATIONS: readonly StorePromise[] = [
       await run(({ conversations }) => conversations.sweep(PORTFOLIO, NOW, NOW + 1));
       expect((await state(PORTFOLIO))[0]).toBe(0);
       expect((await state(OTHER_PORTFOLIO))[0]).toBe(1);
+    },
+  },
+  {
+    sentence:
+      'the conversation store counts a conversation once, however often it is opened, swept and undone',
+    async check({ run, read }) {
+      const count = () => read(({ conversations }) => conversations.count(PORTFOLIO, NOW));
+      await run(({ conversations }) => conversations.open(PORTFOLIO, [FIRST], NOW));
+      await run(({ conversations }) => conversations.open(PORTFOLIO, [SECOND], NOW + 1));
+      expect(await count()).toBe(1);
+      await run(({ conversations }) => conversations.sweep(PORTFOLIO, NOW, NOW + 1));
+      await run(({ conversations }) => conversations.sweep(PORTFOLIO, NOW, NOW + 1));
+      expect(await count()).toBe(1);
+      await run(async ({ conversations }) => {
+        await conversations.open(PORTFOLIO, [FIRST], NOW + 2);
+        throw new Error('undone');
+      }).catch(() => undefined);
+      expect(await count()).toBe(1);
+      await run(({ conversations }) => conversations.open(PORTFOLIO, [FIRST, THIRD], NOW + 2));
+      expect(await count()).toBe(3);
     },
   },
   {

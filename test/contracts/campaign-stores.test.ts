@@ -120,6 +120,21 @@ describe('the contract of the campaign stores', () => {
       /lists the campaigns of a project/,
     ],
     [
+      'a campaign that has ended is counted as one before its start',
+      campaigns((store) => ({
+        countEditable: async (id, max) => {
+          const { total } = await store.list(id, { status: null }, { page: 1, limit: 1 });
+          return Math.min(total, max);
+        },
+      })),
+      /counts the campaigns of a project that have not started/,
+    ],
+    [
+      'the count goes on beyond its maximum',
+      campaigns((store) => ({ countEditable: (id) => store.countEditable(id, 1_000) })),
+      /counts the campaigns of a project that have not started/,
+    ],
+    [
       'samples come oldest first',
       campaigns((store) => ({
         samplesOf: async (...given) => (await store.samplesOf(...given)).toReversed(),
@@ -204,6 +219,11 @@ describe('the contract of the campaign stores', () => {
       'conversations of the other portfolios are counted',
       conversations((store) => ({ count: async (id, since) => (await store.count(id, since)) + 1 })),
       /opens conversations of a portfolio/,
+    ],
+    [
+      'conversations that have ended stay counted',
+      conversations((store) => ({ count: (id) => store.count(id, 0) })),
+      /counts a conversation once/,
     ],
     [
       'a number that has a conversation is skipped',

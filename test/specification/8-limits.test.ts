@@ -1,4 +1,5 @@
 import { expect, it, test } from 'vitest';
+import { anId } from '../support/builders.ts';
 import {
   ask,
   attach,
@@ -6,12 +7,14 @@ import {
   created,
   dataOf,
   numbersFrom,
+  OTHER_KEY,
   recipient,
   recipientsOf,
   rejection,
   startWithCampaigns,
 } from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
+import { KEY } from '../support/seeds.ts';
 import { accepted, creditOf, errorOf, NUMBER, post, startWith, text } from './world.ts';
 
 test.each([
@@ -68,6 +71,36 @@ test.each([
   const reply = await ask(service, `/${id}/${path}`, { body: { recipients } });
   expect(reply.status).toBe(status);
   if (status === 200) expect(dataOf(reply).totalRecipients).toBe(count);
+});
+
+it('8 a project has 10000 campaigns before their start, and not one more', async () => {
+  const service = await startWithCampaigns();
+  const id = await created(service, numbersFrom(0, 1));
+  await service.service.roots.unitOfWork.run(async ({ campaigns }) => {
+    const [first] = await campaigns.lock([id]);
+    if (first === undefined) throw new Error('The campaign is there');
+    const statuses = ['draft', 'scheduled'] as const;
+    await campaigns.insert(
+      Array.from({ length: 9_998 }, (_, n) => ({
+        ...first,
+        id: anId(n + 1),
+        status: statuses[n % 2] ?? 'draft',
+      })),
+    );
+  });
+  const replies = await Promise.all([1, 2, 3].map(() => ask(service, '', { body: BODY })));
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+  const tooMany = rejection(
+    400,
+    'too-many-campaigns',
+    'Campaigns that have not started cannot exceed 10000 per project: start or delete some first',
+  );
+  const create = (apiKey = KEY) => ask(service, '', { body: BODY, apiKey });
+  expect(errorOf(await create())).toEqual(tooMany);
+  expect((await create(OTHER_KEY)).status).toBe(200);
+  expect((await ask(service, `/${id}/start`, { method: 'POST' })).status).toBe(200);
+  expect((await create()).status).toBe(200);
+  expect(errorOf(await create())).toEqual(tooMany);
 });
 
 it('8 a campaign takes 1000 recipients, and not one more', async () => {

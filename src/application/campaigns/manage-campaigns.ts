@@ -1,6 +1,12 @@
 import type { Project } from '../../domain/access/project.ts';
 import { parametersRejection } from '../../domain/campaigns/attach-recipients.ts';
-import { type Campaign, isEditable, newCampaign, replanned } from '../../domain/campaigns/campaign.ts';
+import {
+  type Campaign,
+  EDITABLE_CAMPAIGNS_MAX,
+  isEditable,
+  newCampaign,
+  replanned,
+} from '../../domain/campaigns/campaign.ts';
 import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import { type PlanRequest, planCampaign } from '../../domain/campaigns/plan-campaign.ts';
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
@@ -31,13 +37,20 @@ export class ManageCampaigns {
     this.#ports = ports;
   }
 
-  /** A campaign without recipients. Throws `Rejected` when it cannot be planned so. */
+  /**
+   * A campaign without recipients. Throws `Rejected` when it cannot be planned so, and when the project has too many
+   * that have not started.
+   */
   async create(project: Project, request: PlanRequest): Promise<Campaign> {
     const { unitOfWork, clock, ids } = this.#ports;
     const campaign = await unitOfWork.run(async (stores) => {
       const now = clock.now();
+      // Requests that meet wait here for each other, so that each counts the campaigns of those before it.
+      await stores.accounts.lock([project.id]);
       const planned = planCampaign(null, request, await businessesOf(stores, project), now);
       if (planned.kind !== 'planned') throw new Rejected(planned);
+      const editable = await stores.campaigns.countEditable(project.id, EDITABLE_CAMPAIGNS_MAX);
+      if (editable === EDITABLE_CAMPAIGNS_MAX) throw new Rejected({ kind: 'too-many-campaigns' });
       const created = newCampaign(ids.hex24(now), project.id, planned.plan, now);
       await stores.campaigns.insert([created]);
       await schedule(stores, created, now);

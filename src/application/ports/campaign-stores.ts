@@ -22,6 +22,8 @@ export interface CampaignStore {
     filter: { readonly status: CampaignStatus | null },
     page: Page,
   ): Promise<{ readonly total: number; readonly campaigns: readonly Campaign[] }>;
+  /** How many campaigns of a project have not started; the count ends at `max`. */
+  countEditable(projectId: string, max: number): Promise<number>;
   /** The sums of every campaign, and those that its recipients and their ledger entries make. */
   audit(): Promise<
     readonly {
@@ -86,7 +88,7 @@ export interface ConversationStore {
    * that ran ahead, after `latest`.
    */
   sweep(portfolioId: string, until: number, latest: number): Promise<void>;
-  /** How many conversations were opened after `since`. */
+  /** How many conversations were opened after `since`. Quick when those before have been swept. */
   count(portfolioId: string, since: number): Promise<number>;
   /** With which of the numbers one was opened after `since`. */
   openAmong(

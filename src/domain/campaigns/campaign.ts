@@ -17,6 +17,9 @@ export type BillingStatus = (typeof BILLING_STATUSES)[number];
 export const CAMPAIGN_NAME_CHARACTERS_MIN = 3;
 export const CAMPAIGN_NAME_CHARACTERS_MAX = 80;
 
+/** Campaigns of one project that have not started; each takes its part of the database and costs nothing. */
+export const EDITABLE_CAMPAIGNS_MAX = 10_000;
+
 /** Sample campaigns are told from their parents by this. */
 const SAMPLE_SUFFIX = ' (sample)';
 const HALF_PAIR_AT_END = /[\ud800-\udbff]$/;

@@ -32,6 +32,8 @@ const NAMES = [
   '014-pages-of-messages',
   '015-leases-of-workers',
   '016-campaigns',
+  '017-reports',
+  '018-campaign-counts',
 ];
 
 describe('migrations on SQLite', () => {
@@ -52,6 +54,9 @@ describe('migrations on SQLite', () => {
 
   it('migrations leave a lease without a worker as it is', () =>
     leaveLeasesWithoutWorker({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('migrations count the open conversations of every portfolio', () =>
+    countConversations({ kind: 'sqlite', filename: ':memory:' }));
 
   it('one process migrates at a time when three processes start at once', {
     timeout: PROCESS_TIMEOUT_MS,
@@ -77,6 +82,8 @@ describe.skipIf(POSTGRES_URL === undefined)(
     it('migrations give every job its project and priority', () => inOwnSchema(giveJobsTheirProjects));
 
     it('migrations leave a lease without a worker as it is', () => inOwnSchema(leaveLeasesWithoutWorker));
+
+    it('migrations count the open conversations of every portfolio', () => inOwnSchema(countConversations));
 
     it(
       'one process migrates at a time when three processes start at once',
@@ -378,6 +385,26 @@ async function leaveLeasesWithoutWorker(config: DatabaseConfig): Promise<void> {
     { id: 'leased', leased_by: '' },
     { id: 'waiting', leased_by: null },
   ]);
+  await database.close();
+}
+
+/** From a database where the row of a portfolio did not count its conversations. */
+async function countConversations(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await migrateTo(database, '016-campaigns');
+  const conversation = (portfolio: string, n: number) => ({
+    portfolio_id: portfolio,
+    phone_number: `964770000000${n}`,
+    opened_at: n,
+  });
+  await knex('portfolios').insert([{ id: 'a' }, { id: 'none' }]);
+  await knex('conversations').insert([conversation('a', 1), conversation('a', 2), conversation('b', 1)]);
+  await database.migrate();
+  const counts = await new SqlUnitOfWork(database).read(({ conversations }) =>
+    Promise.all(['a', 'b', 'none'].map((portfolio) => conversations.count(portfolio, 0))),
+  );
+  expect(counts).toEqual([2, 1, 0]);
   await database.close();
 }
 

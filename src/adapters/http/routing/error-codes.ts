@@ -30,6 +30,7 @@ export const ERROR_CODES = [
   'scheduled-for-past',
   'recipients-already-attached',
   'too-many-recipients',
+  'too-many-campaigns',
   'unsupported-numbers',
   'recipient-parameters',
   'sender-id-not-found',

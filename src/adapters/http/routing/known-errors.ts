@@ -1,5 +1,6 @@
 import { Rejected, type Rejection } from '../../../application/rejected.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
+import { EDITABLE_CAMPAIGNS_MAX } from '../../../domain/campaigns/campaign.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import type { ParameterRejection } from '../../../domain/whatsapp/template-parameters.ts';
@@ -196,6 +197,11 @@ export function rejectionError(rejection: Rejection): HttpError {
       return badRequest(
         rejection.kind,
         `Recipients cannot exceed ${RECIPIENTS_PER_CAMPAIGN_MAX} per campaign`,
+      );
+    case 'too-many-campaigns':
+      return badRequest(
+        rejection.kind,
+        `Campaigns that have not started cannot exceed ${EDITABLE_CAMPAIGNS_MAX} per project: start or delete some first`,
       );
     case 'unsupported-numbers':
       return badRequest(rejection.kind, 'Some phone numbers are in countries that are not supported', {

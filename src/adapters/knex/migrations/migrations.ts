@@ -17,6 +17,7 @@ import * as pagesOfMessages from './014-pages-of-messages.ts';
 import * as leasesOfWorkers from './015-leases-of-workers.ts';
 import * as campaigns from './016-campaigns.ts';
 import * as reports from './017-reports.ts';
+import * as campaignCounts from './018-campaign-counts.ts';
 
 interface Migration {
   readonly name: string;
@@ -42,6 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '015-leases-of-workers', up: leasesOfWorkers.up },
   { name: '016-campaigns', up: campaigns.up },
   { name: '017-reports', up: reports.up },
+  { name: '018-campaign-counts', up: campaignCounts.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

@@ -137,6 +137,15 @@ export class SqlCampaignStore implements CampaignStore {
     return { total: counted?.total as number, campaigns: rows.map(fromRow) };
   }
 
+  async countEditable(projectId: string, max: number): Promise<number> {
+    const [row] = await this.#session.query(
+      `SELECT COUNT(*) AS count FROM (
+         SELECT 1 FROM campaigns WHERE project_id = ? AND status IN ('draft', 'scheduled') LIMIT ?) AS editable`,
+      [projectId, max],
+    );
+    return row?.count as number;
+  }
+
   async audit(): ReturnType<CampaignStore['audit']> {
     const rows = await this.#session.query(AUDIT);
     return rows.map((row) => ({

@@ -10,6 +10,15 @@ const LOCK = {
   onConflict: 'ON CONFLICT (id) DO NOTHING',
 } as const satisfies Insert<string>;
 
+/** The row counts the conversations of the portfolio, so that nobody has to count their rows. */
+const COUNT = {
+  table: 'portfolios',
+  columns: { id: 'text', conversations: 'bigint' },
+  orderBy: 'id',
+  onConflict:
+    'ON CONFLICT (id) DO UPDATE SET conversations = portfolios.conversations + excluded.conversations',
+} as const satisfies Insert<string>;
+
 const OPEN = {
   table: 'conversations',
   columns: { portfolio_id: 'text', phone_number: 'text', opened_at: 'bigint' },
@@ -38,18 +47,21 @@ export class SqlConversationStore implements ConversationStore {
   }
 
   async sweep(portfolioId: string, until: number, latest: number): Promise<void> {
-    await this.#session.execute(
+    const removed = await this.#session.execute(
       'DELETE FROM conversations WHERE portfolio_id = ? AND (opened_at <= ? OR opened_at > ?)',
       [portfolioId, until, latest],
     );
+    await this.#addToCount(portfolioId, -removed);
   }
 
   async count(portfolioId: string, since: number): Promise<number> {
     const [row] = await this.#session.query(
-      'SELECT COUNT(*) AS count FROM conversations WHERE portfolio_id = ? AND opened_at > ?',
-      [portfolioId, since],
+      `SELECT conversations - (
+         SELECT COUNT(*) FROM conversations WHERE portfolio_id = portfolios.id AND opened_at <= ?) AS count
+       FROM portfolios WHERE id = ?`,
+      [since, portfolioId],
     );
-    return row?.count as number;
+    return (row?.count as number | undefined) ?? 0;
   }
 
   async openAmong(
@@ -78,6 +90,7 @@ export class SqlConversationStore implements ConversationStore {
       OPEN,
       numbers.map((phoneNumber) => ({ portfolio_id: portfolioId, phone_number: phoneNumber, opened_at: at })),
     );
+    await this.#addToCount(portfolioId, numbers.length);
   }
 
   async noteWritten(written: readonly CustomerWrote[]): Promise<void> {
@@ -110,5 +123,9 @@ export class SqlConversationStore implements ConversationStore {
          SELECT phone_number_id, phone_number FROM service_windows WHERE wrote_at <= ? ORDER BY wrote_at LIMIT ?)`,
       [until, limit],
     );
+  }
+
+  async #addToCount(portfolioId: string, change: number): Promise<void> {
+    if (change !== 0) await this.#session.insert(COUNT, [{ id: portfolioId, conversations: change }]);
   }
 }
