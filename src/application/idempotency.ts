@@ -7,6 +7,7 @@ import {
 } from '../domain/idempotency/idempotency.ts';
 import type { IdempotencyStore } from './ports/idempotency-store.ts';
 import type { RequestHasher } from './ports/request-hasher.ts';
+import { Rejected } from './rejected.ts';
 
 /** A request of a project; null for a request without an Idempotency-Key. */
 interface ProjectRequest {
@@ -113,6 +114,26 @@ export class IdempotencyRecords<Result> {
       requestDigest: this.#digestOf(projectId, { route, key, requestHash: requestDigest }),
     };
   }
+}
+
+/**
+ * Does a request once: an equal one is given the first result again, as `replayed`. `first` runs in the same unit of work.
+ * Throws `Rejected` when the key was used with another request. Call it behind a lock, as `IdempotencyRecords.find`.
+ */
+export async function runKeyed<Result extends { readonly replayed: boolean }>(
+  ports: IdempotencyPorts,
+  request: ProjectRequest,
+  now: number,
+  first: () => Promise<Result>,
+): Promise<Result> {
+  const records = await IdempotencyRecords.find<Result>(ports, [request], now);
+  const earlier = records.decide(request);
+  if (earlier.kind === 'replay') return { ...earlier.result, replayed: true };
+  if (earlier.kind !== 'first') throw new Rejected(earlier);
+  const result = await first();
+  records.add(request, result);
+  await records.store(ports.store);
+  return result;
 }
 
 function nameOf(projectId: string, { route, key }: Pick<KeyedRequest, 'route' | 'key'>): string {

@@ -22,15 +22,26 @@ export interface CampaignResult {
   readonly replayed: boolean;
 }
 
-/** The project's campaign, locked until the transaction ends. Throws `Rejected` when it is unknown or another's. */
-export async function lockCampaign(
+/** The project's campaign, locked until the transaction ends; null when it is unknown or another's. */
+export async function lockCampaignIfAny(
   { campaigns }: Pick<Stores, 'campaigns'>,
   { project, campaignId }: CampaignCommand,
-): Promise<Campaign> {
+): Promise<Campaign | null> {
   const [campaign] = await campaigns.lock([campaignId]);
-  if (campaign === undefined || campaign.projectId !== project.id) {
-    throw new Rejected({ kind: 'campaign-not-found' });
-  }
+  return campaign?.projectId === project.id ? campaign : null;
+}
+
+/** The same. Throws `Rejected` when it is unknown or another's. */
+export async function lockCampaign(
+  stores: Pick<Stores, 'campaigns'>,
+  command: CampaignCommand,
+): Promise<Campaign> {
+  return campaignOrRejected(await lockCampaignIfAny(stores, command));
+}
+
+/** Throws `Rejected` when there is no campaign. */
+export function campaignOrRejected(campaign: Campaign | null): Campaign {
+  if (campaign === null) throw new Rejected({ kind: 'campaign-not-found' });
   return campaign;
 }
 

@@ -2,27 +2,18 @@ import type { Project } from '../../domain/access/project.ts';
 import type { Account } from '../../domain/billing/account.ts';
 import { holdEntry } from '../../domain/billing/ledger.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
-import { attachRecipients } from '../../domain/campaigns/attach-recipients.ts';
-import {
-  type Campaign,
-  failedAtStart,
-  isEditable,
-  newCampaign,
-  sampleNameOf,
-} from '../../domain/campaigns/campaign.ts';
-import { decideSender } from '../../domain/campaigns/campaign-sender.ts';
+import { failedAtStart } from '../../domain/campaigns/campaign.ts';
 import { failureReasonOf } from '../../domain/campaigns/failure-reason.ts';
-import { type NewRecipient, newRecipient, type Recipient } from '../../domain/campaigns/recipient.ts';
+import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
+import { sampleCampaign } from '../../domain/campaigns/sample-campaign.ts';
 import { freeSince, messagesPerSecond, nextSlots } from '../../domain/campaigns/sending-rate.ts';
 import {
   type CampaignStarted,
-  recipientPrice,
-  type StartRejection,
+  type StartState,
   startCampaign,
 } from '../../domain/campaigns/start-campaign.ts';
-import { times } from '../../domain/shared/money.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
-import { IdempotencyRecords } from '../idempotency.ts';
+import { runKeyed } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import { type StartCampaignWork, startCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
@@ -35,7 +26,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { Rejected } from '../rejected.ts';
-import { StorageLocked } from '../storage-locked.ts';
+import { doUnlessLocked } from '../storage-locked.ts';
 import {
   businessesOf,
   type CampaignResult,
@@ -65,6 +56,13 @@ interface Start {
   readonly now: number;
 }
 
+/** A scheduled campaign that could not start. */
+interface StartFailure {
+  readonly projectId: string;
+  readonly campaignId: string;
+  readonly reason: string;
+}
+
 /**
  * Starts campaigns: by hand, as a sample, and at their time. One transaction reserves the cost of all recipients and makes
  * their messages and jobs: after it the campaign is sent like single messages are, at a lower priority.
@@ -83,7 +81,7 @@ export class StartCampaigns {
       if (campaign.status !== 'draft')
         throw new Rejected({ kind: 'campaign-not-draft', status: campaign.status });
       const recipients = await start.stores.recipients.ofCampaign(campaign.id);
-      const started = await this.#decide(start, campaign, recipients);
+      const started = startCampaign({ ...(await this.#stateOf(start)), campaign, recipients }, start.now);
       if (started.kind !== 'started') throw new Rejected(started);
       await Promise.all([
         start.stores.campaigns.save([started.campaign]),
@@ -96,33 +94,12 @@ export class StartCampaigns {
   /** Specification 4.15: a child that is started at once; the parent stays as it is. Throws `Rejected`. */
   sample(command: KeyedCampaignCommand, given: readonly NewRecipient[]): Promise<CampaignResult> {
     return this.#keyed(command, async (start) => {
-      const { stores, project, prices, now } = start;
+      const { stores, now } = start;
+      const { ids } = this.#ports;
       const parent = await lockCampaign(stores, command);
-      if (!isEditable(parent)) throw new Rejected({ kind: 'campaign-not-editable' });
-      const child = this.#childOf(parent, now);
-      const sender = decideSender(await businessesOf(stores, project), child);
-      if (sender.kind !== 'sender') throw new Rejected(sender);
-      const { environment } = project;
-      const attached = attachRecipients(
-        { campaign: child, attached: new Set(), environment, prices, template: sender.template },
-        given,
-      );
-      if (attached.kind !== 'attached') throw new Rejected(attached);
-      const cost = recipientPrice(prices, sender);
-      const recipients = attached.added.map((each, position) =>
-        newRecipient(each, {
-          id: this.#ports.ids.hex24(now),
-          campaignId: child.id,
-          position,
-          estimatedCost: cost,
-        }),
-      );
-      const counted = {
-        ...child,
-        totalRecipients: recipients.length,
-        estimatedCost: times(cost, recipients.length),
-      };
-      const started = await this.#decide(start, counted, recipients);
+      const state = { ...(await this.#stateOf(start)), parent };
+      const newIds = { campaign: ids.hex24(now), recipients: given.map(() => ids.hex24(now)) };
+      const started = sampleCampaign(state, given, newIds, now);
       if (started.kind !== 'started') throw new Rejected(started);
       await Promise.all([
         stores.campaigns.insert([started.campaign]),
@@ -138,20 +115,31 @@ export class StartCampaigns {
    * again when the lease ends.
    */
   async due(jobs: readonly LeasedJob<StartCampaignWork>[]): Promise<void> {
-    for (const job of jobs) {
-      try {
-        await this.#due(job);
-      } catch (error) {
-        if (!(error instanceof StorageLocked)) throw error;
-      }
+    const failures: StartFailure[] = [];
+    try {
+      await doUnlessLocked(jobs, async (job) => {
+        const reason = await this.#due(job);
+        const { projectId, campaignId } = job.work;
+        if (reason !== null) failures.push({ projectId, campaignId, reason });
+      });
+    } finally {
+      this.#log(failures);
     }
   }
 
-  async #due(job: LeasedJob<StartCampaignWork>): Promise<void> {
-    const { unitOfWork, currentPrices, clock, logger } = this.#ports;
+  /** One line for all: each campaign keeps its own reason. */
+  #log([first, ...others]: readonly StartFailure[]): void {
+    if (first === undefined) return;
+    const suppressed = others.length === 0 ? {} : { suppressed: others.length };
+    this.#ports.logger.warn('campaign_not_started', { ...first, ...suppressed });
+  }
+
+  /** Why the campaign failed; null when it did not. */
+  async #due(job: LeasedJob<StartCampaignWork>): Promise<string | null> {
+    const { unitOfWork, currentPrices, clock } = this.#ports;
     const { projectId, campaignId } = job.work;
     const prices = await currentPrices.read();
-    const failure = await unitOfWork.run(
+    return unitOfWork.run(
       async (stores) => {
         const now = clock.now();
         const [[account], [campaign], [project]] = await Promise.all([
@@ -168,7 +156,8 @@ export class StartCampaigns {
           return null;
         }
         const recipients = await stores.recipients.ofCampaign(campaignId);
-        const started = await this.#decide({ stores, project, account, prices, now }, campaign, recipients);
+        const state = await this.#stateOf({ stores, project, account, prices, now });
+        const started = startCampaign({ ...state, campaign, recipients }, now);
         if (started.kind !== 'started') {
           const reason = failureReasonOf(started);
           await stores.campaigns.save([failedAtStart(campaign, reason, now)]);
@@ -184,7 +173,6 @@ export class StartCampaigns {
       'full',
       'brief',
     );
-    if (failure !== null) logger.warn('campaign_not_started', { projectId, campaignId, reason: failure });
   }
 
   /** Runs a start in one transaction, behind the lock of the account. Equal requests wait there for each other. */
@@ -195,46 +183,30 @@ export class StartCampaigns {
     const { unitOfWork, currentPrices, requestHasher, clock, wakeSignal } = this.#ports;
     const keyed = { projectId: project.id, request: idempotency };
     const prices = await currentPrices.read();
-    const result = await unitOfWork.run(async (stores): Promise<CampaignResult> => {
+    const result = await unitOfWork.run(async (stores) => {
       const now = clock.now();
       const [account] = await stores.accounts.lock([project.id]);
       if (account === undefined) throw new Error(`Project ${project.id} has no account`);
-      const records = await IdempotencyRecords.find<CampaignResult>(
-        { store: stores.idempotency, requestHasher },
-        [keyed],
-        now,
-      );
-      const earlier = records.decide(keyed);
-      if (earlier.kind === 'replay') return { ...earlier.result, replayed: true };
-      if (earlier.kind !== 'first') throw new Rejected(earlier);
-      const started = await start({ stores, project, account, prices, now });
-      const outcome: CampaignResult = { campaign: started.campaign, replayed: false };
-      records.add(keyed, outcome);
-      await Promise.all([this.#write(stores, started, now), records.store(stores.idempotency)]);
-      return outcome;
+      return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
+        const started = await start({ stores, project, account, prices, now });
+        await this.#write(stores, started, now);
+        return { campaign: started.campaign, replayed: false };
+      });
     });
     wakeSignal.wake();
     return result;
   }
 
-  async #decide(
-    { stores, project, account, prices, now }: Start,
-    campaign: Campaign,
-    recipients: readonly Recipient[],
-  ): Promise<CampaignStarted | StartRejection> {
-    const { channelProviders } = this.#ports;
-    return startCampaign(
-      {
-        project,
-        account,
-        campaign,
-        recipients,
-        prices,
-        businesses: await businessesOf(stores, project),
-        availableChannels: channelProviders.channelsFor(project.environment),
-      },
-      now,
-    );
+  /** What a start reads beside its campaign. */
+  async #stateOf({
+    stores,
+    project,
+    account,
+    prices,
+  }: Start): Promise<Omit<StartState, 'campaign' | 'recipients'>> {
+    const businesses = await businessesOf(stores, project);
+    const availableChannels = this.#ports.channelProviders.channelsFor(project.environment);
+    return { project, account, prices, businesses, availableChannels };
   }
 
   /** The holds, the messages and the first job of each, at the rate of the number they are sent from. */
@@ -258,13 +230,5 @@ export class StartCampaigns {
         ? null
         : stores.sendingSlots.save(phoneNumber.id, { freeAt: slots.freeAt, savedAt: now }),
     ]);
-  }
-
-  #childOf(parent: Campaign, now: number): Campaign {
-    const { templateId, phoneNumberId, category } = parent;
-    const name = sampleNameOf(parent);
-    const plan = { name, templateId, phoneNumberId, category, scheduledFor: null };
-    const child = newCampaign(this.#ports.ids.hex24(now), parent.projectId, plan, now);
-    return { ...child, sampleOf: parent.id };
   }
 }

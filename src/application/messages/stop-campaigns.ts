@@ -4,7 +4,7 @@ import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts
 import type { LeasedJob } from '../jobs/job.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { StorageLocked } from '../storage-locked.ts';
+import { doUnlessLocked } from '../storage-locked.ts';
 import type { AdvanceMessages, MessageEvent } from './advance-messages.ts';
 
 interface StopPorts {
@@ -28,13 +28,7 @@ export class StopCampaigns {
 
   /** A campaign whose rows are locked stays leased, and its job comes again when the lease ends. */
   async execute(jobs: readonly LeasedJob<StopCampaignWork>[]): Promise<void> {
-    for (const job of jobs) {
-      try {
-        await this.#stop(job);
-      } catch (error) {
-        if (!(error instanceof StorageLocked)) throw error;
-      }
-    }
+    await doUnlessLocked(jobs, (job) => this.#stop(job));
   }
 
   async #stop(job: LeasedJob<StopCampaignWork>): Promise<void> {

@@ -2,11 +2,13 @@ import type { Environment } from '../access/project.ts';
 import { hasPrice, type PriceList } from '../billing/pricing.ts';
 import { isUnsupportedInCampaigns } from '../sandbox/sandbox-send.ts';
 import { isTestNumber } from '../sandbox/test-number.ts';
+import { invariant } from '../shared/invariant.ts';
+import { add, type Money, times } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../whatsapp/whatsapp-resources.ts';
 import { type Campaign, type CampaignNotEditable, isEditable } from './campaign.ts';
-import type { NewRecipient } from './recipient.ts';
+import { type NewRecipient, newRecipient, type Recipient } from './recipient.ts';
 
 export const RECIPIENTS_PER_CAMPAIGN_MAX = 1_000;
 
@@ -67,6 +69,38 @@ export function attachRecipients(
     added,
     skippedCount: distinct.length - added.length,
     duplicateCount: given.length - distinct.length,
+  };
+}
+
+/** What recipients bring along when they join a campaign: an id for each of them at least, and what each costs. */
+interface Joining {
+  readonly ids: readonly string[];
+  readonly cost: Money;
+}
+
+/** The campaign after these recipients have joined it, behind those it has. */
+export function joinCampaign(
+  campaign: Campaign,
+  added: readonly NewRecipient[],
+  { ids, cost }: Joining,
+  now: number,
+): { readonly campaign: Campaign; readonly recipients: readonly Recipient[] } {
+  invariant(ids.length >= added.length, 'every recipient that joins has an id');
+  return {
+    campaign: {
+      ...campaign,
+      totalRecipients: campaign.totalRecipients + added.length,
+      estimatedCost: add(campaign.estimatedCost, times(cost, added.length)),
+      updatedAt: now,
+    },
+    recipients: added.map((each, index) =>
+      newRecipient(each, {
+        id: ids[index] as string,
+        campaignId: campaign.id,
+        position: campaign.totalRecipients + index,
+        estimatedCost: cost,
+      }),
+    ),
   };
 }
 
