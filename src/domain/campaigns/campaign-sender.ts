@@ -1,3 +1,4 @@
+import { invariant } from '../shared/invariant.ts';
 import {
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
@@ -34,17 +35,15 @@ interface SenderIds {
  */
 export function findSender(
   businesses: readonly WhatsappBusiness[],
-  { templateId, phoneNumberId }: SenderIds,
+  ids: SenderIds,
 ): CampaignSender | CampaignSenderRejection {
-  const accounts = businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
-  const template = findTemplate(businesses, templateId);
-  if (template === null) return { kind: 'campaign-template-not-found' };
-  const account = accounts.find(({ phoneNumbers }) => phoneNumbers.some(({ id }) => id === phoneNumberId));
-  const phoneNumber = account?.phoneNumbers.find(({ id }) => id === phoneNumberId);
-  if (account === undefined || phoneNumber === undefined) return { kind: 'campaign-phone-not-found' };
-  if (!account.templates.includes(template)) return { kind: 'campaign-accounts-differ' };
-  const category = CAMPAIGN_CATEGORIES.find((each) => each === template.category);
-  if (category === undefined) return { kind: 'campaign-category' };
+  const { template, account, phoneNumber, category } = partsOf(businesses, ids);
+  const rejection = senderRejections(businesses, ids).find(({ kind }) => kind !== 'template-not-approved');
+  if (rejection !== undefined) return rejection;
+  invariant(
+    template !== null && account !== null && phoneNumber !== null && category !== null,
+    'a sender without a rejection has every part',
+  );
   return { kind: 'sender', account, phoneNumber, template, category };
 }
 
@@ -53,9 +52,37 @@ export function decideSender(
   businesses: readonly WhatsappBusiness[],
   ids: SenderIds,
 ): CampaignSender | CampaignSenderRejection {
-  const found = findSender(businesses, ids);
-  if (found.kind !== 'sender' || found.template.status === TEMPLATE_STATUS_APPROVED) return found;
-  return { kind: 'template-not-approved' };
+  const [rejection] = senderRejections(businesses, ids);
+  return rejection ?? findSender(businesses, ids);
+}
+
+/** Everything that keeps the template from being sent from the number; the first is what `decideSender` rejects with. */
+export function senderRejections(
+  businesses: readonly WhatsappBusiness[],
+  ids: SenderIds,
+): readonly CampaignSenderRejection[] {
+  const { template, account, category } = partsOf(businesses, ids);
+  const rejections: CampaignSenderRejection[] = [];
+  if (template === null) rejections.push({ kind: 'campaign-template-not-found' });
+  if (account === null) rejections.push({ kind: 'campaign-phone-not-found' });
+  if (template === null) return rejections;
+  if (account?.templates.includes(template) === false) rejections.push({ kind: 'campaign-accounts-differ' });
+  if (category === null) rejections.push({ kind: 'campaign-category' });
+  if (template.status !== TEMPLATE_STATUS_APPROVED) rejections.push({ kind: 'template-not-approved' });
+  return rejections;
+}
+
+/** What the ids name, each by itself; null where they name nothing. The account is that of the number. */
+function partsOf(businesses: readonly WhatsappBusiness[], { templateId, phoneNumberId }: SenderIds) {
+  const accounts = businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
+  const account = accounts.find(({ phoneNumbers }) => phoneNumbers.some(({ id }) => id === phoneNumberId));
+  const template = findTemplate(businesses, templateId);
+  return {
+    template,
+    account: account ?? null,
+    phoneNumber: account?.phoneNumbers.find(({ id }) => id === phoneNumberId) ?? null,
+    category: CAMPAIGN_CATEGORIES.find((each) => each === template?.category) ?? null,
+  };
 }
 
 /** The template with our 24-hex id, whatever account has it. */

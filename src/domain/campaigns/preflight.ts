@@ -4,7 +4,13 @@ import type { PhoneNumber } from '../shared/phone-number.ts';
 import { decideSender } from './campaign-sender.ts';
 import { CONVERSATION_MS, dailyLimitOf } from './daily-limit.ts';
 import { messagesPerSecond, nextSlots } from './sending-rate.ts';
-import { recipientPrice, type StartRejection, type StartState, startRejections } from './start-campaign.ts';
+import {
+  pricedBy,
+  recipientPrice,
+  type StartRejection,
+  type StartState,
+  startRejections,
+} from './start-campaign.ts';
 
 export interface PreflightState extends StartState {
   /** Until when the slots of the number are taken. */
@@ -36,14 +42,13 @@ export interface Preflight {
 export function preflightCampaign(state: PreflightState, now: number): Preflight {
   const { account, campaign, recipients, prices, businesses } = state;
   const sender = decideSender(businesses, campaign);
-  const category = sender.kind === 'sender' ? sender : campaign;
-  const cost = times(recipientPrice(prices, category), recipients.length);
+  const cost = times(recipientPrice(prices, pricedBy(businesses, campaign)), recipients.length);
   const number = state.isLimited && sender.kind === 'sender' ? sender.phoneNumber : null;
   const perSecond = number === null ? null : messagesPerSecond(number);
   const dailyLimit = number === null ? null : dailyLimitOf(number);
   const { startsAt } = nextSlots(state.freeAt, perSecond, recipients.length, now);
   return {
-    rejections: startRejections(state, sender),
+    rejections: startRejections(state),
     recipients: recipients.length,
     cost,
     credit: creditOf(account),

@@ -18,7 +18,13 @@ import {
   type UnsupportedNumbers,
 } from './attach-recipients.ts';
 import type { Campaign } from './campaign.ts';
-import { type CampaignSender, type CampaignSenderRejection, decideSender } from './campaign-sender.ts';
+import {
+  type CampaignSender,
+  type CampaignSenderRejection,
+  decideSender,
+  findTemplate,
+  senderRejections,
+} from './campaign-sender.ts';
 import { type Recipient, smsIdOf } from './recipient.ts';
 
 /** Everything the start of a campaign reads. */
@@ -62,9 +68,9 @@ export const CAMPAIGN_CHAIN: readonly Channel[] = ['whatsapp'];
  */
 export function startCampaign(state: StartState, now: number): CampaignStarted | StartRejection {
   const { project, campaign, recipients, prices, businesses } = state;
-  const sender = decideSender(businesses, campaign);
-  const [rejection] = startRejections(state, sender);
+  const [rejection] = startRejections(state);
   if (rejection !== undefined) return rejection;
+  const sender = decideSender(businesses, campaign);
   if (sender.kind !== 'sender') return sender;
   const cost = recipientPrice(prices, sender);
   const reserved = times(cost, recipients.length);
@@ -90,14 +96,22 @@ export function startCampaign(state: StartState, now: number): CampaignStarted |
 }
 
 /** Everything that keeps the campaign from starting, one recipient at a time; the first is what a start is rejected with. */
-export function startRejections(
-  { project, account, campaign, recipients, prices, availableChannels }: StartState,
-  sender: CampaignSender | CampaignSenderRejection,
-): readonly StartRejection[] {
+export function startRejections({
+  project,
+  account,
+  campaign,
+  recipients,
+  prices,
+  businesses,
+  availableChannels,
+}: StartState): readonly StartRejection[] {
   const rejections: (StartRejection | null)[] = [];
   if (recipients.length === 0) rejections.push({ kind: 'campaign-without-recipients' });
-  if (sender.kind !== 'sender') rejections.push(sender);
-  else rejections.push(...recipients.map((each) => parametersRejection([each], sender.template)));
+  rejections.push(...senderRejections(businesses, campaign));
+  const template = findTemplate(businesses, campaign.templateId);
+  if (template !== null) {
+    rejections.push(...recipients.map((each) => parametersRejection([each], template)));
+  }
   rejections.push(numbersRejection(recipients, project.environment, prices));
   const unavailable = CAMPAIGN_CHAIN.find((channel) => !availableChannels.includes(channel));
   if (unavailable !== undefined) rejections.push({ kind: 'channel-not-available', channel: unavailable });
@@ -105,9 +119,18 @@ export function startRejections(
   if (trialPhoneNumber !== null && recipients.some(({ phoneNumber }) => phoneNumber !== trialPhoneNumber)) {
     rejections.push({ kind: 'trial-mode' });
   }
-  const category = sender.kind === 'sender' ? sender : campaign;
-  rejections.push(...holdRejections(account, times(recipientPrice(prices, category), recipients.length)));
+  const cost = times(recipientPrice(prices, pricedBy(businesses, campaign)), recipients.length);
+  rejections.push(...holdRejections(account, cost));
   return rejections.filter((rejection) => rejection !== null);
+}
+
+/** Whose category a start is priced by: that of the template as it is now, or of the campaign while nothing can be sent. */
+export function pricedBy(
+  businesses: readonly WhatsappBusiness[],
+  campaign: Campaign,
+): Pick<Campaign, 'category'> {
+  const sender = decideSender(businesses, campaign);
+  return sender.kind === 'sender' ? sender : campaign;
 }
 
 /** The price of one recipient. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AttachRecipients } from '../../../src/application/campaigns/attach-recipients.ts';
 import type { KeyedCampaignCommand } from '../../../src/application/campaigns/campaign-command.ts';
+import { ManageCampaigns } from '../../../src/application/campaigns/manage-campaigns.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anId, aTestNumber, NOW, SECOND_MS } from '../../support/builders.ts';
 import {
@@ -56,6 +57,21 @@ describe('attaching recipients', () => {
     });
     expect(await attach([b], { idempotency: keyed('k-2') })).toMatchObject({ addedCount: 1 });
     expect(await world.recipients()).toHaveLength(2);
+  });
+
+  it('an attach is replayed after its campaign was deleted', async () => {
+    const [a] = testNumbers(1) as [never];
+    const first = await attach([a], { idempotency: keyed() });
+    await world.container.get(ManageCampaigns).delete(command);
+    expect(await attach([a], { idempotency: keyed() })).toEqual({ ...first, replayed: true });
+    expect(await rejectionOf(attach([a], { idempotency: keyed('k-1', 'h-2') }))).toEqual({
+      kind: 'idempotency-conflict',
+    });
+    const unknown = { kind: 'campaign-not-found' };
+    expect(await rejectionOf(attach([a], { idempotency: keyed('k-2') }))).toEqual(unknown);
+    const ofOther = { idempotency: keyed(), project: OTHER_PROJECT };
+    expect(await rejectionOf(attach([a], ofOther))).toEqual(unknown);
+    expect(await world.recipients()).toEqual([]);
   });
 
   it('one recipient that is not acceptable rejects them all', async () => {

@@ -296,6 +296,21 @@ describe('starting scheduled campaigns', () => {
     expect(await world.account()).toMatchObject({ held: iqd(0) });
   });
 
+  it('starts of one batch that fail are one line of the log, also when the batch ends with an error', async () => {
+    await open({ credit: 100 });
+    for (const n of [1, 2, 3, 4]) await scheduled(anId(n));
+    world.clock.at = AT;
+    const jobs = await lease();
+    world.units.failures = [null, null, null, new Error('disk full')];
+    await expect(start.due(jobs)).rejects.toThrow('disk full');
+    expect(world.logger.entries).toMatchObject([
+      { event: 'campaign_not_started', fields: { campaignId: jobs[0]?.work.campaignId, suppressed: 2 } },
+    ]);
+    for (const { work } of jobs.slice(0, 3)) {
+      expect(await world.campaign(work.campaignId)).toMatchObject({ status: 'failed' });
+    }
+  });
+
   it('a scheduled campaign fails when no whatsapp provider is there', async () => {
     await open({ isWithoutChannels: true });
     await scheduled();

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decideSender, findSender, findTemplate } from '../../../src/domain/campaigns/campaign-sender.ts';
+import {
+  decideSender,
+  findSender,
+  findTemplate,
+  senderRejections,
+} from '../../../src/domain/campaigns/campaign-sender.ts';
 import {
   anId,
   aWhatsappAccount,
@@ -52,6 +57,18 @@ describe('the sender of a campaign', () => {
   it('a template that is not approved may be planned with, and not sent', () => {
     expect(findSender(BUSINESSES, ids(pending.id))).toMatchObject({ kind: 'sender', template: pending });
     expect(decideSender(BUSINESSES, ids(pending.id))).toEqual({ kind: 'template-not-approved' });
+  });
+
+  it('everything that keeps a template from being sent from a number is named', () => {
+    const named = (given: ReturnType<typeof ids>) =>
+      senderRejections(BUSINESSES, given).map(({ kind }) => kind);
+    expect(named(ids())).toEqual([]);
+    expect(named(ids(anId(99), anId(98)))).toEqual([
+      'campaign-template-not-found',
+      'campaign-phone-not-found',
+    ]);
+    expect(named(ids(pending.id, anId(98)))).toEqual(['campaign-phone-not-found', 'template-not-approved']);
+    expect(named(ids(code.id, foreignNumber.id))).toEqual(['campaign-accounts-differ', 'campaign-category']);
   });
 
   it('a template is found in whatever account has it', () => {

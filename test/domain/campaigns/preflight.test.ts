@@ -99,7 +99,7 @@ describe('the preflight of a campaign', () => {
     });
     const campaign = aCampaign({ category: 'MARKETING' });
     expect(preflight({ campaign, businesses: [] })).toMatchObject({
-      rejections: [{ kind: 'campaign-template-not-found' }],
+      rejections: [{ kind: 'campaign-template-not-found' }, { kind: 'campaign-phone-not-found' }],
       cost: iqd(810),
       messagesPerSecond: null,
       dailyLimit: null,
@@ -149,6 +149,26 @@ describe('the preflight of a campaign', () => {
         currentSpending: ZERO,
         spendingThreshold: iqd(500),
         cost: iqd(540),
+      },
+    ]);
+  });
+
+  it('the parameters and the number are checked although the template cannot be sent', () => {
+    const unfit = [aRecipient({ phoneNumber: aPhoneNumber('9647701234561'), templateParameters: {} })];
+    const paused = withTemplate({ status: 'PAUSED' });
+    expect(
+      preflight({
+        recipients: unfit,
+        businesses: paused,
+        campaign: aCampaign({ phoneNumberId: anId(77) }),
+      }).rejections,
+    ).toEqual([
+      { kind: 'campaign-phone-not-found' },
+      { kind: 'template-not-approved' },
+      {
+        kind: 'recipient-parameters',
+        phoneNumber: '9647701234561',
+        rejection: { kind: 'template-parameter-missing', path: 'templateParameters.body.1' },
       },
     ]);
   });
