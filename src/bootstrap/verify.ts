@@ -1,22 +1,15 @@
-import { describeDifference } from '../domain/billing/ledger.ts';
-import { describeCampaignDifference } from '../domain/campaigns/campaign-sums.ts';
+import { differencesIn } from '../application/billing/audit-ledger.ts';
 import { counted } from './counted.ts';
 import { consoleOutput, runPlainCommand } from './operator-command.ts';
 import type { Roots } from './roots.ts';
 
 const output = consoleOutput();
 
-/**
- * Recomputes every balance from the ledger entries and every sum of a campaign from its recipients, and counts dead-letter
- * jobs, which may hold money:
- * exit code 0 when all is well, 1 when it is not.
- */
+/** Prints what the audit finds, and the dead-letter jobs, which may hold money: exit code 0 when all is well, 1 when it is not. */
 async function verify({ auditLedger }: Roots): Promise<number> {
-  const { projects, deadLetterJobs, ...audit } = await auditLedger.execute();
-  const differences = [
-    ...audit.differences.map(describeDifference),
-    ...audit.campaignDifferences.map(describeCampaignDifference),
-  ];
+  const audit = await auditLedger.execute();
+  const { projects, deadLetterJobs } = audit;
+  const differences = differencesIn(audit);
   for (const difference of differences) output.print(difference);
   for (const { id, reason, deadLetteredAt } of deadLetterJobs.latest) {
     output.print(`job ${id} was dead-lettered at ${new Date(deadLetteredAt).toISOString()}: ${reason}`);

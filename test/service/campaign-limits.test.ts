@@ -1,7 +1,18 @@
 import { expect, it } from 'vitest';
 import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
-import { NUMBER_ID, numbersFrom, read, started, startWithCampaigns } from '../support/campaigns.ts';
+import {
+  ask,
+  BODY,
+  dataOf,
+  NUMBER_ID,
+  numbersFrom,
+  OTHER_KEY,
+  read,
+  recipient,
+  started,
+  startWithCampaigns,
+} from '../support/campaigns.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith } from '../support/seeds.ts';
 
@@ -81,6 +92,20 @@ it('the messages of a number start at 80 a second, those of several campaigns on
   ]);
   await harness.advance(300);
   expect(await read(harness, second)).toMatchObject({ status: 'completed', sentCount: 20 });
+});
+
+it('projects that have the same number share its slots', async () => {
+  const harness = await startWithCampaigns(MUCH_CREDIT);
+  await started(harness, numbersFrom(0, 80));
+  const request = { method: 'POST', apiKey: OTHER_KEY };
+  const { _id } = dataOf(await ask(harness, '', { ...request, body: BODY }));
+  const recipients = numbersFrom(200, 8).map((number) => recipient(number));
+  await ask(harness, `/${_id}/recipients`, { ...request, body: { recipients } });
+  dataOf(await ask(harness, `/${_id}/start`, request));
+  await harness.advance(999);
+  expect(harness.inbox.all()).toHaveLength(80);
+  await harness.advance(1);
+  expect(harness.inbox.all()).toHaveLength(88);
 });
 
 it('messages whose slots are over after a downtime keep the rate: 24 start at once, the others later', async () => {

@@ -58,14 +58,18 @@ export class AuditLedger {
   }
 }
 
+/** Every difference, one sentence each. */
+export function differencesIn({
+  differences,
+  campaignDifferences: ofCampaigns,
+}: LedgerAudit): readonly string[] {
+  return [...differences.map(describeDifference), ...ofCampaigns.map(describeCampaignDifference)];
+}
+
 /** What is wrong at any time, one sentence each; empty when all is well. */
 export function problemsOf(audit: LedgerAudit): readonly string[] {
-  const { differences, deadLetterJobs } = audit;
-  const sentences = [
-    ...differences.map(describeDifference),
-    ...audit.campaignDifferences.map(describeCampaignDifference),
-  ];
-  const { count } = deadLetterJobs;
+  const sentences = differencesIn(audit);
+  const { count } = audit.deadLetterJobs;
   return count === 0
     ? sentences
     : [...sentences, `${count} ${count === 1 ? 'job is' : 'jobs are'} dead-lettered`];

@@ -1,3 +1,4 @@
+import { SMS_ID_PREFIX } from '../../domain/messages/message.ts';
 import { Batcher, type BatchRun } from '../batcher.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
@@ -47,7 +48,7 @@ export class SendMessages {
       project,
       request: { ...request, deliveryReport },
       idempotency,
-      smsId: `sms-${ids.hex24(clock.now())}`,
+      smsId: SMS_ID_PREFIX + ids.hex24(clock.now()),
       hasTooManyUntried: untriedMessages.areTooMany(project.id),
     });
     if (outcome.kind === 'rejected') throw new Rejected(outcome.rejection);

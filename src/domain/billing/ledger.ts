@@ -30,6 +30,11 @@ interface Occurrence {
   readonly at: number;
 }
 
+/** The id of an entry. The reference of a message is its smsId. */
+export function ledgerEntryId(reference: string, kind: LedgerEntry['kind']): string {
+  return `${reference}/${kind}`;
+}
+
 /** Credit added to a project. */
 export function depositEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
   return entry('deposit', occurrence, amount, ZERO, ZERO);
@@ -107,7 +112,7 @@ function entry(
   spentDelta: Money,
 ): LedgerEntry {
   return {
-    id: `${reference}/${kind}`,
+    id: ledgerEntryId(reference, kind),
     projectId,
     kind,
     reference,

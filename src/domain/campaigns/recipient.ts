@@ -1,5 +1,5 @@
 import { amountCaptured } from '../billing/settlement.ts';
-import type { Message } from '../messages/message.ts';
+import { type Message, SMS_ID_PREFIX } from '../messages/message.ts';
 import type { MessageStatus } from '../messages/message-status.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
@@ -54,12 +54,12 @@ const NOT_STARTED: RecipientProgress = {
 
 /** The message of a recipient has the recipient's id: so there can only be one. */
 export function smsIdOf(recipientId: string): string {
-  return `sms-${recipientId}`;
+  return SMS_ID_PREFIX + recipientId;
 }
 
 /** The recipient whose message this is. */
 export function recipientIdOf(smsId: string): string {
-  return smsId.slice('sms-'.length);
+  return smsId.slice(SMS_ID_PREFIX.length);
 }
 
 /** A recipient of a campaign that has not started. */

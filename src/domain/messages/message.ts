@@ -6,7 +6,9 @@ import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { MessageStatus } from './message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts';
 
-export const SMS_ID_PATTERN = /^sms-[a-f0-9]{24}$/;
+/** Begins the id of every message; 24 hex characters follow. */
+export const SMS_ID_PREFIX = 'sms-';
+export const SMS_ID_PATTERN = new RegExp(`^${SMS_ID_PREFIX}[a-f0-9]{24}$`);
 
 /**
  * What became of one channel of a chain. `dispatching`: the attempt is committed, its submit result is not known yet.

@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 
 const MS_PER_MINUTE = 60_000;
 /** The part that stays in memory; the rest goes to a temporary file that is never synced. */
@@ -110,10 +111,11 @@ export class SqliteRecentSends {
       )
       .pluck()
       .get();
-    const newestAt = Number.parseInt((newest ?? '').slice('sms-'.length, 'sms-'.length + 12), 16) || 0;
+    const newestAt =
+      Number.parseInt((newest ?? '').slice(SMS_ID_PREFIX.length, SMS_ID_PREFIX.length + 12), 16) || 0;
     // A newest message that a clock ahead of its time wrote says nothing of today; a clock that tests move may be behind.
     const latest = Math.min(newestAt, Date.now());
     const from = Math.max(0, latest - (minutes ?? 0) * MS_PER_MINUTE - MARGIN_MS);
-    return `sms-${from.toString(16).padStart(12, '0')}`;
+    return SMS_ID_PREFIX + from.toString(16).padStart(12, '0');
   }
 }

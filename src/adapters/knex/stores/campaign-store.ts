@@ -1,7 +1,9 @@
 import type { Knex } from 'knex';
 import type { CampaignStore } from '../../../application/ports/campaign-stores.ts';
+import { type LedgerEntry, ledgerEntryId } from '../../../domain/billing/ledger.ts';
 import type { Campaign, CampaignCategory, CampaignStatus } from '../../../domain/campaigns/campaign.ts';
 import type { CampaignSums } from '../../../domain/campaigns/campaign-sums.ts';
+import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import { money } from '../../../domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
 import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
@@ -47,7 +49,10 @@ const SAVE = {
   mode: 'set',
 } as const satisfies Update<string, string>;
 
-/** The ledger entries of a recipient have the ids of its message. */
+/** The id of a ledger entry of a recipient in SQL: that of an entry of its message. */
+const entryIdOf = (kind: LedgerEntry['kind']) =>
+  `'${SMS_ID_PREFIX}' || recipients.id || '${ledgerEntryId('', kind)}'`;
+
 const AUDIT = `
   SELECT campaigns.*,
     COALESCE(sums.total, 0) AS r_total_recipients,
@@ -70,8 +75,8 @@ const AUDIT = `
       CAST(SUM(COALESCE(settlements.spent_delta, 0)) AS bigint) AS captured,
       CAST(SUM(COALESCE(-settlements.held_delta - settlements.spent_delta, 0)) AS bigint) AS released
     FROM campaign_recipients AS recipients
-    LEFT JOIN ledger_entries AS holds ON holds.id = 'sms-' || recipients.id || '/hold'
-    LEFT JOIN ledger_entries AS settlements ON settlements.id = 'sms-' || recipients.id || '/settlement'
+    LEFT JOIN ledger_entries AS holds ON holds.id = ${entryIdOf('hold')}
+    LEFT JOIN ledger_entries AS settlements ON settlements.id = ${entryIdOf('settlement')}
     GROUP BY recipients.campaign_id
   ) AS sums ON sums.campaign_id = campaigns.id
   ORDER BY campaigns.id`;
