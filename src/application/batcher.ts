@@ -1,3 +1,4 @@
+import { groupBy } from './group-by.ts';
 import { onNextTurn } from './next-turn.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Delay } from './ports/delay.ts';
@@ -201,13 +202,7 @@ export class Batcher<Item, Result> {
     try {
       if (this.#projectsOf === null) throw failure;
       const projectIds = await this.#projectsOf(itemsOf(batch));
-      const byProject = new Map<string, Waiting<Item, Result>[]>();
-      for (const [index, waiting] of batch.entries()) {
-        const projectId = projectIds[index] ?? '';
-        const own = byProject.get(projectId) ?? [];
-        own.push(asRepeated(waiting));
-        byProject.set(projectId, own);
-      }
+      const byProject = groupBy(batch.map(asRepeated), (_, index) => projectIds[index] ?? '');
       this.#onIsolated(itemsOf(batch));
       for (const [projectId, own] of byProject) this.#batcherOf(projectId).#add(own);
     } catch (error) {

@@ -112,8 +112,8 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
   it('a message is settled once when two transactions bring its delivered and its failed receipt', async () => {
     await prepare();
     await together(
-      async (stores) => void (await advanceMessages.execute(stores, [DELIVERED])),
-      async (stores) => void (await advanceMessages.execute(stores, [FAILED])),
+      async (stores) => void (await advanceMessages.execute(stores, { events: [DELIVERED] })),
+      async (stores) => void (await advanceMessages.execute(stores, { events: [FAILED] })),
     );
     expect(await outcome()).toEqual({ status: 'delivered', held: 0, spent: COST });
   });
@@ -121,8 +121,8 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
   it('a message is locked before its job, so that a receipt and a deadline do not wait for each other', async () => {
     const job = await prepare();
     const runs = await together(
-      async (stores) => void (await advanceMessages.execute(stores, [DELIVERED])),
-      async (stores) => void (await advanceMessages.execute(stores, [], [job])),
+      async (stores) => void (await advanceMessages.execute(stores, { events: [DELIVERED] })),
+      async (stores) => void (await advanceMessages.execute(stores, { jobs: [job] })),
     );
     expect(runs).toBe(2);
     expect(await outcome()).toEqual({ status: 'delivered', held: 0, spent: COST });

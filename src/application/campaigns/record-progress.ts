@@ -1,10 +1,7 @@
-import {
-  advanceCampaign,
-  type CampaignChanges,
-  type RecipientChange,
-} from '../../domain/campaigns/campaign-progress.ts';
+import { advanceCampaign, type CampaignChanges } from '../../domain/campaigns/campaign-progress.ts';
 import { progressOf, recipientIdOf } from '../../domain/campaigns/recipient.ts';
 import type { Message } from '../../domain/messages/message.ts';
+import { groupBy } from '../group-by.ts';
 import { stopCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { Stores } from '../ports/stores.ts';
 
@@ -32,16 +29,13 @@ export async function recordProgress(
 ): Promise<void> {
   const relevant = changes.filter(isRelevant);
   if (relevant.length === 0) return;
-  const byCampaign = new Map<string, RecipientChange[]>();
-  const saved = relevant.map(({ before, after }) => {
-    const progress = progressOf(after, now);
-    const change = { before: progressOf(before, now), after: progress, cost: after.cost };
-    const campaignId = after.campaignId as string;
-    const others = byCampaign.get(campaignId);
-    if (others === undefined) byCampaign.set(campaignId, [change]);
-    else others.push(change);
-    return { id: recipientIdOf(after.smsId), progress };
-  });
+  const progressed = relevant.map(({ before, after }) => ({
+    message: after,
+    before: progressOf(before, now),
+    after: progressOf(after, now),
+    cost: after.cost,
+  }));
+  const byCampaign = groupBy(progressed, ({ message }) => message.campaignId as string);
   const before = await campaigns.lock([...byCampaign.keys()]);
   const after = before.map((campaign) => {
     const of: CampaignChanges = {
@@ -55,7 +49,9 @@ export async function recordProgress(
       stopReasons.has(id) && status === 'failed' && before[index]?.status === 'running',
   );
   await Promise.all([
-    recipients.saveProgress(saved),
+    recipients.saveProgress(
+      progressed.map(({ message, after: progress }) => ({ id: recipientIdOf(message.smsId), progress })),
+    ),
     campaigns.save(after),
     jobs.add(
       stopped.map((campaign) => stopCampaignJob(campaign, now)),

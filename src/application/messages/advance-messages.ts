@@ -25,6 +25,15 @@ export interface MessageEvent {
   readonly event: ChainEvent;
 }
 
+/** What messages are told in one unit of work. */
+export interface MessageBatch {
+  readonly events?: readonly MessageEvent[];
+  /** Behind the events. */
+  readonly jobs?: readonly LeasedJob<MessageWork>[];
+  /** Whether attempts of the project start later, because a lock holds up its submit results. */
+  readonly isIsolated?: (projectId: string) => boolean;
+}
+
 /** An attempt that may be submitted once the transaction that started it is committed. */
 export interface PendingSubmission {
   readonly message: Message;
@@ -54,9 +63,7 @@ export class AdvanceMessages {
 
   async execute(
     stores: Stores,
-    events: readonly MessageEvent[],
-    jobs: readonly LeasedJob<MessageWork>[] = [],
-    isIsolated: (projectId: string) => boolean = () => false,
+    { events = [], jobs = [], isIsolated = () => false }: MessageBatch,
   ): Promise<readonly PendingSubmission[]> {
     const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
     if (smsIds.length === 0) return [];
@@ -69,27 +76,11 @@ export class AdvanceMessages {
     const held = new Set<LeasedJob>(completed);
     const due = jobs.filter((job) => held.has(job)).map(eventOf);
     const before = new Map(locked.map((message) => [message.smsId, message]));
-    const after = new Map(before);
     const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
     const retryAts = await this.#retryAts(stores, starts, { projects, isIsolated, now });
-    const writes = new BatchWrites(now);
-    for (const each of [...events, ...due]) {
-      const message = after.get(each.smsId);
-      if (message === undefined) continue;
-      const retryAt = each.event.kind === 'start' && !message.isFinal ? retryAts.get(each.smsId) : undefined;
-      if (retryAt !== undefined) {
-        writes.postponeStart(message, each.event, retryAt);
-        continue;
-      }
-      const outcome = advance(message, each.event, now);
-      after.set(each.smsId, outcome.message);
-      for (const effect of outcome.effects) writes.add(outcome.message, effect);
-    }
-    const changes = [...after.values()].flatMap((message): readonly MessageChange[] => {
-      const earlier = before.get(message.smsId);
-      return earlier === undefined || earlier === message ? [] : [{ before: earlier, after: message }];
-    });
+    const { after, writes } = fold([...events, ...due], before, retryAts, now);
+    const changes = changesBetween(before, after);
     await Promise.all([
       stores.messages.save(changes.map((change) => change.after)),
       writes.write(stores),
@@ -145,6 +136,40 @@ interface StartSurroundings {
   readonly projects: ReadonlyMap<string, Project>;
   readonly isIsolated: (projectId: string) => boolean;
   readonly now: number;
+}
+
+/** The messages after the events, in their order, and what has to be written of them. Starts that may not be now are postponed. */
+function fold(
+  events: readonly MessageEvent[],
+  before: ReadonlyMap<string, Message>,
+  retryAts: ReadonlyMap<string, number>,
+  now: number,
+): { readonly after: ReadonlyMap<string, Message>; readonly writes: BatchWrites } {
+  const after = new Map(before);
+  const writes = new BatchWrites(now);
+  for (const { smsId, event } of events) {
+    const message = after.get(smsId);
+    if (message === undefined) continue;
+    const retryAt = event.kind === 'start' && !message.isFinal ? retryAts.get(smsId) : undefined;
+    if (retryAt !== undefined) {
+      writes.postponeStart(message, event, retryAt);
+      continue;
+    }
+    const outcome = advance(message, event, now);
+    after.set(smsId, outcome.message);
+    for (const effect of outcome.effects) writes.add(outcome.message, effect);
+  }
+  return { after, writes };
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, Message>,
+  after: ReadonlyMap<string, Message>,
+): readonly MessageChange[] {
+  return [...after.values()].flatMap((message): readonly MessageChange[] => {
+    const earlier = before.get(message.smsId);
+    return earlier === undefined || earlier === message ? [] : [{ before: earlier, after: message }];
+  });
 }
 
 function startsAmong(

@@ -80,7 +80,8 @@ export class ApplyMessageEvents {
         correlateReceipts.recordIds(stores, attempts),
         correlateReceipts.find(stores, receipts),
       ]);
-      await advanceMessages.execute(stores, [...attempts.map(submittedEvent), ...awaited, ...found.events]);
+      const events = [...attempts.map(submittedEvent), ...awaited, ...found.events];
+      await advanceMessages.execute(stores, { events });
       return found.early;
     };
     const early = await unitOfWork.run(apply, 'full', lockWait);
@@ -95,7 +96,7 @@ export class ApplyMessageEvents {
     const { unitOfWork, correlateReceipts, advanceMessages, logger } = this.#ports;
     const park = async (stores: Stores): Promise<number> => {
       const parked = await correlateReceipts.park(stores, receipts);
-      await advanceMessages.execute(stores, parked.events);
+      await advanceMessages.execute(stores, { events: parked.events });
       return parked.dropped;
     };
     const dropped = await unitOfWork.run(park, 'full', lockWait);

@@ -1,4 +1,5 @@
 import type { BackgroundWork } from '../background-work.ts';
+import { groupBy } from '../group-by.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
@@ -51,7 +52,7 @@ export class RunAttemptJobs {
     const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, background } = this.#ports;
     const isIsolated = (projectId: string): boolean => applyMessageEvents.isIsolated(projectId);
     const pending = await unitOfWork.run(
-      (stores) => advanceMessages.execute(stores, [], jobs, isIsolated),
+      (stores) => advanceMessages.execute(stores, { jobs, isIsolated }),
       'full',
       lockWait,
     );
@@ -59,14 +60,10 @@ export class RunAttemptJobs {
   }
 
   async #runByProject(jobs: AttemptJobs): Promise<void> {
-    const groups = new Map<string, LeasedJob<MessageWork>[]>();
-    for (const { key, job } of await this.#keyed(jobs)) {
-      const group = groups.get(key) ?? [];
-      group.push(job);
-      groups.set(key, group);
-    }
+    const groups = groupBy(await this.#keyed(jobs), ({ key }) => key);
     const outcomes = await Promise.allSettled(
-      [...groups].map(async ([key, own]) => {
+      [...groups].map(async ([key, group]) => {
+        const own = group.map(({ job }) => job);
         try {
           if (groups.size > 1) await this.#run(own, 'brief');
           else this.#isolate(key, own);

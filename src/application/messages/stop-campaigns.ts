@@ -38,10 +38,9 @@ export class StopCampaigns {
       async (stores) => {
         const queued = await queuedOf(stores.recipients.ofCampaign(campaignId));
         const event = { kind: 'withdraw', attemptNumber: 0, reason: STOPPED_REASON } as const;
-        await advanceMessages.execute(
-          stores,
-          queued.map((id): MessageEvent => ({ smsId: smsIdOf(id), event })),
-        );
+        await advanceMessages.execute(stores, {
+          events: queued.map((id): MessageEvent => ({ smsId: smsIdOf(id), event })),
+        });
         const isHeld = (await stores.jobs.complete([job])).length > 0;
         const left = await queuedOf(stores.recipients.ofCampaign(campaignId));
         if (!isHeld || left.length === 0) return;

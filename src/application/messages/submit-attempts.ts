@@ -1,5 +1,6 @@
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
+import { groupBy } from '../group-by.ts';
 import type { ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -48,16 +49,12 @@ export class SubmitAttempts {
    */
   async execute(pending: readonly PendingSubmission[]): Promise<void> {
     const now = this.#ports.clock.now();
-    const groups = new Map<string, Submission[]>();
-    for (const each of pending) {
+    const submissions = pending.flatMap((each) => {
       const submission = submissionOf(each);
-      if (submission === null || isTooLate(each, now)) continue;
-      const key = `${submission.channel} ${submission.environment}`;
-      const group = groups.get(key) ?? [];
-      group.push(submission);
-      groups.set(key, group);
-    }
-    await Promise.all([...groups.values()].map((submissions) => this.#submit(submissions)));
+      return submission === null || isTooLate(each, now) ? [] : [submission];
+    });
+    const groups = groupBy(submissions, ({ channel, environment }) => `${channel} ${environment}`);
+    await Promise.all([...groups.values()].map((group) => this.#submit(group)));
   }
 
   /** All of them go to the same channel provider. */

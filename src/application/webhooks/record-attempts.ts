@@ -15,6 +15,7 @@ import {
   type WebhookEvent,
 } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
+import { groupBy } from '../group-by.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -115,7 +116,7 @@ function promoted(
   open: readonly WebhookEvent[],
   now: number,
 ): readonly WebhookEvent[] {
-  const byKey = byOrderingKey(open);
+  const byKey = groupBy(open, ({ orderingKey }) => orderingKey);
   return attempted.flatMap((event) => promoteNext(event, byKey.get(event.orderingKey) ?? [], now));
 }
 
@@ -171,14 +172,4 @@ function noticeOfOpening({ attempt: { event, result }, until }: Opening): Notice
     until: new Date(until).toISOString(),
   };
   return { event: 'webhook_circuit_opened', fields };
-}
-
-function byOrderingKey(events: readonly WebhookEvent[]): ReadonlyMap<string, readonly WebhookEvent[]> {
-  const byKey = new Map<string, WebhookEvent[]>();
-  for (const event of events) {
-    const known = byKey.get(event.orderingKey);
-    if (known === undefined) byKey.set(event.orderingKey, [event]);
-    else known.push(event);
-  }
-  return byKey;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AdvanceMessages } from '../../../src/application/messages/advance-messages.ts';
+import type { AdvanceMessages, MessageBatch } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import type { SubmissionReceipt } from '../../../src/application/ports/channel-provider.ts';
@@ -80,7 +80,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
         ),
     } as unknown as CorrelateReceipts,
     advanceMessages: {
-      async execute(given: { lockWait: string }, events: readonly { smsId: string }[]) {
+      async execute(given: { lockWait: string }, { events = [] }: MessageBatch) {
         const smsIds = events.map(({ smsId }) => smsId);
         if (isLocked && smsIds.includes('sms-one')) {
           if (given.lockWait === 'brief') throw new StorageLocked(new Error('lock timeout'));

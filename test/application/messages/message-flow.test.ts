@@ -321,7 +321,9 @@ describe('the way of a message', () => {
     const waiting = await send({ provider: 'whatsapp' });
     const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
     expect(due).toHaveLength(2);
-    await world.unitOfWork.run((stores) => world.container.get(AdvanceMessages).execute(stores, [], due));
+    await world.unitOfWork.run((stores) =>
+      world.container.get(AdvanceMessages).execute(stores, { jobs: due }),
+    );
     expect(await world.message(timedOut)).toMatchObject({ attempts: [{ state: 'timed-out' }] });
     expect((await world.message(waiting)).attempts).toEqual([]);
     end();

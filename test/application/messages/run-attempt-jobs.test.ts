@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
 import type { MessageWork } from '../../../src/application/jobs/attempt-jobs.ts';
-import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import type {
   AdvanceMessages,
+  MessageBatch,
   PendingSubmission,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
@@ -28,7 +28,7 @@ function world() {
   const logger = new RecordingLogger();
   const background = new BackgroundWork({ logger });
   const advanceMessages = {
-    async execute(_stores: Stores, events: readonly unknown[], jobs: readonly unknown[] = []) {
+    async execute(_stores: Stores, { events = [], jobs = [] }: MessageBatch) {
       log.push(jobs.length > 0 ? `jobs ${jobs.length}` : `results ${events.length}`);
       return jobs.map(() => ({}) as PendingSubmission);
     },
@@ -150,9 +150,7 @@ function lockedWorld() {
   const advanceMessages = {
     async execute(
       stores: Stores,
-      events: readonly { readonly smsId: string }[],
-      jobs: readonly LeasedJob<MessageWork>[] = [],
-      isHeldUp: (projectId: string) => boolean = () => false,
+      { events = [], jobs = [], isIsolated: isHeldUp = () => false }: MessageBatch,
     ) {
       const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
       if (isLocked && smsIds.some((smsId) => projectOf(smsId) === 'a')) {
