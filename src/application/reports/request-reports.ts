@@ -7,7 +7,7 @@ import {
   type ReportFilters,
   tooManyReports,
 } from '../../domain/reports/report.ts';
-import { IdempotencyRecords } from '../idempotency.ts';
+import { runKeyed } from '../idempotency.ts';
 import { makeReportJob } from '../jobs/report-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
@@ -73,24 +73,16 @@ export class RequestReports {
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
       await stores.accounts.lock([project.id]);
-      const records = await IdempotencyRecords.find<string>(
-        { store: stores.idempotency, requestHasher },
-        [keyed],
-        now,
-      );
-      const earlier = records.decide(keyed);
-      if (earlier.kind === 'replay') return { id: earlier.result, replayed: true };
-      if (earlier.kind !== 'first') throw new Rejected(earlier);
-      const tooMany = tooManyReports(await stores.reports.counts(project.id, dayBefore(now)), now);
-      if (tooMany !== null) throw new Rejected(tooMany);
-      const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, filters, now);
-      records.add(keyed, report.id);
-      await Promise.all([
-        stores.reports.insert([report]),
-        stores.jobs.add([makeReportJob(report, now)], now),
-        records.store(stores.idempotency),
-      ]);
-      return { id: report.id, replayed: false };
+      return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
+        const tooMany = tooManyReports(await stores.reports.counts(project.id, dayBefore(now)), now);
+        if (tooMany !== null) throw new Rejected(tooMany);
+        const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, filters, now);
+        await Promise.all([
+          stores.reports.insert([report]),
+          stores.jobs.add([makeReportJob(report, now)], now),
+        ]);
+        return { id: report.id, replayed: false };
+      });
     });
   }
 

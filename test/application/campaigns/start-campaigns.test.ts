@@ -3,9 +3,18 @@ import type { KeyedCampaignCommand } from '../../../src/application/campaigns/ca
 import { StartCampaigns } from '../../../src/application/campaigns/start-campaigns.ts';
 import { type StartCampaignWork, startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
+import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { aCampaign, anId, aTestNumber, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+import {
+  aCampaign,
+  anId,
+  aSendRequest,
+  aTestNumber,
+  HOUR_MS,
+  NOW,
+  SECOND_MS,
+} from '../../support/builders.ts';
 import {
   type CampaignWorld,
   given,
@@ -309,6 +318,20 @@ describe('starting scheduled campaigns', () => {
     for (const { work } of jobs.slice(0, 3)) {
       expect(await world.campaign(work.campaignId)).toMatchObject({ status: 'failed' });
     }
+  });
+
+  it('a code that is sent while many campaigns start is accepted between two of them', async () => {
+    await open({ credit: 100_000 });
+    const all = Array.from({ length: 20 }, (_, n) => anId(n + 1));
+    for (const id of all) await scheduled(id, testNumbers(50));
+    world.clock.at = AT;
+    const starting = start.due(await lease());
+    const request = aSendRequest();
+    await world.container.get(SendMessages).execute({ project: OTHER_PROJECT, request, idempotency: null });
+    const stillScheduled = await world.database.knex('campaigns').where({ status: 'scheduled' });
+    expect(stillScheduled.length).toBeGreaterThan(15);
+    await starting;
+    expect(await world.database.knex('campaigns').where({ status: 'running' })).toHaveLength(20);
   });
 
   it('a scheduled campaign fails when no whatsapp provider is there', async () => {

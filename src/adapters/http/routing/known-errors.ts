@@ -1,7 +1,6 @@
 import { Rejected, type Rejection } from '../../../application/rejected.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { EDITABLE_CAMPAIGNS_MAX } from '../../../domain/campaigns/campaign.ts';
-import { failureReasonOf } from '../../../domain/campaigns/failure-reason.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import type { ParameterRejection } from '../../../domain/whatsapp/template-parameters.ts';
@@ -185,7 +184,7 @@ export function rejectionError(rejection: Rejection): HttpError {
           : 'Only draft campaigns can be started',
       );
     case 'campaign-without-recipients':
-      return badRequest(rejection.kind, failureReasonOf(rejection));
+      return badRequest(rejection.kind, 'The campaign has no recipients');
     case 'scheduled-for-missing':
       return badRequest(rejection.kind, 'scheduledFor is required when scheduleType is schedule');
     case 'scheduled-for-unexpected':
