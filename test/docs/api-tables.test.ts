@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { ERROR_CODES } from '../../src/adapters/http/routing/error-codes.ts';
+import { ERROR_CODE_MEANINGS, ERROR_CODES } from '../../src/adapters/http/routing/error-codes.ts';
 import * as knownErrors from '../../src/adapters/http/routing/known-errors.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 import { anchorOf, Page, ROOT, tables, unquoted } from '../support/markdown.ts';
@@ -12,6 +12,7 @@ interface Schema {
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly $ref?: string;
 }
 
 interface Content {
@@ -36,13 +37,18 @@ const documented = endpointRows.map(([endpoint, summary = '', link = '']) => ({
 
 let operations: ReadonlyMap<string, Operation>;
 let replyHeaders: readonly string[];
+let schemas: Readonly<Record<string, Schema>>;
 beforeAll(async () => {
   const harness = await startHarness();
-  const { paths, components } = (await harness.request('/openapi.json')).body as {
+  const document = (await harness.request('/openapi.json')).body as {
     paths: Record<string, Record<string, Operation>>;
-    components: { headers: Record<string, unknown> };
+    components: { headers: Record<string, unknown>; schemas: Record<string, Schema> };
+    'x-replies-without-operation': Record<string, { headers: Record<string, unknown> }>;
   };
-  replyHeaders = Object.keys(components.headers);
+  const { paths, components, 'x-replies-without-operation': others } = document;
+  const ofOthers = Object.values(others).flatMap(({ headers }) => Object.keys(headers));
+  replyHeaders = [...new Set([...Object.keys(components.headers), ...ofOthers])];
+  schemas = components.schemas;
   await harness.close();
   operations = new Map(
     Object.entries(paths).flatMap(([path, methods]) =>
@@ -90,6 +96,14 @@ describe('the errors of docs/api.md', () => {
 
   it('docs/api.md lists every word of X-Error-Code, in order', () => {
     expect(rows.map(([code]) => unquoted(code))).toEqual([...ERROR_CODES]);
+  });
+
+  it('the error table says what each word means, as the code does', () => {
+    const meanings = rows.map(([code, , when = '']) => [
+      unquoted(code),
+      when.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1'),
+    ]);
+    expect(Object.fromEntries(meanings)).toEqual(ERROR_CODE_MEANINGS);
   });
 
   it('the error table has the statuses of the code', () => {
@@ -180,7 +194,8 @@ function fieldsIn(content: Content | undefined): string[] {
 
 /** Every field of a schema with its place: `data[].name` for a field of the members of a list. */
 function fieldsOf(schema: Schema, place = ''): readonly string[] {
-  const { properties = {}, items, anyOf = [], oneOf = [] } = schema;
+  const named = schema.$ref === undefined ? undefined : schemas[schema.$ref.split('/').at(-1) ?? ''];
+  const { properties = {}, items, anyOf = [], oneOf = [] } = named ?? schema;
   return [
     ...Object.entries(properties).flatMap(([name, member]) => [
       `${place}${name}`,

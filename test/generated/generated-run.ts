@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { JsonSchema, OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { JsonSchema } from '../../src/adapters/http/openapi/schemas.ts';
 import { documentedReplies } from '../support/documented-replies.ts';
 import {
   type Action,

@@ -1,4 +1,5 @@
-import type { JsonSchema, OpenApi, Operation } from '../../src/adapters/http/openapi/open-api.ts';
+import type { OpenApi, Operation } from '../../src/adapters/http/openapi/open-api.ts';
+import type { JsonSchema } from '../../src/adapters/http/openapi/schemas.ts';
 
 export interface Parameter {
   readonly name: string;

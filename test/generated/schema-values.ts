@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { JsonSchema, OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { JsonSchema } from '../../src/adapters/http/openapi/schemas.ts';
 
 /** Stands in a generated value for JSON that no JavaScript value has, such as 1e999; `toJson` writes it as it is. */
 export const asWritten = (json: string): string => `@json:${Buffer.from(json).toString('base64')}@`;

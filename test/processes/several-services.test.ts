@@ -143,6 +143,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
         '/healthz',
         '/readyz',
         '/openapi.json',
+        '/docs',
+        '/docs/swagger-ui.css',
+        '/docs/swagger-ui-bundle.js',
       ]);
     });
 

@@ -36,3 +36,13 @@ it('10.3 /openapi.json describes every endpoint without a key', async () => {
     ]),
   );
 });
+
+it('10.4 /docs is a page that names the document and its own files, without a key', async () => {
+  const service = await startWith();
+  const page = await fetch(`${await service.url}/docs`);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(await page.text()).toContain('openapi.json');
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    expect((await fetch(`${await service.url}/docs/${name}`)).status).toBe(200);
+  }
+});

@@ -1,11 +1,14 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { JsonSchema, OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
+import type { JsonSchema } from '../../src/adapters/http/openapi/schemas.ts';
 import type { ObservedReply } from '../../src/adapters/http/server/observed-reply.ts';
 
 const JSON_TYPE = 'application/json';
 /** What stands behind the media type of each reply that is a text. */
 const CHARSET = '; charset=utf-8';
+
+const DOCUMENT = 'urn:barid:openapi';
 
 /** The responses of a request that matched no declared route. */
 const ROUTELESS_RESPONSES = [
@@ -40,9 +43,11 @@ interface DocumentedResponse {
 export function documentedReplies(openApi: OpenApi): (seen: ObservedReply) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
+  // References lead into the whole document.
+  ajv.addSchema(closed({ $id: DOCUMENT, components: openApi.components }) as JsonSchema);
   const compiled = new Map<JsonSchema, ValidateFunction>();
   const validatorOf = (schema: JsonSchema): ValidateFunction => {
-    const known = compiled.get(schema) ?? ajv.compile(closed(schema) as JsonSchema);
+    const known = compiled.get(schema) ?? ajv.compile(located(closed(schema)) as JsonSchema);
     compiled.set(schema, known);
     return known;
   };
@@ -82,16 +87,16 @@ function responseFor(
   openApi: OpenApi,
   { method, route, status }: ObservedReply,
 ): DocumentedResponse | undefined {
-  const components = openApi.components.responses ?? {};
+  const routeless = openApi['x-replies-without-operation'];
   if (route === null) {
     const name = ROUTELESS_RESPONSES.find((candidate) => ROUTELESS_STATUS[candidate] === status);
-    return name === undefined ? undefined : (components[name] as DocumentedResponse);
+    return name === undefined ? undefined : (routeless[name] as DocumentedResponse);
   }
   const operations = openApi.paths[route.replaceAll(/:([A-Za-z_]+)/g, '{$1}')];
   const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation !== undefined) return resolve(openApi, operation.responses[status]) as DocumentedResponse;
-  if (method === 'OPTIONS' && status === 200) return components.AllowedMethods as DocumentedResponse;
-  return status === 405 ? (components.MethodNotAllowed as DocumentedResponse) : undefined;
+  if (method === 'OPTIONS' && status === 200) return routeless.AllowedMethods as DocumentedResponse;
+  return status === 405 ? (routeless.MethodNotAllowed as DocumentedResponse) : undefined;
 }
 
 /** What a local reference points to, or the value itself. */
@@ -99,6 +104,15 @@ function resolve(openApi: OpenApi, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
   const [, , group = '', name = ''] = String(value.$ref).split('/');
   return openApi.components[group]?.[name];
+}
+
+/** The schema with its references made absolute. */
+function located(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(located);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, key === '$ref' ? DOCUMENT + value : located(value)]),
+  );
 }
 
 /** The schema with every object closed to fields that it does not name. */

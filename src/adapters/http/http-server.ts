@@ -2,7 +2,8 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import { type OpenApi, openApiDocument, openApiRoutes } from './openapi/open-api.ts';
+import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
+import { openApiRoutes } from './openapi/open-api-routes.ts';
 import { clientAddressBehind } from './routing/client-address.ts';
 import { type ErrorEnvelope, errorReply, usualEnvelope } from './routing/http-error.ts';
 import { ok } from './routing/http-reply.ts';
@@ -73,8 +74,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const shedder = new LoadShedder(limits, clientAddressBehind(options.trustedProxies ?? []));
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply });
-  const openApi = openApiDocument(options.families);
-  for (const [path, samePath] of groupByPath([...options.families, openApiRoutes(openApi)])) {
+  let made: OpenApi | undefined;
+  // Made at its first use: it takes longer than the rest of a start.
+  const openApi = (): OpenApi => {
+    made ??= openApiDocument(families);
+    return made;
+  };
+  const families = [...options.families, openApiRoutes(openApi)];
+  for (const [path, samePath] of groupByPath(families)) {
     registerPath(app, path, samePath, writer, shedder);
   }
   const { serve, openResponses } = pipeliningLimit(
@@ -93,7 +100,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   return {
     server,
-    openApi,
+    get openApi() {
+      return openApi();
+    },
     closeGracefully(times) {
       writer.startClosing();
       return closeGracefully(server, connections.open, times);

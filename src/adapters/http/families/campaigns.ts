@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { AttachRecipients } from '../../../application/campaigns/attach-recipients.ts';
 import type { BrowseCampaigns } from '../../../application/campaigns/browse-campaigns.ts';
@@ -7,43 +6,46 @@ import type { ManageCampaigns } from '../../../application/campaigns/manage-camp
 import type { PreflightCampaigns } from '../../../application/campaigns/preflight-campaigns.ts';
 import type { StartCampaigns } from '../../../application/campaigns/start-campaigns.ts';
 import type { Project } from '../../../domain/access/project.ts';
-import { CAMPAIGN_STATUSES } from '../../../domain/campaigns/campaign.ts';
-import { RECIPIENT_STATUSES } from '../../../domain/campaigns/recipient.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
-import {
-  CAMPAIGN_LIMIT_DEFAULT,
-  CAMPAIGN_LIMIT_MAX,
-  CAMPAIGN_PAGE_MAX,
-  LARGE_BODY_BYTES_MAX,
-  RECIPIENT_LIMIT_DEFAULT,
-  RECIPIENT_LIMIT_MAX,
-} from '../limits.ts';
+import { LARGE_BODY_BYTES_MAX } from '../limits.ts';
 import { projectKey } from '../routing/admission.ts';
 import { type ErrorEnvelope, invalid, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
-import { wholeNumber } from '../routing/query-fields.ts';
-import { type PathParams, type RouteFamily, route } from '../routing/route.ts';
+import { rejectionError } from '../routing/known-errors.ts';
+import { type PathParams, type RouteFamily, route, type Tag } from '../routing/route.ts';
 import {
-  campaignSchema,
-  createBody,
-  idField,
-  paginationSchema,
-  payloadSchema,
-  preflightSchema,
   presentCampaign,
   presentPayload,
   presentPreflight,
   presentRecipient,
   presentSample,
-  recipientSchema,
-  recipientsBody,
-  sampleSchema,
   toNewRecipients,
   toPlanRequest,
-  updateBody,
 } from './campaign-fields.ts';
-import { CAMPAIGN_SAMPLE_REJECTED, CAMPAIGN_START_REJECTED, RECIPIENTS_REJECTED } from './message-errors.ts';
+import {
+  attachReply,
+  campaignDetail,
+  campaignPage,
+  campaignParams,
+  campaignReply,
+  createBody,
+  deletedReply,
+  detailQuery,
+  idField,
+  listQuery,
+  payloadQuery,
+  payloadReply,
+  preflightReply,
+  recipientsBody,
+  updateBody,
+} from './campaign-schemas.ts';
+import {
+  CAMPAIGN_SAMPLE_REJECTED,
+  CAMPAIGN_START_REJECTED,
+  campaignErrorBody,
+  RECIPIENTS_REJECTED,
+} from './message-errors.ts';
 
 const STATUSES_OF_CAMPAIGNS: ReadonlySet<number> = new Set([400, 404, 409]);
 
@@ -53,46 +55,35 @@ const campaignEnvelope: ErrorEnvelope = (error) =>
     ? { success: false, error: error.text, ...error.details }
     : usualEnvelope(error);
 
-const success = z.literal(true);
-const campaignReply = z.object({ success, data: campaignSchema });
+const TAG: Tag = {
+  name: 'Campaigns',
+  description: 'One whatsapp template for up to 1,000 phone numbers, started by hand or at a time.',
+};
 
-const page = wholeNumber('page', 1, CAMPAIGN_PAGE_MAX).default(1);
-const campaignStatus = z.enum(CAMPAIGN_STATUSES, {
-  error: `status must be one of ${CAMPAIGN_STATUSES.join(', ')}`,
-});
-const recipientStatus = (name: string) =>
-  z.enum(RECIPIENT_STATUSES, { error: `${name} must be one of ${RECIPIENT_STATUSES.join(', ')}` });
-const partOfNumber = (name: string) =>
-  z.string().regex(/^[0-9]{1,15}$/, { error: `${name} must be 1 to 15 digits` });
-
-const listQuery = z.object({
-  status: campaignStatus.optional(),
-  page,
-  limit: wholeNumber('limit', 1, CAMPAIGN_LIMIT_MAX).default(CAMPAIGN_LIMIT_DEFAULT),
-});
-const detailQuery = z.object({
-  page,
-  limit: wholeNumber('limit', 1, RECIPIENT_LIMIT_MAX).default(RECIPIENT_LIMIT_DEFAULT),
-  status: recipientStatus('status').optional(),
-  recipientStatus: recipientStatus('recipientStatus').optional(),
-  search: partOfNumber('search').optional(),
-  phoneNumber: partOfNumber('phoneNumber').optional(),
-});
-const payloadQuery = z.object({
-  templateId: idField('templateId').optional(),
-  _id: idField('_id').optional(),
-  campaignId: idField('campaignId').optional(),
-});
-
-const INVALID = { 400: { description: 'Not well formed, or not possible for this campaign' } };
+const INVALID = {
+  400: {
+    description: 'Not well formed, or not possible for this campaign',
+    error: rejectionError({ kind: 'campaign-not-editable' }),
+  },
+};
 const ATTACH_REJECTED = { 400: RECIPIENTS_REJECTED };
 const START_REJECTED = { 400: CAMPAIGN_START_REJECTED };
 const SAMPLE_REJECTED = { 400: CAMPAIGN_SAMPLE_REJECTED };
-const NOT_FOUND = { 404: { description: 'The project has no such campaign, template or phone number' } };
-const CONFLICT = { 409: { description: 'The Idempotency-Key was used with another request' } };
+const NOT_FOUND = {
+  404: {
+    description: 'The project has no such campaign, template or phone number',
+    error: rejectionError({ kind: 'campaign-not-found' }),
+  },
+};
+const CONFLICT = {
+  409: {
+    description: 'The Idempotency-Key was used with another request',
+    error: rejectionError({ kind: 'idempotency-conflict' }),
+  },
+};
 const PATH = '/whatsapp/campaigns';
 const ONE = `${PATH}/:_id`;
-const params = z.object({ _id: idField('_id') });
+const params = campaignParams;
 
 export interface CampaignUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
@@ -122,12 +113,13 @@ export function campaignRoutes({
     path: PATH,
     operationId: 'listCampaigns',
     summary: 'List the campaigns of the project, the newest first',
+    description: 'Sample campaigns are among them. Pages may shift while campaigns are created.',
     admission,
     throughGate,
     query: listQuery,
     ok: {
       description: 'One page of campaigns',
-      schema: z.object({ success, data: z.array(campaignSchema), pagination: paginationSchema }),
+      schema: campaignPage,
     },
     async handle({ caller, query: { status = null, page: at, limit } }) {
       const { total, campaigns } = await browseCampaigns.list(caller, { status }, { page: at, limit });
@@ -144,6 +136,8 @@ export function campaignRoutes({
     path: PATH,
     operationId: 'createCampaign',
     summary: 'Create a campaign without recipients',
+    description:
+      'Recipients are attached afterwards. With `scheduleType` `schedule` the campaign starts by itself at `scheduledFor`. The template may still wait for its approval; it has to be approved at the start.',
     admission,
     throughGate,
     body: createBody,
@@ -159,13 +153,11 @@ export function campaignRoutes({
     path: `${PATH}/recipient-payload`,
     operationId: 'recipientPayload',
     summary: 'Read what templateParameters a template needs, of its id or of a campaign',
+    description: 'One of the three parameters has to be given; `templateId` comes before the others.',
     admission,
     throughGate,
     query: payloadQuery,
-    ok: {
-      description: 'The shape of templateParameters',
-      schema: z.object({ success, data: payloadSchema }),
-    },
+    ok: { description: 'The shape of templateParameters', schema: payloadReply },
     rejections: { ...INVALID, ...NOT_FOUND },
     async handle({ caller, query: { templateId, _id, campaignId = _id } }) {
       if (templateId === undefined && campaignId === undefined) {
@@ -187,20 +179,15 @@ export function campaignRoutes({
     path: ONE,
     operationId: 'readCampaign',
     summary: 'Read a campaign with one page of its recipients',
+    description:
+      'Counts and amounts change while the campaign runs. The recipients can be filtered by status and by digits of their phone number.',
     admission,
     throughGate,
     params,
     query: detailQuery,
     ok: {
       description: 'The campaign',
-      schema: z.object({
-        success,
-        data: campaignSchema.extend({
-          recipients: z.array(recipientSchema),
-          linkedSampleCampaigns: z.array(sampleSchema),
-          pagination: paginationSchema,
-        }),
-      }),
+      schema: campaignDetail,
     },
     rejections: NOT_FOUND,
     async handle({ caller, params: given, query }) {
@@ -229,6 +216,7 @@ export function campaignRoutes({
     path: ONE,
     operationId: 'updateCampaign',
     summary: 'Change a campaign that has not started',
+    description: 'Changes a `draft` or `scheduled` campaign. What the body leaves out stays as it is.',
     admission,
     throughGate,
     params,
@@ -246,10 +234,11 @@ export function campaignRoutes({
     path: ONE,
     operationId: 'deleteCampaign',
     summary: 'Delete a campaign that has not started',
+    description: 'Removes a `draft` or `scheduled` campaign with its recipients. Its sample campaigns stay.',
     admission,
     throughGate,
     params,
-    ok: { description: 'It is gone', schema: z.object({ success, data: z.object({}) }) },
+    ok: { description: 'It is gone', schema: deletedReply },
     rejections: { ...INVALID, ...NOT_FOUND },
     async handle({ caller, params: given }) {
       await manageCampaigns.delete({ project: caller, campaignId: campaignIdOf(given) });
@@ -262,6 +251,8 @@ export function campaignRoutes({
     path: `${ONE}/start`,
     operationId: 'startCampaign',
     summary: 'Reserve the cost of a draft campaign and send it',
+    description:
+      'Holds the cost of all recipients and makes a message for each. There is no body. A `scheduled` campaign is started by hand after a PATCH has set its `scheduleType` to `now`. A rejected start changes nothing and holds nothing.',
     admission,
     throughGate,
     params,
@@ -285,10 +276,12 @@ export function campaignRoutes({
     path: `${ONE}/preflight`,
     operationId: 'preflightCampaign',
     summary: 'Tell what a start would do now, and everything that would reject it',
+    description:
+      'A start names the first thing that is wrong, preflight names them all. It changes nothing. There is no body.',
     admission,
     throughGate,
     params,
-    ok: { description: 'What a start would do', schema: z.object({ success, data: preflightSchema }) },
+    ok: { description: 'What a start would do', schema: preflightReply },
     rejections: { ...INVALID, ...NOT_FOUND },
     async handle({ caller, params: given }) {
       const found = await preflightCampaigns.execute({ project: caller, campaignId: campaignIdOf(given) });
@@ -301,6 +294,8 @@ export function campaignRoutes({
     path: `${ONE}/sample`,
     operationId: 'sampleCampaign',
     summary: 'Send the template of a campaign to some recipients, as a campaign of its own',
+    description:
+      'The recipients of the request become a campaign of their own, which starts at once. The campaign of the path stays as it is.',
     admission,
     throughGate,
     params,
@@ -327,6 +322,8 @@ export function campaignRoutes({
     path: `${ONE}/recipients`,
     operationId: 'attachRecipients',
     summary: 'Append recipients to a campaign that has not started',
+    description:
+      'Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most 1,000 recipients.',
     admission,
     throughGate,
     params,
@@ -335,14 +332,7 @@ export function campaignRoutes({
     bodyBytesMax: LARGE_BODY_BYTES_MAX,
     ok: {
       description: 'The campaign, and how many of the recipients were added',
-      schema: z.object({
-        success,
-        data: campaignSchema.extend({
-          addedCount: z.int().min(0),
-          skippedCount: z.int().min(0),
-          duplicateCount: z.int().min(0),
-        }),
-      }),
+      schema: attachReply,
       headers: ['Idempotency-Replayed'],
     },
     rejections: { ...ATTACH_REJECTED, ...NOT_FOUND, ...CONFLICT },
@@ -365,7 +355,7 @@ export function campaignRoutes({
   });
 
   const routes = [list, create, payloadShape, detail, update, remove, preflight, start, sample, attach];
-  return { envelope: campaignEnvelope, routes };
+  return { tag: TAG, envelope: campaignEnvelope, errorBodies: [campaignErrorBody], routes };
 }
 
 function replyWith(campaign: Parameters<typeof presentCampaign>[0], replayed = false) {

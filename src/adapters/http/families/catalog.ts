@@ -1,56 +1,28 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { ReadCatalog } from '../../../application/catalog/read-catalog.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
-import { SENDER_ID_STATUSES, type SenderId } from '../../../domain/senders/sender-id.ts';
+import type { SenderId } from '../../../domain/senders/sender-id.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
-import { PRICING_LIMIT_DEFAULT, PRICING_LIMIT_MAX, PRICING_PAGE_MAX } from '../limits.ts';
 import { projectKey } from '../routing/admission.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { wholeNumber } from '../routing/query-fields.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import {
+  CURRENCY,
+  priceList,
+  type priceRow,
+  pricingQuery,
+  projectInfo,
+  type senderIdItem,
+  senderIdList,
+} from './catalog-schemas.ts';
 
-const CURRENCY = 'IQD';
-const COUNTRY_ERROR = 'countryIso must be two letters';
-const COUNTRY_PATTERN = /^[A-Za-z]{2}$/;
-
-const projectInfo = z.object({ projectName: z.string(), credit: z.number().min(0) });
-
-const price = z.number().min(0);
-const senderIdItem = z.object({
-  _id: z.string(),
-  senderId: z.string(),
-  status: z.enum(SENDER_ID_STATUSES),
-  pricePerSms: z.object({ korekTelecom: price, asiaCell: price, zainIraq: price, others: price }),
-});
-const senderIdList = z.object({ success: z.literal(true), data: z.array(senderIdItem) });
-
-const pricingQuery = z.object({
-  page: wholeNumber('page', 1, PRICING_PAGE_MAX).default(1),
-  limit: wholeNumber('limit', 1, PRICING_LIMIT_MAX).default(PRICING_LIMIT_DEFAULT),
-  countryIso: z.string().regex(COUNTRY_PATTERN, { error: COUNTRY_ERROR }).optional(),
-});
-
-const priceRow = z.object({
-  continent: z.string(),
-  countryIso: z.string(),
-  countryCode: z.string(),
-  country: z.string(),
-  networkId: z.string(),
-  network: z.string(),
-  price,
-});
-const priceList = z.object({
-  currency: z.literal(CURRENCY),
-  page: z.int().min(1).max(PRICING_PAGE_MAX),
-  limit: z.int().min(1).max(PRICING_LIMIT_MAX),
-  total: z.int().min(0),
-  pages: z.int().min(1),
-  filter: z.object({ countryIso: z.string().optional() }),
-  items: z.array(priceRow),
-});
+const TAG: Tag = {
+  name: 'Project and prices',
+  description: 'The project itself, its sender IDs, and prices.',
+};
 
 export interface CatalogUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
@@ -66,6 +38,8 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     path: '/info',
     operationId: 'projectInfo',
     summary: 'Read the name and credit of the project',
+    description:
+      'The credit is what new messages can be sent with: the balance less what is held for messages on their way.',
     admission,
     ok: { description: 'The project', schema: projectInfo },
     async handle({ caller }) {
@@ -79,6 +53,7 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     path: '/sender-ids',
     operationId: 'listSenderIds',
     summary: 'List the sender IDs of the project',
+    description: 'Sender IDs can only be read here. A send may name one whose status is `accepted`.',
     admission,
     ok: { description: 'All sender IDs, whatever their status', schema: senderIdList },
     async handle({ caller }) {
@@ -92,6 +67,8 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     path: '/international-sms-pricing',
     operationId: 'listInternationalPrices',
     summary: 'List the international prices per sms segment',
+    description:
+      'One row for each network of a country. A text of more than 140 characters is sent in several segments.',
     admission,
     query: pricingQuery,
     ok: { description: 'One page of the price list', schema: priceList },
@@ -110,7 +87,7 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     },
   });
 
-  return { envelope: usualEnvelope, routes: [info, senderIds, prices] };
+  return { tag: TAG, envelope: usualEnvelope, routes: [info, senderIds, prices] };
 }
 
 function presentSenderId({ id, senderId, status, pricePerSms }: SenderId): z.input<typeof senderIdItem> {

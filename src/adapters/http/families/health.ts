@@ -1,20 +1,37 @@
 import { z } from 'zod';
 import type { CheckHealth } from '../../../application/check-health.ts';
 import { anyone } from '../routing/admission.ts';
+import { messageBody } from '../routing/error-bodies.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { type RouteFamily, route, SERVICE_TAG } from '../routing/route.ts';
 
-const alive = z.object({ status: z.literal('ok') });
+const alive = z
+  .object({ status: z.literal('ok').meta({ description: 'The process replies' }) })
+  .meta({ id: 'Liveness', description: 'The process replies' });
 
-const readinessFields = {
-  dependencies: z.array(
-    z.object({ name: z.string(), ok: z.boolean(), critical: z.boolean(), detail: z.string() }),
-  ),
-};
-const ready = z.object({ status: z.enum(['ready', 'not-ready']), ...readinessFields });
+const dependency = z
+  .object({
+    name: z.string().meta({
+      description: '`database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`',
+      examples: ['database'],
+    }),
+    ok: z.boolean().meta({ description: 'Whether it is well', examples: [true] }),
+    critical: z
+      .boolean()
+      .meta({ description: 'Whether no request can be served without it', examples: [true] }),
+    detail: z.string().meta({ description: 'Its state in words', examples: ['responds'] }),
+  })
+  .meta({ id: 'Dependency', description: 'Something that the service depends on' });
 
-const overloaded = z.object({ message: z.string() });
+const ready = z
+  .object({
+    status: z
+      .enum(['ready', 'not-ready'])
+      .meta({ description: 'Whether every critical dependency is well', examples: ['ready'] }),
+    dependencies: z.array(dependency).meta({ description: 'Every dependency with its state' }),
+  })
+  .meta({ id: 'Readiness', description: 'Whether the service can do its work' });
 
 const NOT_READY = { kind: 'json', status: 503, code: 'not-ready', headers: ['Retry-After', '1'] } as const;
 
@@ -25,6 +42,7 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     path: '/healthz',
     operationId: 'liveness',
     summary: 'Whether the process replies',
+    description: 'It replies however busy the process is, and touches nothing.',
     admission: anyone,
     ok: { description: 'It does', schema: alive },
     // An orchestrator would restart a process that is merely busy.
@@ -37,12 +55,14 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     path: '/readyz',
     operationId: 'readiness',
     summary: 'Whether every critical dependency is well',
+    description:
+      'Asks every dependency. The reply is 503 when a critical one is away, when the disk of the database is full, and when the process is stopping.',
     admission: anyone,
     ok: { description: 'They are', schema: ready },
     rejections: {
       503: {
         description: 'At least one is not, or too many requests are in flight',
-        schema: z.union([ready, overloaded]),
+        schema: z.union([ready, messageBody]),
         headers: ['Retry-After'],
       },
     },
@@ -59,5 +79,5 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     },
   });
 
-  return { envelope: usualEnvelope, routes: [liveness, readiness] };
+  return { tag: SERVICE_TAG, envelope: usualEnvelope, routes: [liveness, readiness] };
 }

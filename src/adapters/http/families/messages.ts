@@ -5,45 +5,33 @@ import type { AuthenticateProject } from '../../../application/access/authentica
 import type { SendResult } from '../../../application/messages/send-command.ts';
 import type { SendMessages } from '../../../application/messages/send-messages.ts';
 import type { TrackMessage } from '../../../application/messages/track-message.ts';
-import { PAYMENT_TYPES } from '../../../domain/billing/account.ts';
-import { channelFlow, lastChannel, type Message, SMS_ID_PATTERN } from '../../../domain/messages/message.ts';
-import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
-import { CHANNELS } from '../../../domain/shared/channel.ts';
+import { channelFlow, lastChannel, type Message } from '../../../domain/messages/message.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
-import { PHONE_NUMBER_PATTERN } from '../../../domain/shared/phone-number.ts';
 import { projectKey } from '../routing/admission.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { rejectionError } from '../routing/known-errors.ts';
+import { type RouteFamily, route, type Tag } from '../routing/route.ts';
 import { RATE_LIMITED, SEND_REJECTED } from './message-errors.ts';
+import { sendResult, smsId, trackedMessage } from './message-schemas.ts';
 import { type Wait, withSandboxFaults } from './sandbox-faults.ts';
 import { sendBody, toSendRequest } from './send-body.ts';
+import { DELIVERY_WEBHOOK } from './webhooks.ts';
 
-const smsId = z.string().regex(SMS_ID_PATTERN);
+const TAG: Tag = {
+  name: 'Messages',
+  description: 'Send a verification code, a text or a whatsapp template to one phone number, and track it.',
+};
+
 /** The route under which the idempotency keys of sends are stored. */
 const SEND_ROUTE = 'POST /sms';
 
-const sendResult = z.object({
-  message: z.string(),
-  smsId,
-  remainingCredit: z.number().min(0),
-  cost: z.number().min(0),
-  canCover: z.boolean(),
-  paymentType: z.enum(PAYMENT_TYPES),
-});
+const SEND_DESCRIPTION = `\`smsType\` chooses what is sent: a verification code, a text of your own, or an approved whatsapp template.
+\`provider\` chooses the channels. When one rejects the message, reports failure or stays silent too long, the next one takes over.
 
-const trackedMessage = z.object({
-  smsId,
-  phoneNumber: z.string().regex(PHONE_NUMBER_PATTERN),
-  status: z.enum(MESSAGE_STATUSES),
-  cost: z.number().min(0),
-  isFinalStatus: z.boolean(),
-  lastChannel: z.enum(CHANNELS),
-  channelFlow: z.array(
-    z.object({ channel: z.enum(CHANNELS), tried: z.boolean(), success: z.boolean().optional() }),
-  ),
-});
+The message is stored and its cost held when the reply is written. Delivery follows: track it by its \`smsId\`, or ask for
+webhooks with \`deliveryReport\`. A rejected send stores nothing, costs nothing and does not count for the rate limit.`;
 
 export interface MessageUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
@@ -64,6 +52,7 @@ export function messageRoutes(
     path: '/sms',
     operationId: 'sendMessage',
     summary: 'Send one message to one phone number',
+    description: SEND_DESCRIPTION,
     admission,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: sendBody,
@@ -74,7 +63,10 @@ export function messageRoutes(
     },
     rejections: {
       400: SEND_REJECTED,
-      409: { description: 'The Idempotency-Key was used with another request' },
+      409: {
+        description: 'The Idempotency-Key was used with another request',
+        error: rejectionError({ kind: 'idempotency-conflict' }),
+      },
       429: RATE_LIMITED,
     },
     handle: withSandboxFaults(async ({ caller, body, json, request, network }) => {
@@ -93,16 +85,23 @@ export function messageRoutes(
     path: '/sms/track/:smsId',
     operationId: 'trackMessage',
     summary: 'Read the delivery status of a message',
+    description:
+      'The message of a send, or of a recipient of a campaign that has started. An id that is unknown, malformed or of another project gets 404.',
     admission,
     params: z.object({ smsId }),
     ok: { description: 'The message', schema: trackedMessage },
-    rejections: { 404: { description: 'No message of the project has this id' } },
+    rejections: {
+      404: {
+        description: 'No message of the project has this id',
+        error: rejectionError({ kind: 'message-not-found' }),
+      },
+    },
     async handle({ caller, params }) {
       return ok(presentMessage(await trackMessage.execute(caller, params.smsId ?? '')));
     },
   });
 
-  return { envelope: usualEnvelope, routes: [send, track] };
+  return { tag: TAG, envelope: usualEnvelope, routes: [send, track], webhooks: [DELIVERY_WEBHOOK] };
 }
 
 function presentSendResult(accepted: SendResult): z.input<typeof sendResult> {

@@ -32,10 +32,24 @@ const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numb
 
 export const phoneNumberField = z
   .string({ error: PHONE_ERROR })
-  .regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR });
-const whatsappAccountId = nameField('whatsappAccountId', 1, WHATSAPP_ID_CHARACTERS_MAX);
-const whatsappPhoneId = nameField('whatsappPhoneId', 1, WHATSAPP_ID_CHARACTERS_MAX);
-const templateName = nameField('templateName', 1, TEMPLATE_NAME_CHARACTERS_MAX);
+  .regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR })
+  .meta({
+    description:
+      '10 to 15 digits: international format without a plus. `00964770…`, `9640770…` and `0770…` are the same handset.',
+    examples: ['9647701234567'],
+  });
+const whatsappAccountId = nameField('whatsappAccountId', 1, WHATSAPP_ID_CHARACTERS_MAX).meta({
+  description: 'The `id` of a whatsapp account of the project',
+  examples: ['664def456abc789012345602'],
+});
+const whatsappPhoneId = nameField('whatsappPhoneId', 1, WHATSAPP_ID_CHARACTERS_MAX).meta({
+  description: 'The `id` of a phone number of that account',
+  examples: ['664def456abc789012345678'],
+});
+const templateName = nameField('templateName', 1, TEMPLATE_NAME_CHARACTERS_MAX).meta({
+  description: 'The `name` of an approved template of the account',
+  examples: ['order_update'],
+});
 
 const parameterValue = z.union(
   [textField('A template parameter', 0, TEMPLATE_PARAMETER_CHARACTERS_MAX), z.number()],
@@ -47,22 +61,51 @@ const parameterPart = z.record(parameterKey, parameterValue, {
 });
 const buttonIndex = z.string().regex(/^[0-9]{1,2}$/);
 
+/** The parts of `templateParameters`. */
+export const parameterParts = {
+  body: parameterPart.meta({
+    description: 'The values of the text, by placeholder',
+    examples: [{ 1: 'Layla', 2: 'A-17' }],
+  }),
+  header: parameterPart.meta({
+    description:
+      'The value of the header by placeholder, or `imageUrl`, `videoUrl` or `documentUrl` for a header of that kind',
+    examples: [{}],
+  }),
+  buttons: z.record(buttonIndex, parameterPart, { error: BUTTONS_ERROR }).meta({
+    description: 'The values of each button by placeholder; buttons are counted from 0',
+    examples: [{ 0: { 1: 'A-17' } }],
+  }),
+};
+
 /** Values for the placeholders of a template: body, header and buttons, each optional. */
-export const templateParametersField = z.object(
-  {
-    body: parameterPart.optional(),
-    header: parameterPart.optional(),
-    buttons: z.record(buttonIndex, parameterPart, { error: BUTTONS_ERROR }).optional(),
-  },
-  { error: 'templateParameters must be an object' },
-);
+export const templateParametersField = z
+  .object(parameterParts, { error: 'templateParameters must be an object' })
+  .partial()
+  .meta({
+    id: 'TemplateParameters',
+    description:
+      'Values for the placeholders of the template, strings or numbers: exactly those that the template has',
+    examples: [{ body: { 1: 'Layla', 2: 'A-17' }, buttons: { 0: { 1: 'A-17' } } }],
+  });
 
 const leadingFields = { phoneNumber: phoneNumberField };
 const commonFields = {
-  provider: z.enum(PROVIDERS, { error: 'Invalid provider' }).optional(),
-  senderId: nameField('The sender ID', 0, SENDER_ID_CHARACTERS_MAX).optional(),
+  provider: z
+    .enum(PROVIDERS, { error: 'Invalid provider' })
+    .meta({
+      id: 'Provider',
+      description:
+        'The channels, in the order they are tried in; `auto` when it is left out. With `auto` a code goes over whatsapp, telegram, sms; a text over whatsapp, sms, or only sms with a sender ID; a template over whatsapp.',
+      examples: ['whatsapp-sms'],
+    })
+    .optional(),
+  senderId: nameField('The sender ID', 0, SENDER_ID_CHARACTERS_MAX)
+    .meta({ description: 'An accepted sender ID of the project, which an sms shows', examples: ['Barid'] })
+    .optional(),
   deliveryReport: deliveryReportField.optional(),
 };
+const smsTypeMeta = { description: 'What is sent' };
 const optionalWhatsappFields = {
   whatsappAccountId: whatsappAccountId.optional(),
   whatsappPhoneId: whatsappPhoneId.optional(),
@@ -70,35 +113,89 @@ const optionalWhatsappFields = {
 };
 
 /** Specification 4.1: one of three shapes, chosen by `smsType`. */
-export const sendBody = z.discriminatedUnion(
-  'smsType',
-  [
-    z.object({
-      ...leadingFields,
-      smsType: z.literal('verification'),
-      verificationCode: nameField('verificationCode', 1, VERIFICATION_CODE_CHARACTERS_MAX),
-      ...commonFields,
-      ...optionalWhatsappFields,
-    }),
-    z.object({
-      ...leadingFields,
-      smsType: z.literal('custom'),
-      customMessage: textField('customMessage', 1, CUSTOM_MESSAGE_CHARACTERS_MAX),
-      ...commonFields,
-      ...optionalWhatsappFields,
-    }),
-    z.object({
-      ...leadingFields,
-      smsType: z.literal('whatsapp-template'),
-      templateName,
-      whatsappAccountId,
-      whatsappPhoneId,
-      templateParameters: templateParametersField.optional(),
-      ...commonFields,
-    }),
-  ],
-  { error: ({ input }) => shapeError(input) },
-);
+export const sendBody = z
+  .discriminatedUnion(
+    'smsType',
+    [
+      z
+        .object({
+          ...leadingFields,
+          smsType: z.literal('verification').meta(smsTypeMeta),
+          verificationCode: nameField('verificationCode', 1, VERIFICATION_CODE_CHARACTERS_MAX).meta({
+            description: 'The code; telegram carries codes of 4 to 8 digits only',
+            examples: ['123456'],
+          }),
+          ...commonFields,
+          ...optionalWhatsappFields,
+        })
+        .meta({
+          id: 'VerificationRequest',
+          description: "A code, in a short text of our own in the project's language",
+          examples: [{ phoneNumber: '9647701234567', smsType: 'verification', verificationCode: '123456' }],
+        }),
+      z
+        .object({
+          ...leadingFields,
+          smsType: z.literal('custom').meta(smsTypeMeta),
+          customMessage: textField('customMessage', 1, CUSTOM_MESSAGE_CHARACTERS_MAX).meta({
+            description: 'Your own text',
+            examples: ['Your parcel is here.'],
+          }),
+          ...commonFields,
+          ...optionalWhatsappFields,
+        })
+        .meta({
+          id: 'CustomRequest',
+          description: 'Your own text',
+          examples: [
+            {
+              phoneNumber: '9647801234567',
+              smsType: 'custom',
+              customMessage: 'Your parcel is here.',
+              senderId: 'Barid',
+              deliveryReport: { webhookUrl: 'https://shop.example/barid', deliveryReportType: 'final' },
+            },
+          ],
+        }),
+      z
+        .object({
+          ...leadingFields,
+          smsType: z.literal('whatsapp-template').meta(smsTypeMeta),
+          templateName,
+          whatsappAccountId,
+          whatsappPhoneId,
+          templateParameters: templateParametersField.optional(),
+          ...commonFields,
+        })
+        .meta({
+          id: 'TemplateRequest',
+          description: 'An approved whatsapp template',
+          examples: [
+            {
+              phoneNumber: '9647901234567',
+              smsType: 'whatsapp-template',
+              templateName: 'order_update',
+              whatsappAccountId: '664def456abc789012345602',
+              whatsappPhoneId: '664def456abc789012345678',
+              templateParameters: { body: { 1: 'Layla', 2: 'A-17' }, buttons: { 0: { 1: 'A-17' } } },
+            },
+          ],
+        }),
+    ],
+    { error: ({ input }) => shapeError(input) },
+  )
+  .meta({
+    id: 'SendRequest',
+    description: 'One message; `smsType` chooses its shape',
+    discriminator: {
+      propertyName: 'smsType',
+      mapping: {
+        verification: '#/components/schemas/VerificationRequest',
+        custom: '#/components/schemas/CustomRequest',
+        'whatsapp-template': '#/components/schemas/TemplateRequest',
+      },
+    },
+  });
 
 export type SendBody = z.output<typeof sendBody>;
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { ReadCatalog } from '../../../application/catalog/read-catalog.ts';
 import {
@@ -11,8 +11,22 @@ import {
 import { projectKey } from '../routing/admission.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { truthValue } from '../routing/query-fields.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { INBOUND_WEBHOOK } from './webhooks.ts';
+import {
+  type account,
+  type business,
+  type phoneNumber,
+  resourcesFailedBody,
+  resourcesQuery,
+  resourceTree,
+  type template,
+} from './whatsapp-resource-schemas.ts';
+
+const TAG: Tag = {
+  name: 'WhatsApp resources',
+  description: 'The businesses, accounts, phone numbers and templates that are linked to the project.',
+};
 
 const RESOURCES_FAILED: HttpError = {
   status: 500,
@@ -23,74 +37,6 @@ const RESOURCES_FAILED: HttpError = {
 /** Specification 7: the failure to fetch the resources says `success`, every other error has the usual body. */
 const resourcesEnvelope: ErrorEnvelope = (error) =>
   error.code === RESOURCES_FAILED.code ? { success: false, message: error.text } : usualEnvelope(error);
-
-const text = z.string();
-const count = z.int().min(0);
-
-const resourcesQuery = z.object({
-  includeTemplateComponents: truthValue('includeTemplateComponents').default(false),
-});
-
-const template = z.object({
-  id: text,
-  name: text,
-  category: text,
-  parameter_format: text,
-  language: text,
-  status: text,
-  reason: text,
-  messageSendTtlSeconds: z.number(),
-  isWhatsappFlow: z.boolean(),
-  createdAt: text,
-  components: z.array(z.looseObject({ type: text })).optional(),
-});
-const phoneNumber = z.object({
-  id: text,
-  phoneNumberId: text,
-  displayPhoneNumber: text,
-  phoneNumber: text,
-  verifiedName: text,
-  qualityRating: text,
-  messagingLimit: text,
-  status: text,
-  codeVerificationStatus: text,
-  nameStatus: text,
-  isOfficialBusinessAccount: z.boolean(),
-  createdAt: text,
-});
-const account = z.object({
-  id: text,
-  whatsappBusinessId: text,
-  name: text,
-  accountReviewStatus: text,
-  businessVerificationStatus: text,
-  banState: text,
-  banDate: text,
-  violationType: text,
-  createdAt: text,
-  phoneNumbers: z.array(phoneNumber),
-  templates: z.array(template),
-});
-const business = z.object({
-  id: text,
-  businessId: text,
-  name: text,
-  createdAt: text,
-  whatsappAccounts: z.array(account),
-});
-const resourceTree = z.object({
-  success: z.literal(true),
-  data: z.object({
-    project: z.object({ id: text, slug: text, name: text }),
-    summary: z.object({
-      businessCount: count,
-      accountCount: count,
-      phoneNumberCount: count,
-      templateCount: count,
-    }),
-    businesses: z.array(business),
-  }),
-});
 
 export interface WhatsappResourceUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
@@ -104,6 +50,8 @@ export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResour
     path: '/whatsapp/resources',
     operationId: 'listWhatsappResources',
     summary: 'List whatsapp businesses, accounts, phone numbers and templates of the project',
+    description:
+      'The ids of this tree are the `whatsappAccountId`, `whatsappPhoneId` and `templateName` of a send, and the `templateId` and `phoneNumberId` of a campaign. The rule for addresses of the project may guard this endpoint alone.',
     admission: projectKey(authenticate, 'resources'),
     query: resourcesQuery,
     ok: { description: 'The resource tree', schema: resourceTree },
@@ -120,7 +68,13 @@ export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResour
       });
     },
   });
-  return { envelope: resourcesEnvelope, routes: [resources] };
+  return {
+    tag: TAG,
+    envelope: resourcesEnvelope,
+    errorBodies: [resourcesFailedBody],
+    routes: [resources],
+    webhooks: [INBOUND_WEBHOOK],
+  };
 }
 
 function presentBusiness(found: WhatsappBusiness, withComponents: boolean): z.input<typeof business> {

@@ -14,10 +14,12 @@ export interface JsonReply<Body = unknown> extends ReplyHead {
   readonly body: Body;
 }
 
-/** Plain text in UTF-8. */
+/** A text in UTF-8. */
 export interface TextReply extends ReplyHead {
   readonly kind: 'text';
   readonly text: string;
+  /** Plain text when absent. */
+  readonly mediaType?: string;
 }
 
 /** A page in UTF-8. */
@@ -71,14 +73,18 @@ export function ok<Body>(body: Body, headers?: readonly string[]): JsonReply<Bod
     : { kind: 'json', status: 200, body, headers };
 }
 
-/** The 200 of a route that replies with plain text. */
-export function text(content: string): TextReply {
-  return { kind: 'text', status: 200, text: content };
+/** The 200 of a route that replies with a text, plain unless a media type is given. */
+export function text(content: string, mediaType?: string): TextReply {
+  return mediaType === undefined
+    ? { kind: 'text', status: 200, text: content }
+    : { kind: 'text', status: 200, text: content, mediaType };
 }
 
 /** The 200 of a route that replies with a page. */
-export function html(page: string): HtmlReply {
-  return { kind: 'html', status: 200, html: page };
+export function html(page: string, headers?: readonly string[]): HtmlReply {
+  return headers === undefined
+    ? { kind: 'html', status: 200, html: page }
+    : { kind: 'html', status: 200, html: page, headers };
 }
 
 /** The 200 of a route that replies with a download. */

@@ -12,6 +12,7 @@ export const IDEMPOTENCY_KEY_HEADER: DocumentedHeader = {
   name: 'Idempotency-Key',
   description:
     'An equal request with the same key gets the reply of the first one, and nothing happens twice.',
+  example: 'order-4711-code',
   pattern: KEY_PATTERN.source,
 };
 

@@ -11,6 +11,18 @@ import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fi
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
 
+/** A group of operations in the document. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** The tag of what the service tells about itself. */
+export const SERVICE_TAG: Tag = {
+  name: 'Service',
+  description: 'Whether the service is well, and this description of it. These endpoints need no key.',
+};
+
 /** A reply in JSON, as the document describes it. */
 export interface DocumentedJson<Body = unknown> {
   readonly description: string;
@@ -23,7 +35,7 @@ export interface DocumentedJson<Body = unknown> {
 export interface DocumentedContent {
   readonly description: string;
   readonly kind: 'text' | 'html' | 'file' | 'events';
-  /** Of a file. */
+  /** Of a file, or of a text that is not plain. */
   readonly mediaType?: string;
   readonly headers?: readonly string[];
 }
@@ -34,12 +46,15 @@ export type DocumentedReply = DocumentedJson | DocumentedContent;
 export interface DocumentedError {
   readonly description: string;
   readonly schema?: z.ZodType;
+  /** Whose body is the example; without it that of the schema is. */
+  readonly error?: HttpError;
   readonly headers?: readonly string[];
 }
 
 export interface DocumentedHeader {
   readonly name: string;
   readonly description: string;
+  readonly example: string;
   readonly pattern: string;
 }
 
@@ -55,6 +70,8 @@ interface Documentation {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
+  /** What a caller has to know beyond the summary; CommonMark. */
+  readonly description: string;
   readonly params?: z.ZodObject;
   readonly requestHeaders?: readonly DocumentedHeader[];
   /** The reply of status 202, for what is accepted and not done yet. */
@@ -124,10 +141,34 @@ export interface Route extends Documentation {
   ) => Promise<HttpReply>;
 }
 
+/** A header of a webhook. */
+export interface DocumentedWebhookHeader extends DocumentedHeader {
+  readonly required: boolean;
+}
+
+/** A request that the service makes to the server of a customer, as the document describes it. */
+export interface DocumentedWebhook {
+  readonly name: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly headers: readonly DocumentedWebhookHeader[];
+  readonly body: z.ZodType;
+  /** Bodies by name: at least one. */
+  readonly examples: Readonly<Record<string, unknown>>;
+  /** What a response of the customer's server does, by status. */
+  readonly responses: Readonly<Record<string, string>>;
+}
+
 /** Routes of one subject, whose errors have one shape. */
 export interface RouteFamily {
+  readonly tag: Tag;
   readonly envelope: ErrorEnvelope;
+  /** The named schemas of what the envelope makes, beside the usual ones of `error-bodies.ts`. */
+  readonly errorBodies?: readonly z.ZodObject[];
   readonly routes: readonly Route[];
+  /** The events of the same subject. */
+  readonly webhooks?: readonly DocumentedWebhook[];
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -147,7 +188,8 @@ const NO_BYTES = Buffer.alloc(0);
  *            path: '/campaigns/:id/events',
  *            operationId: 'watchCampaign',
  *            summary: 'Follow a campaign while it runs',
- *            params: z.object({ id: z.string() }),
+ *            description: 'One event for each message that is sent. The stream ends with the campaign.',
+ *            params: z.object({ id: z.string().meta({ description: 'The `_id` of a campaign', examples: ['…'] }) }),
  *            admission: projectKey(authenticate),
  *            ok: { description: 'Its progress', kind: 'events' },
  *            rejections: { 404: { description: 'The project has no such campaign' } },
@@ -157,10 +199,15 @@ const NO_BYTES = Buffer.alloc(0);
  *              return eventStream((signal) => campaigns.progress(campaign, signal));
  *            },
  *          });
- *          return { envelope: ({ text, details }) => ({ success: false, error: text, ...details }), routes: [watch] };
+ *          const tag = { name: 'Campaigns', description: 'One template for many phone numbers.' };
+ *          return { tag, envelope: usualEnvelope, routes: [watch] };
  *        }
  *
  * 2. `bootstrap/modules/route-families.ts`: one line that calls this function.
+ *
+ * Each field of a request or a reply says what it is at its own place, with `.meta({ description, examples })` as its last
+ * call. A schema with an `id` in its `.meta` becomes a named one, `components/schemas/<id>`, and is referred to wherever it
+ * is used. Examples of bodies are made of those of the fields; an object with `examples` of its own stands for itself.
  *
  * An admission or a use case that is new needs more: its setting in `bootstrap/config.ts`, its binding.
  *

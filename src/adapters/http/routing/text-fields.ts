@@ -42,5 +42,5 @@ function checkedText(
       error: `${name} must be ${bounds} characters long`,
     })
     .refine((text) => !forbidden.test(text), { error: `${name} must not contain control characters` })
-    .meta({ minLength: min, maxLength: max });
+    .meta(min === 0 ? { maxLength: max } : { minLength: min, maxLength: max });
 }

@@ -13,6 +13,7 @@ const STRICT = /(?:^|,)[ \t]*handling[ \t]*=[ \t]*(?:strict|"strict")[ \t]*(?:[;
 export const PREFER_HEADER: DocumentedHeader = {
   name: 'Prefer',
   description: 'handling=strict rejects a body with unknown fields, which are ignored otherwise',
+  example: 'handling=strict',
   pattern: '^[ -~]+$',
 };
 

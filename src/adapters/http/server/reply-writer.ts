@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from '../../../application/ports/logger.ts';
 import { ClientDisconnected } from '../routing/http-error.ts';
-import type { EventStreamReply, FileReply, HttpReply } from '../routing/http-reply.ts';
+import type { EventStreamReply, FileReply, HttpReply, TextReply } from '../routing/http-reply.ts';
 import type { EventStreams } from './event-streams.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
 import {
@@ -67,7 +67,7 @@ export class ReplyWriter {
         this.#writeWhole(context, reply, JSON_HEADERS, JSON.stringify(reply.body), closes);
         break;
       case 'text':
-        this.#writeWhole(context, reply, TEXT_HEADERS, reply.text, closes);
+        this.#writeWhole(context, reply, textHeaders(reply), reply.text, closes);
         break;
       case 'html':
         this.#writeWhole(context, reply, HTML_HEADERS, reply.html, closes);
@@ -155,6 +155,10 @@ export class ReplyWriter {
     const facts = { method: request.method, route, status, durationMs, requestId };
     this.#options.logger.error('request_failed', error, facts);
   }
+}
+
+function textHeaders({ mediaType }: TextReply): readonly string[] {
+  return mediaType === undefined ? TEXT_HEADERS : commonHeaders(`${mediaType}; charset=utf-8`);
 }
 
 /** Destroys a source that nobody reads. A file that fails to open reports it later: unheard, that would end the process. */

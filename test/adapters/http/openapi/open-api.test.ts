@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { errorSchema } from '../../../../src/adapters/http/openapi/open-api-components.ts';
+import { ResponseWriter } from '../../../../src/adapters/http/openapi/open-api-components.ts';
+import { SchemaWriter } from '../../../../src/adapters/http/openapi/schemas.ts';
 import type { ErrorEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
 import { HttpWorld } from '../http-world.ts';
 
@@ -58,6 +59,9 @@ describe('GET /openapi.json', () => {
       'get /healthz',
       'get /readyz',
       'get /openapi.json',
+      'get /docs',
+      'get /docs/swagger-ui.css',
+      'get /docs/swagger-ui-bundle.js',
     ]);
   });
 
@@ -91,14 +95,17 @@ describe('GET /openapi.json', () => {
   it('contains schemas that are strict JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
     formats.default(ajv);
+    // Keywords of OpenAPI that JSON Schema does not have.
+    for (const keyword of ['discriminator', 'x-enum-descriptions', 'components']) ajv.addKeyword(keyword);
+    const { components } = world.http.openApi;
     const schemas = valuesOf('schema', world.http.openApi);
     expect(schemas.length).toBeGreaterThan(30);
-    for (const schema of schemas) expect(() => ajv.compile(Object(schema))).not.toThrow();
+    for (const schema of schemas) expect(() => ajv.compile({ ...Object(schema), components })).not.toThrow();
   });
 
   it('documents keys and rejections of every route that needs a key', () => {
     for (const { path, operation } of operations()) {
-      const isOpen = ['/healthz', '/readyz', '/openapi.json'].includes(path);
+      const isOpen = /^\/(?:healthz|readyz|openapi\.json|docs)/.test(path);
       expect(operation.security).toEqual(isOpen ? [] : [{ projectKey: [] }]);
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(isOpen ? ['500'] : ['401', '403', '500']));
@@ -139,17 +146,19 @@ describe('the documented request body', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     const [schema] = valuesOf('schema', requestBody);
-    expect(ajv.validate(Object(schema), body)).toBe(accepted);
+    const { components } = world.http.openApi;
+    expect(ajv.validate({ ...Object(schema), components }, body)).toBe(accepted);
     expect((await world.post('/sms', body)).status).toBe(accepted ? 200 : 400);
   });
 });
 
-test('errorSchema describes the texts of a nested envelope as any text, and what is constant as it is', () => {
+test('the schema of an error without a name describes the texts of a nested envelope as any text, and what is constant as it is', () => {
   const envelope: ErrorEnvelope = ({ text, code }) => ({
     success: false,
     error: { message: text, code, retryable: false },
   });
-  expect(errorSchema(404, envelope)).toEqual({
+  const writer = new ResponseWriter(new SchemaWriter(), []);
+  expect(writer.errorBody({ status: 404, code: 'not-found', text: 'Not found' }, envelope)).toEqual({
     type: 'object',
     required: ['success', 'error'],
     properties: {

@@ -31,6 +31,7 @@ const signedBytes = route({
   path: '/signed/bytes',
   operationId: 'signedBytes',
   summary: 'Take signed bytes',
+  description: 'For a test',
   admission: providerSignature(SIGNATURE, isSigned),
   rawBody: { description: 'Whatever the provider sends', mediaType: 'application/octet-stream' },
   bodyBytesMax: 1_000,
@@ -45,6 +46,7 @@ const signedJson = route({
   path: '/signed/json',
   operationId: 'signedJson',
   summary: 'Take signed JSON',
+  description: 'For a test',
   admission: providerSignature(SIGNATURE, isSigned),
   body: z.object({ id: z.string({ error: 'id is required' }) }),
   rejections: { 400: { description: 'Not well formed' } },
@@ -59,6 +61,7 @@ const open = route({
   path: '/open',
   operationId: 'open',
   summary: 'Take anything from anyone',
+  description: 'For a test',
   admission: anyone,
   query: z.object({ page: z.string() }),
   body: z.object({ id: z.string() }),
@@ -74,6 +77,7 @@ const guardedBy = (token: string | null) =>
     path: '/operator',
     operationId: 'operator',
     summary: 'Read everything',
+    description: 'For a test',
     admission: operatorToken(token),
     ok: done,
     handle: async () => ok({ done: true }),
@@ -86,7 +90,11 @@ afterEach(() => world.close());
 async function start(token: string | null): Promise<void> {
   handled.length = 0;
   const routes = [signedBytes, signedJson, open, guardedBy(token)];
-  const family: RouteFamily = { envelope: usualEnvelope, routes };
+  const family: RouteFamily = {
+    tag: { name: 'Test', description: 'For a test' },
+    envelope: usualEnvelope,
+    routes,
+  };
   world = await new HttpWorld({ families: [family] }).open();
 }
 

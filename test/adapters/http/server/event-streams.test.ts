@@ -72,11 +72,16 @@ const events = route({
   path: '/events',
   operationId: 'watchEvents',
   summary: 'Watch what happens',
+  description: 'For a test',
   admission: anyone,
   ok: { description: 'What happens', kind: 'events' },
   handle: async () => eventStream(source.events),
 });
-const family: RouteFamily = { envelope: usualEnvelope, routes: [events] };
+const family: RouteFamily = {
+  tag: { name: 'Test', description: 'For a test' },
+  envelope: usualEnvelope,
+  routes: [events],
+};
 
 async function open(
   generate: ConstructorParameters<typeof Source>[0],

@@ -54,6 +54,7 @@ const challenge = route({
   path: '/callback',
   operationId: 'challenge',
   summary: 'Repeat the challenge of a provider',
+  description: 'For a test',
   admission: anyone,
   query: z.object({ 'hub.challenge': z.string() }),
   ok: { description: 'The challenge', kind: 'text' },
@@ -65,6 +66,7 @@ const page = route({
   path: '/page',
   operationId: 'page',
   summary: 'Get a page',
+  description: 'For a test',
   admission: anyone,
   ok: { description: 'The page', kind: 'html' },
   handle: async () => html('<!doctype html><title>Barîd</title>'),
@@ -74,6 +76,7 @@ const download = route({
   path: '/download',
   operationId: 'download',
   summary: 'Download a report',
+  description: 'For a test',
   admission: anyone,
   ok: { description: 'The report', kind: 'file', mediaType: 'text/csv' },
   handle: async () => file(source, 'text/csv', fileName),
@@ -83,6 +86,7 @@ const lostDownload = route({
   path: '/lost',
   operationId: 'lostDownload',
   summary: 'Download a report whose file is gone',
+  description: 'For a test',
   admission: anyone,
   ok: { description: 'The report', kind: 'file', mediaType: 'text/csv' },
   handle: async () => {
@@ -90,7 +94,11 @@ const lostDownload = route({
     return file(lost, 'text/csv', fileName);
   },
 });
-const family: RouteFamily = { envelope: usualEnvelope, routes: [challenge, page, download, lostDownload] };
+const family: RouteFamily = {
+  tag: { name: 'Test', description: 'For a test' },
+  envelope: usualEnvelope,
+  routes: [challenge, page, download, lostDownload],
+};
 
 beforeEach(async () => {
   source = new CountingSource(100 * MEGABYTE);

@@ -1,0 +1,586 @@
+import { z } from 'zod';
+import {
+  BILLING_STATUSES,
+  CAMPAIGN_CATEGORIES,
+  CAMPAIGN_NAME_CHARACTERS_MAX,
+  CAMPAIGN_NAME_CHARACTERS_MIN,
+  CAMPAIGN_STATUSES,
+  SCHEDULE_TYPES,
+} from '../../../domain/campaigns/campaign.ts';
+import { BILLING_STATES, RECIPIENT_STATUSES } from '../../../domain/campaigns/recipient.ts';
+import { SMS_ID_PATTERN } from '../../../domain/messages/message.ts';
+import {
+  CAMPAIGN_LIMIT_DEFAULT,
+  CAMPAIGN_LIMIT_MAX,
+  CAMPAIGN_PAGE_MAX,
+  RECIPIENT_LIMIT_DEFAULT,
+  RECIPIENT_LIMIT_MAX,
+  RECIPIENTS_PER_REQUEST_MAX,
+} from '../limits.ts';
+import { errorCode } from '../routing/error-bodies.ts';
+import { wholeNumber } from '../routing/query-fields.ts';
+import { nameField } from '../routing/text-fields.ts';
+import { BODY_ERROR, parameterParts, phoneNumberField, templateParametersField } from './send-body.ts';
+
+const ID_PATTERN = /^[a-fA-F0-9]{24}$/;
+const SCHEDULED_FOR_ERROR = 'scheduledFor must be an ISO 8601 date and time with its offset';
+const LATEST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+const RECIPIENTS_ERROR = `recipients must be a list of 1 to ${RECIPIENTS_PER_REQUEST_MAX} recipients`;
+const TOO_MANY_ERROR = `Recipients cannot exceed ${RECIPIENTS_PER_REQUEST_MAX} per request`;
+
+/** The examples belong together: a campaign in two states, a recipient and a sample of it. */
+const DRAFT = {
+  _id: '01b8dac5def829a7c1e201ab',
+  campaignId: '01b8dac5def829a7c1e201ab',
+  name: 'Orders of May',
+  status: 'draft',
+  category: 'UTILITY',
+  template: '664def456abc789012345603',
+  phoneNumber: '664def456abc789012345678',
+  scheduleType: 'now',
+  totalRecipients: 2,
+  sentCount: 0,
+  deliveredCount: 0,
+  failedCount: 0,
+  estimatedTotalCost: 120,
+  reservedAmount: 0,
+  reconciledAmount: 0,
+  billingStatus: 'pending',
+  isSampleCampaign: false,
+  createdAt: '2030-01-01T00:00:11.000Z',
+  updatedAt: '2030-01-01T00:00:14.000Z',
+};
+const COMPLETED = {
+  ...DRAFT,
+  status: 'completed',
+  startedAt: '2030-01-01T00:00:17.000Z',
+  completedAt: '2030-01-01T00:00:17.000Z',
+  sentCount: 2,
+  deliveredCount: 2,
+  reservedAmount: 120,
+  reconciledAmount: 120,
+  billingStatus: 'reconciled',
+  updatedAt: '2030-01-01T00:00:18.000Z',
+};
+const DELIVERED = {
+  _id: '01b8dac5eab0608d6777a692',
+  phoneNumber: '9647701234567',
+  status: 'delivered',
+  smsId: 'sms-01b8dac5eab0608d6777a692',
+  templateParameters: { body: { 1: 'Layla', 2: 'A-17' }, header: {}, buttons: { 0: { 1: 'A-17' } } },
+  estimatedCost: 60,
+  finalCost: 60,
+  billingState: 'charged',
+  sentAt: '2030-01-01T00:00:17.000Z',
+  deliveredAt: '2030-01-01T00:00:18.000Z',
+};
+const SAMPLE = {
+  _id: '01b8dac5f280f22c42b981ef',
+  name: 'Orders of May (sample)',
+  campaignId: '01b8dac5f280f22c42b981ef',
+  status: 'completed',
+  totalRecipients: 1,
+  createdAt: '2030-01-01T00:00:16.000Z',
+};
+
+/** One of our ids in either case of letters. */
+export function idField(name: string) {
+  const error = `${name} must be 24 hex characters`;
+  return z.string({ error }).regex(ID_PATTERN, { error });
+}
+
+const idOfCampaign = { description: 'The `_id` of a campaign', examples: ['01b8dac5def829a7c1e201ab'] };
+const idOfTemplate = {
+  description: 'The `id` of a template of the whatsapp resources',
+  examples: ['664def456abc789012345603'],
+};
+
+const name = nameField('name', CAMPAIGN_NAME_CHARACTERS_MIN, CAMPAIGN_NAME_CHARACTERS_MAX).meta({
+  description: 'The name of the campaign',
+  examples: ['Orders of May'],
+});
+const templateId = idField('templateId').meta({
+  description: `${idOfTemplate.description}, of the category \`MARKETING\` or \`UTILITY\``,
+  examples: idOfTemplate.examples,
+});
+const phoneNumberId = idField('phoneNumberId').meta({
+  description: 'The `id` of a phone number of the account that has the template',
+  examples: ['664def456abc789012345678'],
+});
+const category = z.enum(CAMPAIGN_CATEGORIES, { error: 'category must be MARKETING or UTILITY' }).meta({
+  id: 'CampaignCategory',
+  description: 'The category of the template, which decides the price',
+  examples: ['UTILITY'],
+});
+const scheduleType = z.enum(SCHEDULE_TYPES, { error: 'scheduleType must be now or schedule' }).meta({
+  id: 'ScheduleType',
+  description: '`schedule` for a campaign that starts at a time by itself, else `now`',
+  examples: ['schedule'],
+});
+const schedule = {
+  scheduleType: scheduleType.optional(),
+  scheduledFor: z.iso
+    .datetime({ offset: true, error: SCHEDULED_FOR_ERROR })
+    // The offset may move it beyond what ISO 8601 writes with four digits of the year.
+    .refine((text) => Date.parse(text) <= LATEST_INSTANT, { error: SCHEDULED_FOR_ERROR })
+    .meta({
+      description:
+        'When it starts: ISO 8601 date and time with its offset, in the future; required with `schedule`',
+      examples: ['2030-06-01T09:00:00+03:00'],
+    })
+    .optional(),
+};
+
+/** The path of one campaign. */
+export const campaignParams = z.object({ _id: idField('_id').meta(idOfCampaign) });
+
+/** Specification 4.10. */
+export const createBody = z
+  .object({ name, templateId, phoneNumberId, ...schedule }, { error: BODY_ERROR })
+  .meta({ id: 'CreateCampaignRequest', description: 'A campaign without recipients' });
+
+/** Specification 4.11. The category is checked and then the template's. */
+export const updateBody = z
+  .object(
+    {
+      name: name.optional(),
+      templateId: templateId.optional(),
+      phoneNumberId: phoneNumberId.optional(),
+      category: category
+        .meta({ description: 'It is checked and has no effect: the template decides' })
+        .optional(),
+      ...schedule,
+    },
+    { error: BODY_ERROR },
+  )
+  .meta({
+    id: 'UpdateCampaignRequest',
+    description: 'What changes; what is left out stays as it is',
+    examples: [{ name: 'Orders of July', scheduledFor: '2030-07-01T06:00:00Z' }],
+  });
+
+const newRecipient = z
+  .object(
+    { phoneNumber: phoneNumberField, templateParameters: templateParametersField.optional() },
+    { error: 'Each recipient must be an object with a phoneNumber' },
+  )
+  .meta({ id: 'NewRecipient', description: 'Who gets the template, with the values of its placeholders' });
+
+/** Specification 4.15 and 4.16. */
+export const recipientsBody = z
+  .object(
+    {
+      recipients: z
+        .array(newRecipient, { error: RECIPIENTS_ERROR })
+        .min(1, { error: RECIPIENTS_ERROR })
+        .max(RECIPIENTS_PER_REQUEST_MAX, { error: TOO_MANY_ERROR })
+        .meta({ description: 'The recipients; a phone number that comes twice counts once' }),
+    },
+    { error: BODY_ERROR },
+  )
+  .meta({ id: 'RecipientsRequest', description: 'Recipients of a campaign' });
+
+const text = z.string();
+const count = z.int().min(0);
+const amount = z.number().min(0);
+const instant = z.iso.datetime();
+const success = z.literal(true).meta({ description: 'Always true' });
+
+const campaignStatus = z
+  .enum(CAMPAIGN_STATUSES, { error: `status must be one of ${CAMPAIGN_STATUSES.join(', ')}` })
+  .meta({
+    id: 'CampaignStatus',
+    description:
+      'A campaign is `draft` or `scheduled` until it starts. It is `running` until no recipient is `queued`, then `completed` or `failed`.',
+    examples: ['completed'],
+  });
+const recipientStatus = z.enum(RECIPIENT_STATUSES).meta({
+  id: 'RecipientStatus',
+  description: '`queued` until whatsapp has taken the message, then that of the message',
+  examples: ['delivered'],
+});
+
+/** Specification 2.2. */
+export const campaignSchema = z
+  .object({
+    _id: text
+      .regex(ID_PATTERN)
+      .meta({ description: 'The id of the campaign', examples: idOfCampaign.examples }),
+    campaignId: text.meta({ description: 'The same as `_id`', examples: idOfCampaign.examples }),
+    name: text.meta({
+      description: 'Its name; of a sample campaign that of its parent, followed by ` (sample)`',
+      examples: ['Orders of May'],
+    }),
+    status: campaignStatus,
+    category,
+    template: text.meta({ description: 'The `id` of the template', examples: idOfTemplate.examples }),
+    phoneNumber: text.meta({
+      description: 'The `id` of the whatsapp number that it is sent from',
+      examples: ['664def456abc789012345678'],
+    }),
+    scheduleType,
+    scheduledFor: instant
+      .meta({
+        description: 'When it starts; present with `schedule`',
+        examples: ['2030-06-01T06:00:00.000Z'],
+      })
+      .optional(),
+    startedAt: instant
+      .meta({ description: 'Present from the start on', examples: ['2030-01-01T00:00:17.000Z'] })
+      .optional(),
+    completedAt: instant
+      .meta({
+        description: 'When it became `completed` or `failed`; absent before',
+        examples: ['2030-01-01T00:00:17.000Z'],
+      })
+      .optional(),
+    totalRecipients: count.meta({ description: 'How many recipients it has', examples: [2] }),
+    sentCount: count.meta({
+      description: 'Recipients that are `sent`, `delivered` or `read`',
+      examples: [2],
+    }),
+    deliveredCount: count.meta({ description: 'Recipients that are `delivered` or `read`', examples: [2] }),
+    failedCount: count.meta({ description: 'Recipients that are `failed`', examples: [0] }),
+    estimatedTotalCost: amount.meta({
+      description: 'IQD: the sum of `estimatedCost` over the recipients',
+      examples: [120],
+    }),
+    reservedAmount: amount.meta({ description: 'IQD: what the start held; 0 before', examples: [120] }),
+    reconciledAmount: amount.meta({ description: 'IQD: what was captured of it so far', examples: [120] }),
+    billingStatus: z.enum(BILLING_STATUSES).meta({
+      id: 'BillingStatus',
+      description:
+        '`pending` before the start, `reserved` while a recipient is `reserved`, then `reconciled`, or `released` when nothing was captured',
+      examples: ['reconciled'],
+    }),
+    errorMessage: text
+      .meta({
+        description: 'Why it failed; present when it is `failed`',
+        examples: ['The credit of the project does not suffice'],
+      })
+      .optional(),
+    isSampleCampaign: z
+      .boolean()
+      .meta({ description: 'Whether it is the sample of another campaign', examples: [false] }),
+    sampleOfCampaign: text
+      .meta({
+        description: 'The `_id` of the parent; present in a sample campaign',
+        examples: idOfCampaign.examples,
+      })
+      .optional(),
+    createdAt: instant.meta({ description: 'When it was created', examples: ['2030-01-01T00:00:11.000Z'] }),
+    updatedAt: instant.meta({
+      description: 'The last change, of counts and amounts too',
+      examples: ['2030-01-01T00:00:18.000Z'],
+    }),
+  })
+  .meta({
+    id: 'Campaign',
+    description: 'One whatsapp template for many phone numbers',
+    examples: [COMPLETED],
+  });
+
+/** Specification 2.3. */
+export const recipientSchema = z
+  .object({
+    _id: text.meta({ description: 'The id of the recipient', examples: ['01b8dac5eab0608d6777a692'] }),
+    phoneNumber: text.meta({ description: 'As it was attached', examples: ['9647701234567'] }),
+    status: recipientStatus,
+    smsId: text
+      .regex(SMS_ID_PATTERN)
+      .meta({
+        description: 'Its message, for tracking; present once the campaign has started',
+        examples: ['sms-01b8dac5eab0608d6777a692'],
+      })
+      .optional(),
+    templateParameters: z.object(parameterParts).meta({
+      id: 'RecipientParameters',
+      description: 'The values for the placeholders of the template, always with the three parts',
+    }),
+    estimatedCost: amount.meta({ description: "IQD: the price of the template's category", examples: [60] }),
+    finalCost: amount
+      .meta({ description: 'IQD: what was captured; present once the hold is resolved', examples: [60] })
+      .optional(),
+    billingState: z.enum(BILLING_STATES).meta({
+      id: 'BillingState',
+      description:
+        '`pending` before the start, then `reserved`, then `charged` when it was delivered, or `released` when it failed or nothing was reported',
+      examples: ['charged'],
+    }),
+    errorMessage: text
+      .meta({
+        description: 'Why the message failed; present when it is `failed` and a reason is known',
+        examples: ['The number has no whatsapp account'],
+      })
+      .optional(),
+    sentAt: instant
+      .meta({ description: 'Present once it has happened', examples: ['2030-01-01T00:00:17.000Z'] })
+      .optional(),
+    deliveredAt: instant
+      .meta({
+        description:
+          'Present once it has happened; of a message that is read without a delivered receipt the same as `readAt`',
+        examples: ['2030-01-01T00:00:18.000Z'],
+      })
+      .optional(),
+    readAt: instant
+      .meta({ description: 'Present once it has happened', examples: ['2030-01-01T00:01:00.000Z'] })
+      .optional(),
+    failedAt: instant
+      .meta({ description: 'Present once it has happened', examples: ['2030-01-01T00:00:18.000Z'] })
+      .optional(),
+  })
+  .meta({ id: 'CampaignRecipient', description: 'One phone number of a campaign', examples: [DELIVERED] });
+
+export const sampleSchema = campaignSchema
+  .pick({ _id: true, name: true, campaignId: true, status: true, totalRecipients: true, createdAt: true })
+  .meta({ id: 'LinkedSampleCampaign', description: 'A sample campaign of a campaign', examples: [SAMPLE] });
+
+const page = wholeNumber('page', 1, CAMPAIGN_PAGE_MAX)
+  .default(1)
+  .meta({ description: 'The page, from 1 on', examples: [1] });
+
+const paginationSchema = z
+  .object({
+    total: count.meta({ description: 'How many match, of all pages', examples: [2] }),
+    pages: z
+      .int()
+      .min(1)
+      .meta({ description: 'How many pages there are', examples: [1] }),
+    page: z
+      .int()
+      .min(1)
+      .meta({ description: 'As asked', examples: [1] }),
+    limit: z
+      .int()
+      .min(1)
+      .meta({ description: 'As asked', examples: [CAMPAIGN_LIMIT_DEFAULT] }),
+  })
+  .meta({ id: 'Pagination', description: 'Which page this is' });
+
+/** Specification 4.9. */
+export const listQuery = z.object({
+  status: campaignStatus.meta({ description: 'Only campaigns of this status' }).optional(),
+  page,
+  limit: wholeNumber('limit', 1, CAMPAIGN_LIMIT_MAX)
+    .default(CAMPAIGN_LIMIT_DEFAULT)
+    .meta({ description: 'Campaigns of a page', examples: [CAMPAIGN_LIMIT_DEFAULT] }),
+});
+
+export const campaignPage = z
+  .object({
+    success,
+    data: z.array(campaignSchema).meta({ description: 'The newest first, sample campaigns among them' }),
+    pagination: paginationSchema,
+  })
+  .meta({ id: 'CampaignPage', description: 'One page of the campaigns of the project' });
+
+export const campaignReply = z
+  .object({ success, data: campaignSchema })
+  .meta({ id: 'CampaignReply', description: 'A campaign' });
+
+/** Specification 4.16. */
+export const attachReply = z
+  .object({
+    success,
+    data: campaignSchema
+      .extend({
+        addedCount: count.meta({ description: 'Recipients that were added', examples: [2] }),
+        skippedCount: count.meta({ description: 'Numbers that were on the campaign already', examples: [0] }),
+        duplicateCount: count.meta({
+          description: 'Entries whose number comes earlier in the request: they are dropped',
+          examples: [0],
+        }),
+      })
+      .meta({
+        id: 'AttachedCampaign',
+        description: 'The campaign, and how many of the recipients were added',
+        examples: [{ ...DRAFT, addedCount: 2, skippedCount: 0, duplicateCount: 0 }],
+      }),
+  })
+  .meta({ id: 'AttachReply', description: 'The campaign, and how many of the recipients were added' });
+
+/** Specification 4.13. */
+export const deletedReply = z
+  .object({ success, data: z.object({}).meta({ description: 'Empty' }) })
+  .meta({ id: 'DeletedReply', description: 'The campaign is gone' });
+
+const onlyStatus = (field: string) =>
+  z
+    .enum(RECIPIENT_STATUSES, { error: `${field} must be one of ${RECIPIENT_STATUSES.join(', ')}` })
+    .optional();
+const partOfNumber = (field: string) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,15}$/, { error: `${field} must be 1 to 15 digits` })
+    .optional();
+
+/** Specification 4.12. */
+export const detailQuery = z.object({
+  page,
+  limit: wholeNumber('limit', 1, RECIPIENT_LIMIT_MAX)
+    .default(RECIPIENT_LIMIT_DEFAULT)
+    .meta({ description: 'Recipients of a page', examples: [RECIPIENT_LIMIT_DEFAULT] }),
+  status: onlyStatus('status').meta({ description: 'Only recipients of this status', examples: ['failed'] }),
+  recipientStatus: onlyStatus('recipientStatus').meta({
+    description: 'The same as `status`, when there is none',
+    examples: ['failed'],
+  }),
+  search: partOfNumber('search').meta({
+    description: 'Only recipients with these digits in their phone number',
+    examples: ['77012'],
+  }),
+  phoneNumber: partOfNumber('phoneNumber').meta({
+    description: 'The same as `search`, when there is none',
+    examples: ['77012'],
+  }),
+});
+
+export const campaignDetail = z
+  .object({
+    success,
+    data: campaignSchema
+      .extend({
+        recipients: z
+          .array(recipientSchema)
+          .meta({ description: 'One page of them, in the order they were attached in' }),
+        linkedSampleCampaigns: z
+          .array(sampleSchema)
+          .meta({ description: 'Its sample campaigns, the newest first' }),
+        pagination: paginationSchema.meta({ description: 'Which page of the recipients this is' }),
+      })
+      .meta({
+        id: 'CampaignDetail',
+        description: 'A campaign with one page of its recipients',
+        examples: [
+          {
+            ...COMPLETED,
+            recipients: [DELIVERED],
+            linkedSampleCampaigns: [SAMPLE],
+            pagination: { total: 2, pages: 2, page: 1, limit: 1 },
+          },
+        ],
+      }),
+  })
+  .meta({ id: 'CampaignDetailReply', description: 'A campaign with one page of its recipients' });
+
+/** Specification 4.17. */
+export const payloadQuery = z.object({
+  templateId: idField('templateId').meta(idOfTemplate).optional(),
+  _id: idField('_id')
+    .meta({ ...idOfCampaign, description: 'The `_id` of a campaign: its template' })
+    .optional(),
+  campaignId: idField('campaignId')
+    .meta({ ...idOfCampaign, description: 'The same as `_id`' })
+    .optional(),
+});
+
+const parameter = z.union([z.string(), z.number()]);
+const parameters = z.record(z.string(), parameter);
+
+export const payloadSchema = z
+  .object({
+    template: z
+      .object({
+        id: text.meta({ description: 'The `id` of the template', examples: idOfTemplate.examples }),
+        name: text.meta({ description: 'Its name', examples: ['order_update'] }),
+        language: text.meta({ description: 'The language of its texts', examples: ['en'] }),
+        category: text.meta({ description: 'Its category', examples: ['UTILITY'] }),
+      })
+      .meta({ description: 'The template' }),
+    fields: z
+      .array(
+        z
+          .object({
+            key: text.meta({
+              description: 'The placeholder, or `imageUrl`, `videoUrl`, `documentUrl`',
+              examples: ['1'],
+            }),
+            label: text.meta({ description: 'For people', examples: ['Body {{1}}'] }),
+            required: z.boolean().meta({ description: 'Always true', examples: [true] }),
+            example: text.meta({ description: 'A value that fits', examples: ['Value 1'] }),
+            templateParametersPath: text.meta({
+              description: 'Where the value belongs in a recipient',
+              examples: ['templateParameters.body.1'],
+            }),
+          })
+          .meta({ id: 'TemplateField', description: 'A parameter of a template' }),
+      )
+      .meta({ description: 'Every parameter of the template' }),
+    exampleRecipient: z
+      .object({
+        phoneNumber: text.meta({ description: 'A phone number', examples: ['9647701234567'] }),
+        templateParameters: z
+          .object({
+            body: parameters.meta({ description: 'The values of the text', examples: [{ 1: 'Value 1' }] }),
+            header: parameters.meta({ description: 'The value of the header', examples: [{}] }),
+            buttons: z
+              .record(z.string(), parameters)
+              .meta({ description: 'The values of each button', examples: [{ 0: { 1: 'Value 1' } }] }),
+          })
+          .meta({ description: 'All parameters of the template, with values that fit' }),
+      })
+      .meta({ description: 'A recipient with all of them' }),
+  })
+  .meta({ id: 'RecipientPayload', description: 'Which parameters a template needs' });
+
+export const payloadReply = z
+  .object({ success, data: payloadSchema })
+  .meta({ id: 'RecipientPayloadReply', description: 'Which parameters a template needs' });
+
+/** What `POST /whatsapp/campaigns/{_id}/preflight` tells. */
+export const preflightSchema = z
+  .object({
+    canStart: z.boolean().meta({ description: 'Whether there are no `problems`', examples: [false] }),
+    problems: z
+      .array(
+        z
+          .object({
+            code: errorCode,
+            error: text.meta({
+              description: 'Its text, for people',
+              examples: ['Insufficient credit, please add more credit'],
+            }),
+            phoneNumbers: z
+              .array(text)
+              .meta({
+                description: 'The recipients it is about, when it is about some',
+                examples: [['9647701234567']],
+              })
+              .optional(),
+          })
+          .meta({
+            id: 'PreflightProblem',
+            description: 'What would reject the start',
+            examples: [{ code: 'insufficient-credit', error: 'Insufficient credit, please add more credit' }],
+          }),
+      )
+      .meta({ description: 'Everything that would reject the start' }),
+    totalRecipients: count.meta({ description: 'How many recipients the campaign has', examples: [2] }),
+    estimatedTotalCost: amount.meta({ description: 'IQD: what the start would hold', examples: [120] }),
+    credit: amount.meta({ description: 'IQD: the credit now', examples: [100] }),
+    creditAfterStart: amount.meta({
+      description: 'IQD: the credit after the start, never below 0',
+      examples: [0],
+    }),
+    messagesPerSecond: count
+      .meta({
+        description:
+          'The sending rate; absent when nothing limits it, or the template or number cannot be used',
+        examples: [80],
+      })
+      .optional(),
+    dailyLimit: count
+      .meta({ description: 'The daily limit of new conversations; absent likewise', examples: [1000] })
+      .optional(),
+    durationSeconds: amount.meta({
+      description:
+        'From now until the last message may start at this rate; whole days when the daily limit does not suffice',
+      examples: [0],
+    }),
+  })
+  .meta({ id: 'Preflight', description: 'What a start of a campaign would do now' });
+
+export const preflightReply = z
+  .object({ success, data: preflightSchema })
+  .meta({ id: 'PreflightReply', description: 'What a start of a campaign would do now' });

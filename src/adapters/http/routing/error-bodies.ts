@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { ERROR_CODE_MEANINGS, ERROR_CODES } from './error-codes.ts';
+
+const CODE_LIST = Object.entries(ERROR_CODE_MEANINGS)
+  .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+  .join('\n');
+
+/** A word of X-Error-Code, for the document with the meaning of each. */
+export const errorCode = z.enum(ERROR_CODES).meta({
+  id: 'ErrorCode',
+  description: `Why a request was rejected, for programs. A word is never renamed; more may be added.\n\n${CODE_LIST}`,
+  examples: ['insufficient-credit'],
+  'x-enum-descriptions': Object.values(ERROR_CODE_MEANINGS),
+});
+
+/** The text of an error under `error`. */
+export const errorText = z.string().meta({
+  description: 'What is wrong with the request and what to change, for people',
+  examples: ['Invalid sms type, use one of verification, custom, whatsapp-template'],
+});
+
+/** The text of an error under `message`. */
+export const messageText = z.string().meta({
+  description: 'What happened, for people',
+  examples: ['Unauthorized, please use your project api key'],
+});
+
+/** Specification 7: what the usual envelope makes of a 400 and a 409. */
+export const errorBody = z.object({ error: errorText }).meta({
+  id: 'ErrorBody',
+  description: 'A request that has to be changed',
+});
+
+/** Specification 7: what the usual envelope makes of every other error. */
+export const messageBody = z.object({ message: messageText }).meta({
+  id: 'MessageBody',
+  description: 'A request that was rejected for another reason than what it says',
+});

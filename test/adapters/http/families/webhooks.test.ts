@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { DELIVERY_WEBHOOK, INBOUND_WEBHOOK } from '../../../../src/adapters/http/families/webhooks.ts';
+import type { DocumentedWebhook } from '../../../../src/adapters/http/routing/route.ts';
+import { nodeHmac } from '../../../../src/adapters/node/node-hmac.ts';
+import {
+  type DeliveryPayload,
+  deliveryHeaders,
+  deliveryPayload,
+} from '../../../../src/domain/webhooks/delivery-event.ts';
+import {
+  type InboundContent,
+  type InboundPayload,
+  inboundHeaders,
+  inboundPayload,
+} from '../../../../src/domain/webhooks/inbound-event.ts';
+
+const TYPES: Readonly<Record<InboundContent['type'], true>> = {
+  text: true,
+  location: true,
+  image: true,
+  video: true,
+  audio: true,
+  document: true,
+  sticker: true,
+  button_reply: true,
+  list_reply: true,
+  unsupported: true,
+};
+const SMS_ID = 'sms-01b8dac5b7e89cb6ec5c192b';
+const EVENT_ID = '01b8dac5b400fd9b941b425b';
+const NOW = 1_893_456_018_000;
+
+/** Expects the headers of one attempt to be those that are documented. */
+function expectDocumented(webhook: DocumentedWebhook, made: Readonly<Record<string, string>>): void {
+  const { 'Content-Type': mediaType, ...own } = made;
+  expect(mediaType).toBe('application/json');
+  const required = webhook.headers.filter((each) => each.required).map(({ name }) => name);
+  expect(Object.keys(own)).toEqual(expect.arrayContaining(required));
+  for (const [name, value] of Object.entries(own)) {
+    const pattern = webhook.headers.find((each) => each.name === name)?.pattern ?? 'not documented';
+    expect([name, value]).toEqual([name, expect.stringMatching(new RegExp(pattern))]);
+  }
+}
+
+describe('the documented delivery webhook', () => {
+  it.each(['sent', 'delivered', 'failed'] as const)('the webhook of %s has the documented body', (status) => {
+    const message = { smsId: SMS_ID, senderId: 'Barid' };
+    const change = { kind: 'status-changed', status, isFinal: true, channel: 'sms', reason: null } as const;
+    const made = deliveryPayload(message, { deliveryReportType: 'all' }, change);
+    expect(DELIVERY_WEBHOOK.body.parse(made)).toEqual(made);
+  });
+
+  it('each attempt has the documented headers, with and without a secret', () => {
+    const attempt = { eventId: EVENT_ID, now: NOW, body: '{}' };
+    const signed = deliveryHeaders(nodeHmac, { ...attempt, secret: 'a-secret-of-your-own' });
+    expectDocumented(DELIVERY_WEBHOOK, signed);
+    expect(Object.keys(signed)).toHaveLength(DELIVERY_WEBHOOK.headers.length + 1);
+    expectDocumented(DELIVERY_WEBHOOK, deliveryHeaders(nodeHmac, { ...attempt, secret: null }));
+  });
+
+  it('the example of a signature is that of the example of a delivered message', () => {
+    const example = (name: string) => DELIVERY_WEBHOOK.headers.find((each) => each.name === name)?.example;
+    const made = deliveryHeaders(nodeHmac, {
+      eventId: example('webhook-id') ?? '',
+      now: Number(example('webhook-timestamp')) * 1_000,
+      body: JSON.stringify(DELIVERY_WEBHOOK.examples.delivered as DeliveryPayload),
+      secret: example('X-SVC-Webhook-Secret') ?? null,
+    });
+    expect(made['webhook-signature']).toBe(example('webhook-signature'));
+  });
+});
+
+describe('the documented inbound webhook', () => {
+  it('the document has an example of every type of message', () => {
+    expect(Object.keys(INBOUND_WEBHOOK.examples)).toEqual(Object.keys(TYPES));
+  });
+
+  it.each(Object.entries(INBOUND_WEBHOOK.examples))(
+    'the event of a %s has the documented body',
+    (_, example) => {
+      const { project: projectId, ...rest } = example as InboundPayload;
+      const made = inboundPayload({ ...rest, projectId } as never);
+      expect(made).toEqual(example);
+      expect(INBOUND_WEBHOOK.body.parse(made)).toEqual(made);
+    },
+  );
+
+  it('each attempt has the documented headers', () => {
+    const event = { eventId: EVENT_ID, body: '{}', secret: 'svc_live_sk' };
+    const made = inboundHeaders(nodeHmac, event, 3, NOW);
+    expectDocumented(INBOUND_WEBHOOK, made);
+    expect(Object.keys(made)).toHaveLength(INBOUND_WEBHOOK.headers.length + 1);
+  });
+});
