@@ -24,7 +24,7 @@ import {
 } from './whatsapp-resource-schemas.ts';
 
 const TAG: Tag = {
-  name: 'WhatsApp resources',
+  name: 'Whatsapp resources',
   description: 'The businesses, accounts, phone numbers and templates that are linked to the project.',
 };
 
