@@ -66,6 +66,7 @@ describe('the folders of the domain', () => {
 const DOMAIN = 'src/domain/billing/account.ts';
 const USE_CASE = 'src/application/messages/send-messages.ts';
 const STORE = 'src/adapters/knex/unit-of-work.ts';
+const CLIENT = 'src/client/client.ts';
 
 describe('planted violations', () => {
   test.each<[string, path: string, text: string, violation: string]>([
@@ -193,6 +194,23 @@ describe('planted violations', () => {
       `if (kind === 'pg') lock();`,
       "must not ask for the database 'pg'",
     ],
+    ['a package', CLIENT, `import createClient from 'openapi-fetch';`, 'must not import openapi-fetch'],
+    ['a builtin', CLIENT, `import { createHmac } from 'node:crypto';`, 'must not import node:crypto'],
+    [
+      'a type of the service',
+      CLIENT,
+      `import type { Message } from '../domain/messages/message.ts';`,
+      'must not import src/domain/messages/message.ts',
+    ],
+    ['a class of Node', CLIENT, `Buffer.from('x');`, 'must not use Buffer'],
+    ['the environment of Node', CLIENT, 'const key = process.env.KEY;', 'must not use process.'],
+    [
+      'the client',
+      'src/bootstrap/container.ts',
+      `import '../client/client.ts';`,
+      'must not import src/client/client.ts',
+    ],
+    ['the client', STORE, `import '../../client/client.ts';`, 'must not import src/client/client.ts'],
     ['a file beside the folders', 'src/adapters/loose.ts', '', 'belongs to no layer'],
     ['a file beside the layers', 'src/loose.ts', '', 'belongs to no layer'],
   ])('a planted violation is found: %s in %s', (_, path, text, violation) => {
@@ -249,6 +267,7 @@ describe('what is allowed', () => {
     ['opening the database', 'src/adapters/knex/database.ts', `knex({ client: 'better-sqlite3' });`],
     ['the driver itself', STORE, `import Database from 'better-sqlite3';`],
     ['an address', STORE, `const url = 'postgres://127.0.0.1/test';`],
+    ['what a browser has', CLIENT, 'setTimeout(run, 5); fetch(url); crypto.randomUUID(); Date.now();'],
     [
       'anything in bootstrap',
       'src/bootstrap/container.ts',

@@ -55,9 +55,22 @@ const APPLICATION: Layer = {
   forbiddenCode: [...UNREPEATABLE, /(?<!globalThis\.)\bsetImmediate\b/],
 };
 
-const BOOTSTRAP: Layer = { folder: 'src/bootstrap', folders: ['src'], packages: 'any' };
-
 const ADAPTERS_FOLDER = 'src/adapters';
+
+const BOOTSTRAP: Layer = {
+  folder: 'src/bootstrap',
+  folders: ['src/domain', 'src/application', ADAPTERS_FOLDER, 'src/bootstrap'],
+  packages: 'any',
+};
+
+/** The other side of the interface: it knows of the service only what the document says, and runs outside of Node too. */
+const CLIENT: Layer = {
+  folder: 'src/client',
+  folders: ['src/client'],
+  packages: [],
+  forbiddenCode: [/\bprocess\./, /\bconsole\./, /\bBuffer\b/, /\bNodeJS\./, /\bsetImmediate\b/],
+};
+
 /** Where a file may ask which database it talks to. */
 const DATABASE_AWARE =
   /^src\/adapters\/knex\/(database|driver\/dialect|postgres\/postgres-dialect|sqlite\/sqlite-dialect)\.ts$/;
@@ -117,7 +130,7 @@ export function specifiersOf(code: string): readonly string[] {
 }
 
 function layerOf(path: string): Layer | null {
-  const layer = [DOMAIN, APPLICATION, BOOTSTRAP].find(({ folder }) => isIn(path, folder));
+  const layer = [DOMAIN, APPLICATION, BOOTSTRAP, CLIENT].find(({ folder }) => isIn(path, folder));
   if (layer !== undefined) return layer;
   const [, , adapter, file] = path.split('/');
   if (!isIn(path, ADAPTERS_FOLDER) || adapter === undefined || file === undefined) return null;
@@ -157,9 +170,12 @@ function databaseViolations(layer: Layer, path: string, code: string): readonly 
   });
 }
 
-/** Global timers may be fake ones of a test runner, with a clock that nobody moves. */
+/**
+ * Global timers may be fake ones of a test runner, with a clock that nobody moves. The client has no others: it may not
+ * import those of Node.
+ */
 function timerViolations(layer: Layer, code: string): readonly string[] {
-  if (layer === DOMAIN || layer === APPLICATION) return [];
+  if (layer === DOMAIN || layer === APPLICATION || layer === CLIENT) return [];
   const imported = /import \{([^}]*)\} from 'node:timers(?:\/promises)?'/.exec(code)?.[1] ?? '';
   const names = ['setTimeout', 'setInterval', 'setImmediate'];
   return names
