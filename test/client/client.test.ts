@@ -1,0 +1,211 @@
+import { inspect } from 'node:util';
+import { describe, expect, it, test } from 'vitest';
+import {
+  BaridClient,
+  createBaridClient,
+  NotFinalError,
+  NotFoundError,
+  type SendSms,
+} from '../../src/client/client.ts';
+import {
+  BODY,
+  CAMPAIGNS,
+  campaignSeed,
+  NUMBERS,
+  recipient,
+  TEMPLATE_ID,
+  UNKNOWN_ID,
+} from '../support/campaigns.ts';
+import { errorOf, startWithClient } from '../support/client-world.ts';
+import { Page } from '../support/markdown.ts';
+import { KEY } from '../support/seeds.ts';
+
+const PHONE_NUMBER = '9647701234567';
+const MESSAGE: SendSms = { phoneNumber: PHONE_NUMBER, smsType: 'verification', verificationCode: '123456' };
+
+/** A call of every operation, with what the path of its request has to be. */
+const CALLS: Readonly<Record<string, (client: BaridClient) => Promise<unknown>>> = {
+  'post /sms': (client) => client.sendSms(MESSAGE),
+  'get /sms/track/{smsId}': (client) => client.trackSms('sms-0123456789abcdef01234567'),
+  'get /international-sms-pricing': (client) => client.prices({ page: 1, limit: 2, countryIso: 'de' }),
+  'get /sender-ids': (client) => client.senderIds(),
+  'get /info': (client) => client.info(),
+  'get /whatsapp/resources': (client) => client.whatsappResources({ includeTemplateComponents: 'true' }),
+  'get /whatsapp/campaigns': (client) => client.campaigns({ status: 'draft' }),
+  'post /whatsapp/campaigns': (client) => client.createCampaign(BODY),
+  'patch /whatsapp/campaigns/{_id}': (client) => client.updateCampaign(UNKNOWN_ID, { name: 'Summer' }),
+  'get /whatsapp/campaigns/{_id}': (client) => client.campaign(UNKNOWN_ID, { page: 1 }),
+  'delete /whatsapp/campaigns/{_id}': (client) => client.deleteCampaign(UNKNOWN_ID),
+  'post /whatsapp/campaigns/{_id}/start': (client) => client.startCampaign(UNKNOWN_ID),
+  'post /whatsapp/campaigns/{_id}/sample': (client) => client.sampleCampaign(UNKNOWN_ID, { recipients: [] }),
+  'post /whatsapp/campaigns/{_id}/recipients': (client) =>
+    client.attachRecipients(UNKNOWN_ID, { recipients: [] }),
+  'get /whatsapp/campaigns/recipient-payload': (client) => client.recipientPayload({ _id: UNKNOWN_ID }),
+  'post /whatsapp/campaigns/{_id}/preflight': (client) => client.preflightCampaign(UNKNOWN_ID),
+};
+
+describe('the operations of the client', () => {
+  it('the client has a method for every operation that takes a project key', async () => {
+    const { service } = await startWithClient();
+    const operations = Object.entries(service.service.http.openApi.paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { security }]) => JSON.stringify(security).includes('projectKey'))
+        .map(([method]) => `${method} ${path}`),
+    );
+    expect(Object.keys(CALLS).toSorted()).toEqual(operations.toSorted());
+    const methods = Object.getOwnPropertyNames(BaridClient.prototype).filter(
+      (name) => !['constructor', 'waitUntilFinal'].includes(name),
+    );
+    expect(methods).toHaveLength(operations.length);
+  });
+
+  test.each(Object.entries(CALLS))('the client makes the request %s', async (operation, call) => {
+    const seen: { url: string; method: string; headers: Record<string, string> }[] = [];
+    const client = createBaridClient({
+      baseUrl: 'https://barid.example/api/',
+      apiKey: KEY,
+      fetch: async (url, { method, headers }) => {
+        seen.push({ url, method, headers });
+        return new Response('{}');
+      },
+    });
+    await call(client);
+    const [{ url = '', method = '', headers = {} } = {}] = seen;
+    const [expected = '', template = ''] = operation.split(' ');
+    expect(seen).toHaveLength(1);
+    expect(method).toBe(expected.toUpperCase());
+    const pattern = template.replaceAll(/\{\w+\}/g, '[^/]+');
+    expect(new URL(url).pathname).toMatch(new RegExp(`^/api${pattern}$`));
+    expect(headers.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  it('docs/client.md lists every method of the client with its request', async () => {
+    const rows = [...new Page('docs/client.md').text.matchAll(/^\| `(\w+)\(.*?\)` \| `(\w+) (\S+)` \|/gm)];
+    const documented = rows.map(([, , method, path]) => `${method?.toLowerCase()} ${path}`);
+    expect(documented.toSorted()).toEqual(Object.keys(CALLS).toSorted());
+  });
+});
+
+describe('the client of a real service', () => {
+  it('the client sends, tracks, and reads project, sender IDs, prices and resources', async () => {
+    const { service, client } = await startWithClient();
+    const sent = await client.sendSms({ ...MESSAGE, provider: 'sms' });
+    expect(sent).toMatchObject({ remainingCredit: 14_920, cost: 80, canCover: true, paymentType: 'prepaid' });
+    await service.advance(1_000);
+    expect(await client.trackSms(sent.smsId)).toMatchObject({ status: 'delivered', lastChannel: 'sms' });
+    expect(await client.info()).toEqual({ projectName: 'Demo', credit: 14_920 });
+    expect((await client.senderIds()).data).toMatchObject([{ senderId: 'Barid', status: 'accepted' }]);
+    const { items, filter } = await client.prices({ countryIso: 'tr', limit: 1 });
+    expect([items.length, items[0]?.countryIso, filter]).toEqual([1, 'TR', { countryIso: 'TR' }]);
+    const { data } = await client.whatsappResources({ includeTemplateComponents: 'true' });
+    expect(data.summary.businessCount).toBe(1);
+  });
+
+  it('the client runs a campaign from its creation to its end', async () => {
+    const { service, client } = await startWithClient({}, { seed: campaignSeed() });
+    const { data: created } = await client.createCampaign(BODY);
+    const id = created._id;
+    expect((await client.updateCampaign(id, { name: 'Summer' })).data.name).toBe('Summer');
+    const { data: payload } = await client.recipientPayload({ templateId: TEMPLATE_ID });
+    const { templateParameters } = payload.exampleRecipient;
+    const recipients = NUMBERS.map((phoneNumber) => ({ phoneNumber, templateParameters }));
+    expect((await client.attachRecipients(id, { recipients })).data.addedCount).toBe(3);
+    expect((await client.preflightCampaign(id)).success).toBe(true);
+    const sample = { recipients: [recipient(PHONE_NUMBER)] } as Parameters<BaridClient['sampleCampaign']>[1];
+    expect((await client.sampleCampaign(id, sample)).data.sampleOfCampaign).toBe(id);
+    expect((await client.startCampaign(id)).data.status).toBe('running');
+    await service.advance(60_000);
+    const { data: campaign } = await client.campaign(id, { limit: 2, status: 'delivered' });
+    expect([campaign.status, campaign.recipients.length]).toEqual(['completed', 2]);
+    expect((await client.campaigns({ status: 'completed' })).pagination.total).toBe(2);
+    const { data: spare } = await client.createCampaign(BODY);
+    expect(await client.deleteCampaign(spare._id)).toEqual({ success: true, data: {} });
+    expect((await service.request(`${CAMPAIGNS}/${spare._id}`)).status).toBe(404);
+  });
+
+  it('an id with other characters stays in its place of the path', async () => {
+    const { client } = await startWithClient();
+    const error = await errorOf(client.trackSms('../../info?x=1'));
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect(error).toMatchObject({ message: 'GET /sms/track/..%2F..%2Finfo%3Fx%3D1: 404 SMS not found' });
+  });
+});
+
+describe('waiting for the final status', () => {
+  it('the client polls at growing intervals until the status is final', async () => {
+    const { client, delays } = await startWithClient();
+    const { smsId } = await client.sendSms({ ...MESSAGE, phoneNumber: '9990000000002' });
+    const tracked = await client.waitUntilFinal(smsId);
+    expect(tracked).toMatchObject({ smsId, status: 'delivered', isFinalStatus: true });
+    const [first = 0] = delays;
+    expect(first).toBeGreaterThanOrEqual(250);
+    expect(first).toBeLessThanOrEqual(500);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(5_000);
+    const sum = delays.reduce((total, ms) => total + ms, 0);
+    expect(sum).toBeGreaterThanOrEqual(30_000);
+    expect(sum).toBeLessThan(35_000);
+  });
+
+  it('the client does not wait for a message that is final already', async () => {
+    const { service, client, delays } = await startWithClient();
+    const { smsId } = await client.sendSms(MESSAGE);
+    await service.advance(1_000);
+    expect((await client.waitUntilFinal(smsId)).status).toBe('delivered');
+    expect(delays).toEqual([]);
+  });
+
+  it('the wait ends at its time with the message as it was', async () => {
+    const { service, client } = await startWithClient();
+    const { smsId } = await client.sendSms({
+      ...MESSAGE,
+      phoneNumber: '9990000000003',
+      provider: 'whatsapp',
+    });
+    const begin = service.now().getTime();
+    const error = await errorOf(client.waitUntilFinal(smsId, { timeoutMs: 2_000 }));
+    expect(error).toBeInstanceOf(NotFinalError);
+    expect(error).toMatchObject({ tracked: { smsId, isFinalStatus: false } });
+    expect(service.now().getTime() - begin).toBe(2_000);
+  });
+
+  it('the wait for an unknown message ends at once', async () => {
+    const { client, delays } = await startWithClient();
+    await expect(client.waitUntilFinal('sms-0123456789abcdef01234567')).rejects.toBeInstanceOf(NotFoundError);
+    expect(delays).toEqual([]);
+  });
+
+  it('the wait rejects with the reason of its signal, on the clock of the system too', async () => {
+    const { service } = await startWithClient();
+    const client = createBaridClient({ baseUrl: await service.url, apiKey: service.apiKey });
+    const { smsId } = await client.sendSms({ ...MESSAGE, phoneNumber: '9990000000003' });
+    const controller = new AbortController();
+    const reason = new Error('The user left');
+    const wait = errorOf(client.waitUntilFinal(smsId, { signal: controller.signal }));
+    controller.abort(reason);
+    expect(await wait).toBe(reason);
+  });
+});
+
+describe('what a client is made of', () => {
+  test.each([
+    'no address',
+    'ftp://barid.example',
+    'https://user:secret@barid.example',
+    'https://barid.example/?key=1',
+    'https://barid.example/#part',
+  ])('the client rejects the address %s without showing it', (baseUrl) => {
+    const make = () => createBaridClient({ baseUrl, apiKey: KEY });
+    expect(make).toThrow('baseUrl must be an http or https URL without credentials, query and fragment');
+  });
+
+  it('the client rejects a key that no header can carry without showing it', () => {
+    const make = () => createBaridClient({ baseUrl: 'https://barid.example', apiKey: `${KEY}\n` });
+    expect(make).toThrow('apiKey has characters that no key has');
+  });
+
+  it('a client that is printed does not show its key', () => {
+    const client = createBaridClient({ baseUrl: 'https://barid.example', apiKey: KEY });
+    expect(inspect(client, { depth: null, showHidden: true })).not.toContain(KEY);
+    expect(JSON.stringify(client)).toBe('{}');
+  });
+});
