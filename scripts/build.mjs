@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -21,7 +21,8 @@ const linkPath = join(root, 'dist');
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    await build();
+    const folder = await build();
+    if (process.argv.includes('--copy')) await copyOf(folder);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;
@@ -89,12 +90,22 @@ async function runCompiler(config, outDir) {
   if (code !== 0) throw new Error(`${Buffer.concat(output).toString().trim()}\nThe build failed`);
 }
 
-/** A symbolic link is replaced by renaming another over it, so it is never missing. */
+/** A symbolic link is replaced by renaming another over it, so it is never missing. A copy for `npm pack` is removed. */
 async function pointAt(folder) {
   const draft = join(buildsDir, `link-${process.pid}-${randomUUID()}`);
   await symlink(relative(root, folder), draft, 'dir');
   const present = await lstat(linkPath).catch(() => null);
-  if (present?.isDirectory()) await rename(linkPath, join(buildsDir, `replaced-${randomUUID()}`));
+  const replaced = join(buildsDir, `replaced-${randomUUID()}`);
+  if (present?.isDirectory()) await rename(linkPath, replaced);
+  await rename(draft, linkPath);
+  await rm(replaced, { recursive: true, force: true });
+}
+
+/** Lets `dist` be a copy of the build until the next one: `npm pack` leaves links out. */
+async function copyOf(folder) {
+  const draft = join(buildsDir, `copy-${process.pid}-${randomUUID()}`);
+  await cp(folder, draft, { recursive: true });
+  await rm(linkPath);
   await rename(draft, linkPath);
 }
 

@@ -4,11 +4,10 @@ import { API_KEY_RANDOM_BYTES, newApiKey } from '../domain/access/api-key.ts';
 import { ENVIRONMENTS } from '../domain/access/project.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { EXIT_CONFIGURATION, EXIT_USAGE } from './exit-codes.ts';
-import type { CommandOutput } from './operator-command.ts';
+import { type CommandOutput, commandLine } from './operator-command.ts';
 import { secretKeyFor } from './secret-key.ts';
 
-const USAGE =
-  'usage: npm run api-key -- dev|live   makes a key for the seed file, with the SECRET_KEY of the service';
+const WHAT_IT_DOES = 'makes a key for the seed file, with the SECRET_KEY of the service';
 
 /**
  * Makes an API key with a checksum, before the first start or after it; it is stored nowhere. Makes the secret key when
@@ -21,7 +20,7 @@ export function runApiKeyCommand(
 ): number {
   const environment = ENVIRONMENTS.find((name) => name === given[0]);
   if (environment === undefined || given.length > 1) {
-    output.error(USAGE);
+    output.error(`usage: ${commandLine(variables, 'api-key', 'dev|live')}   ${WHAT_IT_DOES}`);
     return EXIT_USAGE;
   }
   try {

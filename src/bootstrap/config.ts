@@ -6,6 +6,7 @@ import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
 import type { Channel } from '../domain/shared/channel.ts';
+import type { EgressConfig } from './egress-config.ts';
 
 /** One thing wrong with the configuration: which name, and what to write instead. */
 export interface ConfigMistake {
@@ -33,14 +34,6 @@ export type ReportsConfig =
   | { readonly kind: 'memory' }
   | { readonly kind: 'directory'; readonly directory: string }
   | ({ readonly kind: 'bucket' } & BucketConfig);
-
-/** Addresses that webhooks may reach beside the public ones, and the ports. */
-export interface EgressConfig {
-  readonly allow: readonly string[];
-  readonly ports: readonly number[];
-  /** A certificate authority that replaces the usual ones: nothing else is trusted then; for tests. */
-  readonly ca?: string;
-}
 
 export type Role = 'all' | 'api' | 'worker';
 

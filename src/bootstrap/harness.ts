@@ -12,8 +12,9 @@ import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { type EgressConfig, providerOf } from './config.ts';
+import { providerOf } from './config.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
+import type { EgressConfig } from './egress-config.ts';
 import { Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
@@ -39,7 +40,10 @@ export interface HarnessOptions {
   readonly providers?: Partial<Record<Channel, 'simulator'>>;
   /** Whether campaigns keep the sending rate and the daily limit of the platform; they do without. */
   readonly campaignLimits?: boolean;
-  /** More or other adapters; later modules win. */
+  /**
+   * More or other adapters; later modules win.
+   * @internal
+   */
   readonly overrides?: readonly ContainerModule[];
   /** Printed to standard error when set; a harness is silent without. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -134,6 +138,7 @@ export class Harness {
   /** Numbers and the channels they are not on. */
   readonly #unreachable = new Set<string>();
 
+  /** @internal */
   constructor(service: Service, wiring: HarnessWiring, clock: MovableClock, inbox: Inbox, apiKey: string) {
     this.#service = service;
     this.#wiring = wiring;
@@ -261,7 +266,10 @@ export class Harness {
     });
   }
 
-  /** The program behind the harness, for tests of the program itself: `service.roots` holds its ports and use cases. */
+  /**
+   * The program behind the harness, for tests of the program itself: `service.roots` holds its ports and use cases.
+   * @internal
+   */
   get service(): Service {
     return this.#service;
   }

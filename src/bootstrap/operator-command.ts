@@ -12,6 +12,17 @@ import { secretKeyFor } from './secret-key.ts';
 const NO_TABLES =
   'Barid finds no tables in its database: check DATABASE_URL, or start the service on it first';
 
+/** How a command is called: by the program of the package, or by the script of npm that has its name. */
+export function commandLine(
+  environment: Readonly<Record<string, string | undefined>>,
+  name: string,
+  args?: string,
+): string {
+  const isScript = environment.npm_lifecycle_event === name;
+  if (args === undefined) return isScript ? `npm run ${name}` : `barid ${name}`;
+  return isScript ? `npm run ${name} -- ${args}` : `barid ${name} ${args}`;
+}
+
 /** Where a command writes to; a line each. */
 export interface CommandOutput {
   readonly print: (line: string) => void;
@@ -89,7 +100,9 @@ export async function runPlainCommand(
   work: (roots: Roots) => Promise<number>,
 ): Promise<number> {
   if (given.length === 0) return runOperatorCommand(process.env, output, work);
-  output.error(`usage: npm run ${name}\nIt takes no argument, and reads the configuration of the service.`);
+  output.error(
+    `usage: ${commandLine(process.env, name)}\nIt takes no argument, and reads the configuration of the service.`,
+  );
   return EXIT_USAGE;
 }
 

@@ -3,14 +3,11 @@ import type { InboundLog } from '../application/webhooks/inbound-log.ts';
 import type { WebhookEvent } from '../domain/webhooks/webhook-event.ts';
 import { counted } from './counted.ts';
 import { EXIT_USAGE } from './exit-codes.ts';
-import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
+import { type CommandOutput, commandLine, runOperatorCommand } from './operator-command.ts';
 
 export const EXIT_NOT_FOUND = 1;
 
 const ID_PATTERN = /^[0-9a-f]{24}$/;
-const USAGE = `usage: npm run webhooks -- log <id of the number>   what became of its inbound events in the last 15 days
-       npm run webhooks -- retry <id of the event>  makes one that was not delivered due at once
-Both ids are 24 hex digits; that of a number is its "id" under "whatsapp" in the seed file, not the "phoneNumberId" beside it.`;
 
 /**
  * The operator's side of specification 6.2: the log of inbound events, and the retry by hand, after which the
@@ -26,11 +23,18 @@ export async function runWebhookCommand(
   const [command, id, ...rest] = given;
   const isKnown = command === 'log' || command === 'retry';
   if (!isKnown || id === undefined || !ID_PATTERN.test(id) || rest.length > 0) {
-    output.error(USAGE);
+    output.error(usage(environment));
     return EXIT_USAGE;
   }
   const run = command === 'log' ? showLog : retry;
   return runOperatorCommand(environment, output, ({ inboundLog }) => run(inboundLog, id, output), clock);
+}
+
+function usage(environment: Readonly<Record<string, string | undefined>>): string {
+  const line = (args: string) => commandLine(environment, 'webhooks', args);
+  return `usage: ${line('log <id of the number>')}   what became of its inbound events in the last 15 days
+       ${line('retry <id of the event>')}  makes one that was not delivered due at once
+Both ids are 24 hex digits; that of a number is its "id" under "whatsapp" in the seed file, not the "phoneNumberId" beside it.`;
 }
 
 async function showLog(log: InboundLog, phoneNumberId: string, output: CommandOutput): Promise<number> {

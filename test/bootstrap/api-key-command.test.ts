@@ -49,7 +49,7 @@ test.each([[[]], [['test']], [['dev', 'live']]])(
   'the command says how it is used when it is given %j',
   (given) => {
     expect(run(given)).toBe(2);
-    expect(errors[0]).toContain('npm run api-key -- dev|live');
+    expect(errors[0]).toContain('barid api-key dev|live');
     expect(printed).toEqual([]);
   },
 );

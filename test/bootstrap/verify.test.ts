@@ -33,11 +33,12 @@ function runAt(program: string, databaseUrl: string) {
 
 it.each(['verify', 'redrive'])('%s says that it takes no argument, and does nothing then', async (name) => {
   const env = { PATH: process.env.PATH ?? '', DATABASE_URL: 'sqlite:/nowhere/barid.db' };
-  expect(await runProgram([`src/bootstrap/${name}.ts`, '--help'], env)).toEqual({
-    code: 2,
-    stdout: '',
-    stderr: `usage: npm run ${name}\nIt takes no argument, and reads the configuration of the service.\n`,
-  });
+  const run = (more: NodeJS.ProcessEnv) =>
+    runProgram([`src/bootstrap/${name}.ts`, '--help'], { ...env, ...more });
+  const text = 'It takes no argument, and reads the configuration of the service.\n';
+  expect(await run({})).toEqual({ code: 2, stdout: '', stderr: `usage: barid ${name}\n${text}` });
+  const byScript = await run({ npm_lifecycle_event: name });
+  expect(byScript.stderr).toBe(`usage: npm run ${name}\n${text}`);
 });
 
 it('verify prints differences in IQD and dead-letter jobs, and ends with 1 until both are gone', {

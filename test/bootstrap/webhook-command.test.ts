@@ -124,7 +124,7 @@ describe('the command', () => {
     async (given) => {
       const { code, printed, errors } = await run(...given);
       expect([code, printed]).toEqual([2, []]);
-      expect(errors[0]).toContain('npm run webhooks -- log <id of the number>');
+      expect(errors[0]).toContain('barid webhooks log <id of the number>');
     },
   );
 
