@@ -12,6 +12,7 @@ const COMMANDS = {
   verify: ['verify.js', 'recomputes every balance and every sum, and lists dead-letter jobs'],
   redrive: ['redrive.js', 'makes every dead-letter job due again'],
   webhooks: ['webhooks.js', 'log <id> or retry <id>: inbound webhooks of a number'],
+  reports: ['reports.js', 'delete <id>: ends the link of a report and removes its file'],
   'api-key': ['api-key.js', 'dev or live: makes an API key for the seed file'],
 };
 

@@ -118,6 +118,16 @@ export class BaridClient {
     return this.#plain('get', '/international-sms-pricing', { query }, options);
   }
 
+  /** Generates a delivery report (specification 4.4). */
+  generateReport(selection: BodyOf<'post', '/reports/generate'>, options?: KeyedCallOptions) {
+    return this.#keyed('/reports/generate', { body: selection }, options);
+  }
+
+  /** Reads the delivery reports, newest first (specification 4.5). */
+  reports(query: QueryOf<'/reports'> = {}, options?: CallOptions) {
+    return this.#plain('get', '/reports', { query }, options);
+  }
+
   /** Reads the sender IDs of the project (specification 4.6). */
   senderIds(options?: CallOptions) {
     return this.#plain('get', '/sender-ids', {}, options);

@@ -228,6 +228,57 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/reports/generate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Make a csv file with the messages of a time */
+        readonly post: operations["generateReport"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/reports": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List the reports of the project */
+        readonly get: operations["listReports"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/reports/files/{fileId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Download the csv file of a report */
+        readonly get: operations["downloadReport"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/healthz": {
         readonly parameters: {
             readonly query?: never;
@@ -523,7 +574,7 @@ export interface components {
         /** @description The id of the request: the one it brought, else a new one */
         readonly "X-Request-Id": string;
         /** @description A stable name of the rejection */
-        readonly "X-Error-Code": "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
+        readonly "X-Error-Code": "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
         /** @description Seconds to wait */
         readonly "Retry-After": string;
         /** @description Present when this is the reply to an earlier request with the same Idempotency-Key */
@@ -1650,7 +1701,7 @@ export interface operations {
                             readonly canStart: boolean;
                             readonly problems: readonly {
                                 /** @enum {string} */
-                                readonly code: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
+                                readonly code: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
                                 readonly error: string;
                                 readonly phoneNumbers?: readonly string[];
                             }[];
@@ -2134,6 +2185,272 @@ export interface operations {
             };
             readonly 413: components["responses"]["BodyTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly generateReport: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An equal request with the same key gets the reply of the first one, and nothing happens twice. */
+                readonly "Idempotency-Key"?: string;
+                /** @description handling=strict rejects a body with unknown fields, which are ignored otherwise */
+                readonly Prefer?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly startDate: string;
+                    readonly endDate: string;
+                    readonly phoneNumbers?: readonly string[] | null;
+                    readonly statuses?: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[] | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The report */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    readonly "X-Unknown-Fields": components["headers"]["X-Unknown-Fields"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly _id: string;
+                        readonly reportId: string;
+                        readonly filename: string;
+                        /** Format: uri */
+                        readonly downloadUrl: string;
+                        readonly recordCount: number;
+                        readonly dateRange: {
+                            /** Format: date-time */
+                            readonly startDate: string;
+                            /** Format: date-time */
+                            readonly endDate: string;
+                        };
+                        /** @enum {string} */
+                        readonly status: "available" | "expired" | "deleted";
+                        /** Format: date-time */
+                        readonly createdAt: string;
+                        readonly project: string;
+                        readonly fileId: string;
+                        readonly filters: {
+                            readonly startDate: string;
+                            readonly endDate: string;
+                            readonly phoneNumbers: readonly string[];
+                            readonly statuses: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[];
+                        };
+                        /** Format: date-time */
+                        readonly expiresAt: string;
+                        /** Format: date-time */
+                        readonly updatedAt: string;
+                        readonly message: string;
+                    };
+                };
+            };
+            /** @description The report is still being made: its link works when it is, and recordCount is 0 until then */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    readonly "X-Unknown-Fields": components["headers"]["X-Unknown-Fields"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly _id: string;
+                        readonly reportId: string;
+                        readonly filename: string;
+                        /** Format: uri */
+                        readonly downloadUrl: string;
+                        readonly recordCount: number;
+                        readonly dateRange: {
+                            /** Format: date-time */
+                            readonly startDate: string;
+                            /** Format: date-time */
+                            readonly endDate: string;
+                        };
+                        /** @enum {string} */
+                        readonly status: "available" | "expired" | "deleted";
+                        /** Format: date-time */
+                        readonly createdAt: string;
+                        readonly project: string;
+                        readonly fileId: string;
+                        readonly filters: {
+                            readonly startDate: string;
+                            readonly endDate: string;
+                            readonly phoneNumbers: readonly string[];
+                            readonly statuses: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[];
+                        };
+                        /** Format: date-time */
+                        readonly expiresAt: string;
+                        /** Format: date-time */
+                        readonly updatedAt: string;
+                        readonly message: string;
+                    };
+                };
+            };
+            /** @description The body or the Idempotency-Key is not valid */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly error: string;
+                    };
+                };
+            };
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["AddressNotAllowed"];
+            /** @description The Idempotency-Key was used with another request */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly error: string;
+                    };
+                };
+            };
+            readonly 413: components["responses"]["BodyTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            /** @description Too many reports of the project are still to be made */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                    };
+                };
+            };
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly listReports: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                readonly page?: number;
+                readonly status?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One page of the reports, the newest first */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly {
+                        readonly _id: string;
+                        readonly reportId: string;
+                        readonly filename: string;
+                        /** Format: uri */
+                        readonly downloadUrl: string;
+                        readonly recordCount: number;
+                        readonly dateRange: {
+                            /** Format: date-time */
+                            readonly startDate: string;
+                            /** Format: date-time */
+                            readonly endDate: string;
+                        };
+                        /** @enum {string} */
+                        readonly status: "available" | "expired" | "deleted";
+                        /** Format: date-time */
+                        readonly createdAt: string;
+                    }[];
+                };
+            };
+            /** @description A query parameter is not valid */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly error: string;
+                    };
+                };
+            };
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["AddressNotAllowed"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly downloadReport: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly fileId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The csv file */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Content-Disposition": components["headers"]["Content-Disposition"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                };
+            };
+            /** @description There is no such report, or it is still being made */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                    };
+                };
+            };
+            /** @description The report is expired or deleted */
+            readonly 410: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                    };
+                };
+            };
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["Overloaded"];
         };

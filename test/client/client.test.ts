@@ -28,6 +28,9 @@ const CALLS: Readonly<Record<string, (client: BaridClient) => Promise<unknown>>>
   'post /sms': (client) => client.sendSms(MESSAGE),
   'get /sms/track/{smsId}': (client) => client.trackSms('sms-0123456789abcdef01234567'),
   'get /international-sms-pricing': (client) => client.prices({ page: 1, limit: 2, countryIso: 'de' }),
+  'post /reports/generate': (client) =>
+    client.generateReport({ startDate: '2030-01-01', endDate: '2030-01-02', statuses: ['failed'] }),
+  'get /reports': (client) => client.reports({ status: 'available,expired' }),
   'get /sender-ids': (client) => client.senderIds(),
   'get /info': (client) => client.info(),
   'get /whatsapp/resources': (client) => client.whatsappResources({ includeTemplateComponents: 'true' }),
@@ -121,6 +124,16 @@ describe('the client of a real service', () => {
     const { data: spare } = await client.createCampaign(BODY);
     expect(await client.deleteCampaign(spare._id)).toEqual({ success: true, data: {} });
     expect((await service.request(`${CAMPAIGNS}/${spare._id}`)).status).toBe(404);
+  });
+
+  it('the client generates a report and lists it', async () => {
+    const { client } = await startWithClient();
+    const { reportId, recordCount } = await client.generateReport({
+      startDate: '2030-01-01',
+      endDate: '2030-01-02',
+    });
+    expect(recordCount).toBe(0);
+    expect(await client.reports({ status: 'available' })).toMatchObject([{ reportId }]);
   });
 
   it('an id with other characters stays in its place of the path', async () => {
