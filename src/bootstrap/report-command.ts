@@ -1,13 +1,11 @@
 import type { Clock } from '../application/ports/clock.ts';
 import { EXIT_USAGE } from './exit-codes.ts';
-import { type CommandOutput, runOperatorCommand } from './operator-command.ts';
+import { type CommandOutput, commandLine, runOperatorCommand } from './operator-command.ts';
 
 /** There is no such report. */
 export const EXIT_NOT_FOUND = 1;
 
 const ID_PATTERN = /^[0-9a-f]{24}$/;
-const USAGE = `usage: npm run reports -- delete <reportId>   ends the link of a report and removes its file
-The id is 24 hex digits.`;
 
 /**
  * The operator's side of specification 3.3: deletes a report, whose file the service then removes. Resolves with the exit
@@ -21,7 +19,8 @@ export async function runReportCommand(
 ): Promise<number> {
   const [command, id, ...rest] = given;
   if (command !== 'delete' || id === undefined || !ID_PATTERN.test(id) || rest.length > 0) {
-    output.error(USAGE);
+    const line = commandLine(environment, 'reports', 'delete <reportId>');
+    output.error(`usage: ${line}   ends the link of a report and removes its file\nThe id is 24 hex digits.`);
     return EXIT_USAGE;
   }
   return runOperatorCommand(
