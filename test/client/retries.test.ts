@@ -215,7 +215,7 @@ describe('a request that takes too long', () => {
   });
 
   it('a call ends at once with the reason of its signal, and is not repeated', async () => {
-    const { client, relay } = await startBehind(['hang']);
+    const { client, relay, delays } = await startBehind(['hang']);
     const controller = new AbortController();
     const reason = new Error('The user left');
     const call = errorOf(client.sendSms(MESSAGE, { signal: controller.signal }));
@@ -223,6 +223,7 @@ describe('a request that takes too long', () => {
     controller.abort(reason);
     expect(await call).toBe(reason);
     expect(relay.requests.length).toBe(1);
+    expect(delays).toEqual([]);
   });
 
   it('a call with a signal that is aborted already makes no request', async () => {
