@@ -2326,7 +2326,7 @@ export interface operations {
             };
             readonly 413: components["responses"]["BodyTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
-            /** @description Too many reports of the project are still to be made */
+            /** @description Too many reports of the project were requested */
             readonly 429: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
