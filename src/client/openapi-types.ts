@@ -13,7 +13,14 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Send one message to one phone number */
+        /**
+         * Send one message to one phone number
+         * @description `smsType` chooses what is sent: a verification code, a text of your own, or an approved whatsapp template.
+         *     `provider` chooses the channels. When one rejects the message, reports failure or stays silent too long, the next one takes over.
+         *
+         *     The message is stored and its cost held when the reply is written. Delivery follows: track it by its `smsId`, or ask for
+         *     webhooks with `deliveryReport`. A rejected send stores nothing, costs nothing and does not count for the rate limit.
+         */
         readonly post: operations["sendMessage"];
         readonly delete?: never;
         readonly options?: never;
@@ -28,7 +35,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the delivery status of a message */
+        /**
+         * Read the delivery status of a message
+         * @description The message of a send, or of a recipient of a campaign that has started. An id that is unknown, malformed or of another project gets 404.
+         */
         readonly get: operations["trackMessage"];
         readonly put?: never;
         readonly post?: never;
@@ -45,7 +55,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read the name and credit of the project */
+        /**
+         * Read the name and credit of the project
+         * @description The credit is what new messages can be sent with: the balance less what is held for messages on their way.
+         */
         readonly get: operations["projectInfo"];
         readonly put?: never;
         readonly post?: never;
@@ -62,7 +75,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the sender IDs of the project */
+        /**
+         * List the sender IDs of the project
+         * @description Sender IDs can only be read here. A send may name one whose status is `accepted`.
+         */
         readonly get: operations["listSenderIds"];
         readonly put?: never;
         readonly post?: never;
@@ -79,7 +95,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the international prices per sms segment */
+        /**
+         * List the international prices per sms segment
+         * @description One row for each network of a country. A text of more than 140 characters is sent in several segments.
+         */
         readonly get: operations["listInternationalPrices"];
         readonly put?: never;
         readonly post?: never;
@@ -96,7 +115,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List whatsapp businesses, accounts, phone numbers and templates of the project */
+        /**
+         * List whatsapp businesses, accounts, phone numbers and templates of the project
+         * @description The ids of this tree are the `whatsappAccountId`, `whatsappPhoneId` and `templateName` of a send, and the `templateId` and `phoneNumberId` of a campaign. The rule for addresses of the project may guard this endpoint alone.
+         */
         readonly get: operations["listWhatsappResources"];
         readonly put?: never;
         readonly post?: never;
@@ -113,10 +135,16 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the campaigns of the project, the newest first */
+        /**
+         * List the campaigns of the project, the newest first
+         * @description Sample campaigns are among them. Pages may shift while campaigns are created.
+         */
         readonly get: operations["listCampaigns"];
         readonly put?: never;
-        /** Create a campaign without recipients */
+        /**
+         * Create a campaign without recipients
+         * @description Recipients are attached afterwards. With `scheduleType` `schedule` the campaign starts by itself at `scheduledFor`. The template may still wait for its approval; it has to be approved at the start.
+         */
         readonly post: operations["createCampaign"];
         readonly delete?: never;
         readonly options?: never;
@@ -131,7 +159,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read what templateParameters a template needs, of its id or of a campaign */
+        /**
+         * Read what templateParameters a template needs, of its id or of a campaign
+         * @description One of the three parameters has to be given; `templateId` comes before the others.
+         */
         readonly get: operations["recipientPayload"];
         readonly put?: never;
         readonly post?: never;
@@ -148,15 +179,24 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read a campaign with one page of its recipients */
+        /**
+         * Read a campaign with one page of its recipients
+         * @description Counts and amounts change while the campaign runs. The recipients can be filtered by status and by digits of their phone number.
+         */
         readonly get: operations["readCampaign"];
         readonly put?: never;
         readonly post?: never;
-        /** Delete a campaign that has not started */
+        /**
+         * Delete a campaign that has not started
+         * @description Removes a `draft` or `scheduled` campaign with its recipients. Its sample campaigns stay.
+         */
         readonly delete: operations["deleteCampaign"];
         readonly options?: never;
         readonly head?: never;
-        /** Change a campaign that has not started */
+        /**
+         * Change a campaign that has not started
+         * @description Changes a `draft` or `scheduled` campaign. What the body leaves out stays as it is.
+         */
         readonly patch: operations["updateCampaign"];
         readonly trace?: never;
     };
@@ -169,7 +209,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Tell what a start would do now, and everything that would reject it */
+        /**
+         * Tell what a start would do now, and everything that would reject it
+         * @description A start names the first thing that is wrong, preflight names them all. It changes nothing. There is no body.
+         */
         readonly post: operations["preflightCampaign"];
         readonly delete?: never;
         readonly options?: never;
@@ -186,7 +229,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Reserve the cost of a draft campaign and send it */
+        /**
+         * Reserve the cost of a draft campaign and send it
+         * @description Holds the cost of all recipients and makes a message for each. There is no body. A `scheduled` campaign is started by hand after a PATCH has set its `scheduleType` to `now`. A rejected start changes nothing and holds nothing.
+         */
         readonly post: operations["startCampaign"];
         readonly delete?: never;
         readonly options?: never;
@@ -203,7 +249,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Send the template of a campaign to some recipients, as a campaign of its own */
+        /**
+         * Send the template of a campaign to some recipients, as a campaign of its own
+         * @description The recipients of the request become a campaign of their own, which starts at once. The campaign of the path stays as it is.
+         */
         readonly post: operations["sampleCampaign"];
         readonly delete?: never;
         readonly options?: never;
@@ -220,7 +269,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Append recipients to a campaign that has not started */
+        /**
+         * Append recipients to a campaign that has not started
+         * @description Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most 1,000 recipients.
+         */
         readonly post: operations["attachRecipients"];
         readonly delete?: never;
         readonly options?: never;
@@ -237,7 +289,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Make a csv file with the messages of a time */
+        /**
+         * Make a csv file with the messages of a time
+         * @description The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within 10 seconds the reply is 202, and its link works later. A report can be downloaded for 30 days.
+         */
         readonly post: operations["generateReport"];
         readonly delete?: never;
         readonly options?: never;
@@ -252,7 +307,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** List the reports of the project */
+        /**
+         * List the reports of the project
+         * @description A bare array, the newest report first. A report that is still being made is not in it.
+         */
         readonly get: operations["listReports"];
         readonly put?: never;
         readonly post?: never;
@@ -269,7 +327,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Download the csv file of a report */
+        /**
+         * Download the csv file of a report
+         * @description The link that is the `downloadUrl` of a report. It needs no key, so treat it like one.
+         */
         readonly get: operations["downloadReport"];
         readonly put?: never;
         readonly post?: never;
@@ -286,7 +347,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Whether the process replies */
+        /**
+         * Whether the process replies
+         * @description It replies however busy the process is, and touches nothing.
+         */
         readonly get: operations["liveness"];
         readonly put?: never;
         readonly post?: never;
@@ -303,7 +367,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Whether every critical dependency is well */
+        /**
+         * Whether every critical dependency is well
+         * @description Asks every dependency. The reply is 503 when a critical one is away, when the disk of the database is full, and when the process is stopping.
+         */
         readonly get: operations["readiness"];
         readonly put?: never;
         readonly post?: never;
@@ -320,7 +387,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read this document */
+        /**
+         * Read this document
+         * @description OpenAPI 3.1, made from the schemas that validate requests.
+         */
         readonly get: operations["openApi"];
         readonly put?: never;
         readonly post?: never;
@@ -330,84 +400,2610 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/docs": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read this document as a page, and try the endpoints
+         * @description A page for browsers. It loads the two files below it and this document, and nothing from another host.
+         */
+        readonly get: operations["docs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/docs/swagger-ui.css": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The style of the page
+         * @description A file of Swagger UI, as its package has it.
+         */
+        readonly get: operations["docsStyle"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/docs/swagger-ui-bundle.js": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The script of the page
+         * @description A file of Swagger UI, as its package has it.
+         */
+        readonly get: operations["docsScript"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    readonly deliveryStatus: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * A message has a new status
+         * @description Posted to the `webhookUrl` of the `deliveryReport` of a send. Respond with a 2xx within 10 seconds. Another response, or none, is tried again up to 10 times over 16 hours; 410 ends it. The same event may come twice: remember its `webhook-id`.
+         */
+        readonly post: operations["deliveryStatusWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly inboundMessage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Somebody wrote to a whatsapp number of the project
+         * @description Posted to the webhook of the number. Respond with a 2xx within 10 seconds, else it is tried again: 10 seconds later, 15 seconds after that, then hourly for 2 days. The same event may come twice: remember its id.
+         */
+        readonly post: operations["inboundMessageWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
 export interface components {
-    schemas: never;
+    schemas: {
+        /** @description The campaign, and how many of the recipients were added */
+        readonly AttachReply: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            readonly data: components["schemas"]["AttachedCampaign"];
+        };
+        /**
+         * @description The campaign, and how many of the recipients were added
+         * @example {
+         *       "_id": "01b8dac5def829a7c1e201ab",
+         *       "campaignId": "01b8dac5def829a7c1e201ab",
+         *       "name": "Orders of May",
+         *       "status": "draft",
+         *       "category": "UTILITY",
+         *       "template": "664def456abc789012345603",
+         *       "phoneNumber": "664def456abc789012345678",
+         *       "scheduleType": "now",
+         *       "totalRecipients": 2,
+         *       "sentCount": 0,
+         *       "deliveredCount": 0,
+         *       "failedCount": 0,
+         *       "estimatedTotalCost": 120,
+         *       "reservedAmount": 0,
+         *       "reconciledAmount": 0,
+         *       "billingStatus": "pending",
+         *       "isSampleCampaign": false,
+         *       "createdAt": "2030-01-01T00:00:11.000Z",
+         *       "updatedAt": "2030-01-01T00:00:14.000Z",
+         *       "addedCount": 2,
+         *       "skippedCount": 0,
+         *       "duplicateCount": 0
+         *     }
+         */
+        readonly AttachedCampaign: {
+            /**
+             * @description The id of the campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly _id: string;
+            /**
+             * @description The same as `_id`
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly campaignId: string;
+            /**
+             * @description Its name; of a sample campaign that of its parent, followed by ` (sample)`
+             * @example Orders of May
+             */
+            readonly name: string;
+            readonly status: components["schemas"]["CampaignStatus"];
+            readonly category: components["schemas"]["CampaignCategory"];
+            /**
+             * @description The `id` of the template
+             * @example 664def456abc789012345603
+             */
+            readonly template: string;
+            /**
+             * @description The `id` of the whatsapp number that it is sent from
+             * @example 664def456abc789012345678
+             */
+            readonly phoneNumber: string;
+            readonly scheduleType: components["schemas"]["ScheduleType"];
+            /**
+             * Format: date-time
+             * @description When it starts; present with `schedule`
+             * @example 2030-06-01T06:00:00.000Z
+             */
+            readonly scheduledFor?: string;
+            /**
+             * Format: date-time
+             * @description Present from the start on
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly startedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it became `completed` or `failed`; absent before
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly completedAt?: string;
+            /**
+             * @description How many recipients it has
+             * @example 2
+             */
+            readonly totalRecipients: number;
+            /**
+             * @description Recipients that are `sent`, `delivered` or `read`
+             * @example 2
+             */
+            readonly sentCount: number;
+            /**
+             * @description Recipients that are `delivered` or `read`
+             * @example 2
+             */
+            readonly deliveredCount: number;
+            /**
+             * @description Recipients that are `failed`
+             * @example 0
+             */
+            readonly failedCount: number;
+            /**
+             * @description IQD: the sum of `estimatedCost` over the recipients
+             * @example 120
+             */
+            readonly estimatedTotalCost: number;
+            /**
+             * @description IQD: what the start held; 0 before
+             * @example 120
+             */
+            readonly reservedAmount: number;
+            /**
+             * @description IQD: what was captured of it so far
+             * @example 120
+             */
+            readonly reconciledAmount: number;
+            readonly billingStatus: components["schemas"]["BillingStatus"];
+            /**
+             * @description Why it failed; present when it is `failed`
+             * @example The credit of the project does not suffice
+             */
+            readonly errorMessage?: string;
+            /**
+             * @description Whether it is the sample of another campaign
+             * @example false
+             */
+            readonly isSampleCampaign: boolean;
+            /**
+             * @description The `_id` of the parent; present in a sample campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly sampleOfCampaign?: string;
+            /**
+             * Format: date-time
+             * @description When it was created
+             * @example 2030-01-01T00:00:11.000Z
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last change, of counts and amounts too
+             * @example 2030-01-01T00:00:18.000Z
+             */
+            readonly updatedAt: string;
+            /**
+             * @description Recipients that were added
+             * @example 2
+             */
+            readonly addedCount: number;
+            /**
+             * @description Numbers that were on the campaign already
+             * @example 0
+             */
+            readonly skippedCount: number;
+            /**
+             * @description Entries whose number comes earlier in the request: they are dropped
+             * @example 0
+             */
+            readonly duplicateCount: number;
+        };
+        /** @description One channel of the fallback chain of a message */
+        readonly AttemptedChannel: {
+            readonly channel: components["schemas"]["Channel"];
+            /**
+             * @description Whether its provider has accepted or rejected the message, or its time is over
+             * @example true
+             */
+            readonly tried: boolean;
+            /**
+             * @description Present when tried: whether the channel took the message, and has not failed since
+             * @example true
+             */
+            readonly success?: boolean;
+        };
+        /**
+         * @description `pending` before the start, then `reserved`, then `charged` when it was delivered, or `released` when it failed or nothing was reported
+         * @example charged
+         * @enum {string}
+         */
+        readonly BillingState: "pending" | "reserved" | "charged" | "released";
+        /**
+         * @description `pending` before the start, `reserved` while a recipient is `reserved`, then `reconciled`, or `released` when nothing was captured
+         * @example reconciled
+         * @enum {string}
+         */
+        readonly BillingStatus: "pending" | "reserved" | "reconciled" | "released";
+        /**
+         * @description One whatsapp template for many phone numbers
+         * @example {
+         *       "_id": "01b8dac5def829a7c1e201ab",
+         *       "campaignId": "01b8dac5def829a7c1e201ab",
+         *       "name": "Orders of May",
+         *       "status": "completed",
+         *       "category": "UTILITY",
+         *       "template": "664def456abc789012345603",
+         *       "phoneNumber": "664def456abc789012345678",
+         *       "scheduleType": "now",
+         *       "totalRecipients": 2,
+         *       "sentCount": 2,
+         *       "deliveredCount": 2,
+         *       "failedCount": 0,
+         *       "estimatedTotalCost": 120,
+         *       "reservedAmount": 120,
+         *       "reconciledAmount": 120,
+         *       "billingStatus": "reconciled",
+         *       "isSampleCampaign": false,
+         *       "createdAt": "2030-01-01T00:00:11.000Z",
+         *       "updatedAt": "2030-01-01T00:00:18.000Z",
+         *       "startedAt": "2030-01-01T00:00:17.000Z",
+         *       "completedAt": "2030-01-01T00:00:17.000Z"
+         *     }
+         */
+        readonly Campaign: {
+            /**
+             * @description The id of the campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly _id: string;
+            /**
+             * @description The same as `_id`
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly campaignId: string;
+            /**
+             * @description Its name; of a sample campaign that of its parent, followed by ` (sample)`
+             * @example Orders of May
+             */
+            readonly name: string;
+            readonly status: components["schemas"]["CampaignStatus"];
+            readonly category: components["schemas"]["CampaignCategory"];
+            /**
+             * @description The `id` of the template
+             * @example 664def456abc789012345603
+             */
+            readonly template: string;
+            /**
+             * @description The `id` of the whatsapp number that it is sent from
+             * @example 664def456abc789012345678
+             */
+            readonly phoneNumber: string;
+            readonly scheduleType: components["schemas"]["ScheduleType"];
+            /**
+             * Format: date-time
+             * @description When it starts; present with `schedule`
+             * @example 2030-06-01T06:00:00.000Z
+             */
+            readonly scheduledFor?: string;
+            /**
+             * Format: date-time
+             * @description Present from the start on
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly startedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it became `completed` or `failed`; absent before
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly completedAt?: string;
+            /**
+             * @description How many recipients it has
+             * @example 2
+             */
+            readonly totalRecipients: number;
+            /**
+             * @description Recipients that are `sent`, `delivered` or `read`
+             * @example 2
+             */
+            readonly sentCount: number;
+            /**
+             * @description Recipients that are `delivered` or `read`
+             * @example 2
+             */
+            readonly deliveredCount: number;
+            /**
+             * @description Recipients that are `failed`
+             * @example 0
+             */
+            readonly failedCount: number;
+            /**
+             * @description IQD: the sum of `estimatedCost` over the recipients
+             * @example 120
+             */
+            readonly estimatedTotalCost: number;
+            /**
+             * @description IQD: what the start held; 0 before
+             * @example 120
+             */
+            readonly reservedAmount: number;
+            /**
+             * @description IQD: what was captured of it so far
+             * @example 120
+             */
+            readonly reconciledAmount: number;
+            readonly billingStatus: components["schemas"]["BillingStatus"];
+            /**
+             * @description Why it failed; present when it is `failed`
+             * @example The credit of the project does not suffice
+             */
+            readonly errorMessage?: string;
+            /**
+             * @description Whether it is the sample of another campaign
+             * @example false
+             */
+            readonly isSampleCampaign: boolean;
+            /**
+             * @description The `_id` of the parent; present in a sample campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly sampleOfCampaign?: string;
+            /**
+             * Format: date-time
+             * @description When it was created
+             * @example 2030-01-01T00:00:11.000Z
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last change, of counts and amounts too
+             * @example 2030-01-01T00:00:18.000Z
+             */
+            readonly updatedAt: string;
+        };
+        /**
+         * @description The category of the template, which decides the price
+         * @example UTILITY
+         * @enum {string}
+         */
+        readonly CampaignCategory: "MARKETING" | "UTILITY";
+        /**
+         * @description A campaign with one page of its recipients
+         * @example {
+         *       "_id": "01b8dac5def829a7c1e201ab",
+         *       "campaignId": "01b8dac5def829a7c1e201ab",
+         *       "name": "Orders of May",
+         *       "status": "completed",
+         *       "category": "UTILITY",
+         *       "template": "664def456abc789012345603",
+         *       "phoneNumber": "664def456abc789012345678",
+         *       "scheduleType": "now",
+         *       "totalRecipients": 2,
+         *       "sentCount": 2,
+         *       "deliveredCount": 2,
+         *       "failedCount": 0,
+         *       "estimatedTotalCost": 120,
+         *       "reservedAmount": 120,
+         *       "reconciledAmount": 120,
+         *       "billingStatus": "reconciled",
+         *       "isSampleCampaign": false,
+         *       "createdAt": "2030-01-01T00:00:11.000Z",
+         *       "updatedAt": "2030-01-01T00:00:18.000Z",
+         *       "startedAt": "2030-01-01T00:00:17.000Z",
+         *       "completedAt": "2030-01-01T00:00:17.000Z",
+         *       "recipients": [
+         *         {
+         *           "_id": "01b8dac5eab0608d6777a692",
+         *           "phoneNumber": "9647701234567",
+         *           "status": "delivered",
+         *           "smsId": "sms-01b8dac5eab0608d6777a692",
+         *           "templateParameters": {
+         *             "body": {
+         *               "1": "Layla",
+         *               "2": "A-17"
+         *             },
+         *             "header": {},
+         *             "buttons": {
+         *               "0": {
+         *                 "1": "A-17"
+         *               }
+         *             }
+         *           },
+         *           "estimatedCost": 60,
+         *           "finalCost": 60,
+         *           "billingState": "charged",
+         *           "sentAt": "2030-01-01T00:00:17.000Z",
+         *           "deliveredAt": "2030-01-01T00:00:18.000Z"
+         *         }
+         *       ],
+         *       "linkedSampleCampaigns": [
+         *         {
+         *           "_id": "01b8dac5f280f22c42b981ef",
+         *           "name": "Orders of May (sample)",
+         *           "campaignId": "01b8dac5f280f22c42b981ef",
+         *           "status": "completed",
+         *           "totalRecipients": 1,
+         *           "createdAt": "2030-01-01T00:00:16.000Z"
+         *         }
+         *       ],
+         *       "pagination": {
+         *         "total": 2,
+         *         "pages": 2,
+         *         "page": 1,
+         *         "limit": 1
+         *       }
+         *     }
+         */
+        readonly CampaignDetail: {
+            /**
+             * @description The id of the campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly _id: string;
+            /**
+             * @description The same as `_id`
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly campaignId: string;
+            /**
+             * @description Its name; of a sample campaign that of its parent, followed by ` (sample)`
+             * @example Orders of May
+             */
+            readonly name: string;
+            readonly status: components["schemas"]["CampaignStatus"];
+            readonly category: components["schemas"]["CampaignCategory"];
+            /**
+             * @description The `id` of the template
+             * @example 664def456abc789012345603
+             */
+            readonly template: string;
+            /**
+             * @description The `id` of the whatsapp number that it is sent from
+             * @example 664def456abc789012345678
+             */
+            readonly phoneNumber: string;
+            readonly scheduleType: components["schemas"]["ScheduleType"];
+            /**
+             * Format: date-time
+             * @description When it starts; present with `schedule`
+             * @example 2030-06-01T06:00:00.000Z
+             */
+            readonly scheduledFor?: string;
+            /**
+             * Format: date-time
+             * @description Present from the start on
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly startedAt?: string;
+            /**
+             * Format: date-time
+             * @description When it became `completed` or `failed`; absent before
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly completedAt?: string;
+            /**
+             * @description How many recipients it has
+             * @example 2
+             */
+            readonly totalRecipients: number;
+            /**
+             * @description Recipients that are `sent`, `delivered` or `read`
+             * @example 2
+             */
+            readonly sentCount: number;
+            /**
+             * @description Recipients that are `delivered` or `read`
+             * @example 2
+             */
+            readonly deliveredCount: number;
+            /**
+             * @description Recipients that are `failed`
+             * @example 0
+             */
+            readonly failedCount: number;
+            /**
+             * @description IQD: the sum of `estimatedCost` over the recipients
+             * @example 120
+             */
+            readonly estimatedTotalCost: number;
+            /**
+             * @description IQD: what the start held; 0 before
+             * @example 120
+             */
+            readonly reservedAmount: number;
+            /**
+             * @description IQD: what was captured of it so far
+             * @example 120
+             */
+            readonly reconciledAmount: number;
+            readonly billingStatus: components["schemas"]["BillingStatus"];
+            /**
+             * @description Why it failed; present when it is `failed`
+             * @example The credit of the project does not suffice
+             */
+            readonly errorMessage?: string;
+            /**
+             * @description Whether it is the sample of another campaign
+             * @example false
+             */
+            readonly isSampleCampaign: boolean;
+            /**
+             * @description The `_id` of the parent; present in a sample campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly sampleOfCampaign?: string;
+            /**
+             * Format: date-time
+             * @description When it was created
+             * @example 2030-01-01T00:00:11.000Z
+             */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last change, of counts and amounts too
+             * @example 2030-01-01T00:00:18.000Z
+             */
+            readonly updatedAt: string;
+            /** @description One page of them, in the order they were attached in */
+            readonly recipients: readonly components["schemas"]["CampaignRecipient"][];
+            /** @description Its sample campaigns, the newest first */
+            readonly linkedSampleCampaigns: readonly components["schemas"]["LinkedSampleCampaign"][];
+            /** @description Which page of the recipients this is */
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /** @description A campaign with one page of its recipients */
+        readonly CampaignDetailReply: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            readonly data: components["schemas"]["CampaignDetail"];
+        };
+        /** @description A request about campaigns that has to be changed */
+        readonly CampaignErrorBody: {
+            /**
+             * @description Always false
+             * @constant
+             */
+            readonly success: false;
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Campaign not found
+             */
+            readonly error: string;
+        };
+        /** @description The credit is lower than the cost of the campaign */
+        readonly CampaignInsufficientCredit: {
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Insufficient credit, please add more credit
+             */
+            readonly error: string;
+            /**
+             * @description IQD: the credit of the project
+             * @example 40
+             */
+            readonly yourCredit: number;
+            /**
+             * @description IQD: the cost
+             * @example 80
+             */
+            readonly requiredCredit: number;
+            /**
+             * @description The credit does not cover the cost
+             * @constant
+             */
+            readonly canCover: false;
+            /**
+             * @description Always false
+             * @constant
+             */
+            readonly success: false;
+        };
+        /** @description One page of the campaigns of the project */
+        readonly CampaignPage: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            /** @description The newest first, sample campaigns among them */
+            readonly data: readonly components["schemas"]["Campaign"][];
+            readonly pagination: components["schemas"]["Pagination"];
+        };
+        /**
+         * @description One phone number of a campaign
+         * @example {
+         *       "_id": "01b8dac5eab0608d6777a692",
+         *       "phoneNumber": "9647701234567",
+         *       "status": "delivered",
+         *       "smsId": "sms-01b8dac5eab0608d6777a692",
+         *       "templateParameters": {
+         *         "body": {
+         *           "1": "Layla",
+         *           "2": "A-17"
+         *         },
+         *         "header": {},
+         *         "buttons": {
+         *           "0": {
+         *             "1": "A-17"
+         *           }
+         *         }
+         *       },
+         *       "estimatedCost": 60,
+         *       "finalCost": 60,
+         *       "billingState": "charged",
+         *       "sentAt": "2030-01-01T00:00:17.000Z",
+         *       "deliveredAt": "2030-01-01T00:00:18.000Z"
+         *     }
+         */
+        readonly CampaignRecipient: {
+            /**
+             * @description The id of the recipient
+             * @example 01b8dac5eab0608d6777a692
+             */
+            readonly _id: string;
+            /**
+             * @description As it was attached
+             * @example 9647701234567
+             */
+            readonly phoneNumber: string;
+            readonly status: components["schemas"]["RecipientStatus"];
+            /**
+             * @description Its message, for tracking; present once the campaign has started
+             * @example sms-01b8dac5eab0608d6777a692
+             */
+            readonly smsId?: string;
+            readonly templateParameters: components["schemas"]["RecipientParameters"];
+            /**
+             * @description IQD: the price of the template's category
+             * @example 60
+             */
+            readonly estimatedCost: number;
+            /**
+             * @description IQD: what was captured; present once the hold is resolved
+             * @example 60
+             */
+            readonly finalCost?: number;
+            readonly billingState: components["schemas"]["BillingState"];
+            /**
+             * @description Why the message failed; present when it is `failed` and a reason is known
+             * @example The number has no whatsapp account
+             */
+            readonly errorMessage?: string;
+            /**
+             * Format: date-time
+             * @description Present once it has happened
+             * @example 2030-01-01T00:00:17.000Z
+             */
+            readonly sentAt?: string;
+            /**
+             * Format: date-time
+             * @description Present once it has happened; of a message that is read without a delivered receipt the same as `readAt`
+             * @example 2030-01-01T00:00:18.000Z
+             */
+            readonly deliveredAt?: string;
+            /**
+             * Format: date-time
+             * @description Present once it has happened
+             * @example 2030-01-01T00:01:00.000Z
+             */
+            readonly readAt?: string;
+            /**
+             * Format: date-time
+             * @description Present once it has happened
+             * @example 2030-01-01T00:00:18.000Z
+             */
+            readonly failedAt?: string;
+        };
+        /** @description A campaign */
+        readonly CampaignReply: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            readonly data: components["schemas"]["Campaign"];
+        };
+        /** @description The campaign would exceed the spending threshold */
+        readonly CampaignSpendingThreshold: {
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Project spending threshold of 1000 IQD would be exceeded
+             */
+            readonly error: string;
+            /**
+             * @description IQD: what the project has spent
+             * @example 960
+             */
+            readonly currentSpending: number;
+            /**
+             * @description IQD: what the project may spend
+             * @example 1000
+             */
+            readonly spendingThreshold: number;
+            /**
+             * @description IQD: the cost
+             * @example 80
+             */
+            readonly cost: number;
+            /**
+             * @description Always false
+             * @constant
+             */
+            readonly success: false;
+        };
+        /**
+         * @description A campaign is `draft` or `scheduled` until it starts. It is `running` until no recipient is `queued`, then `completed` or `failed`.
+         * @example completed
+         * @enum {string}
+         */
+        readonly CampaignStatus: "draft" | "scheduled" | "running" | "completed" | "failed";
+        /**
+         * @description What a message goes over
+         * @example whatsapp
+         * @enum {string}
+         */
+        readonly Channel: "sms" | "whatsapp" | "telegram";
+        /** @description A campaign without recipients */
+        readonly CreateCampaignRequest: {
+            /**
+             * @description The name of the campaign
+             * @example Orders of May
+             */
+            readonly name: string;
+            /**
+             * @description The `id` of a template of the whatsapp resources, of the category `MARKETING` or `UTILITY`
+             * @example 664def456abc789012345603
+             */
+            readonly templateId: string;
+            /**
+             * @description The `id` of a phone number of the account that has the template
+             * @example 664def456abc789012345678
+             */
+            readonly phoneNumberId: string;
+            /** @description `schedule` for a campaign that starts at a time by itself, else `now` */
+            readonly scheduleType?: components["schemas"]["ScheduleType"] | null;
+            /**
+             * Format: date-time
+             * @description When it starts: ISO 8601 date and time with its offset, in the future; required with `schedule`
+             * @example 2030-06-01T09:00:00+03:00
+             */
+            readonly scheduledFor?: string | null;
+        };
+        /**
+         * @description Your own text
+         * @example {
+         *       "phoneNumber": "9647801234567",
+         *       "smsType": "custom",
+         *       "customMessage": "Your parcel is here.",
+         *       "senderId": "Barid",
+         *       "deliveryReport": {
+         *         "webhookUrl": "https://shop.example/barid",
+         *         "deliveryReportType": "final"
+         *       }
+         *     }
+         */
+        readonly CustomRequest: {
+            /**
+             * @description 10 to 15 digits: international format without a plus. `00964770…`, `9640770…` and `0770…` are the same handset.
+             * @example 9647701234567
+             */
+            readonly phoneNumber: string;
+            /**
+             * @description What is sent (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly smsType: "custom";
+            /**
+             * @description Your own text
+             * @example Your parcel is here.
+             */
+            readonly customMessage: string;
+            /** @description The channels, in the order they are tried in; `auto` when it is left out. With `auto` a code goes over whatsapp, telegram, sms; a text over whatsapp, sms, or only sms with a sender ID; a template over whatsapp. */
+            readonly provider?: components["schemas"]["Provider"] | null;
+            /**
+             * @description An accepted sender ID of the project, which an sms shows
+             * @example Barid
+             */
+            readonly senderId?: string | null;
+            /** @description Asks for webhooks that tell the status of the message */
+            readonly deliveryReport?: components["schemas"]["DeliveryReport"] | null;
+            /**
+             * @description The `id` of a whatsapp account of the project
+             * @example 664def456abc789012345602
+             */
+            readonly whatsappAccountId?: string | null;
+            /**
+             * @description The `id` of a phone number of that account
+             * @example 664def456abc789012345678
+             */
+            readonly whatsappPhoneId?: string | null;
+            /**
+             * @description The `name` of an approved template of the account
+             * @example order_update
+             */
+            readonly templateName?: string | null;
+        };
+        /** @description The campaign is gone */
+        readonly DeletedReply: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            /** @description Empty */
+            readonly data: Record<string, never>;
+        };
+        /** @description A new status of a message */
+        readonly DeliveryEvent: {
+            /**
+             * @description The id that the send returned
+             * @example sms-01b8dac5b7e89cb6ec5c192b
+             */
+            readonly smsId: string;
+            /**
+             * @description As the send asked
+             * @example all
+             */
+            readonly deliveryReportType: components["schemas"]["DeliveryReportType"];
+            /**
+             * @description Whether no other webhook follows for this message
+             * @example true
+             */
+            readonly isFinal: boolean;
+            /**
+             * @description The channel that the status is about
+             * @example whatsapp
+             */
+            readonly channel: components["schemas"]["Channel"];
+            /**
+             * @description The new status of the message
+             * @example failed
+             * @enum {string}
+             */
+            readonly status: "sent" | "delivered" | "failed";
+            /**
+             * @description Why, when the message failed
+             * @example The operator rejected the message
+             */
+            readonly reason?: string;
+            /**
+             * @description The sender ID, when the send named one
+             * @example Barid
+             */
+            readonly senderId?: string;
+        };
+        /** @description Asks for webhooks that tell the status of the message */
+        readonly DeliveryReport: {
+            /**
+             * Format: uri
+             * @description An HTTPS address that webhooks are posted to
+             * @example https://shop.example/barid
+             */
+            readonly webhookUrl: string;
+            /** @description `all` (default): `sent`, then `delivered` or `failed`; `final`: `delivered` or `failed` only */
+            readonly deliveryReportType?: components["schemas"]["DeliveryReportType"] | null;
+            /**
+             * @description It comes back in `X-SVC-Webhook-Secret` and signs each webhook. Behind `whsec_` stands a key in base64 of at least one byte.
+             * @example a-secret-of-your-own
+             */
+            readonly webhookSecret?: string | null;
+        };
+        /**
+         * @description `all` (default): `sent`, then `delivered` or `failed`; `final`: `delivered` or `failed` only
+         * @example all
+         * @enum {string}
+         */
+        readonly DeliveryReportType: "all" | "final";
+        /** @description Something that the service depends on */
+        readonly Dependency: {
+            /**
+             * @description `database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`
+             * @example database
+             */
+            readonly name: string;
+            /**
+             * @description Whether it is well
+             * @example true
+             */
+            readonly ok: boolean;
+            /**
+             * @description Whether no request can be served without it
+             * @example true
+             */
+            readonly critical: boolean;
+            /**
+             * @description Its state in words
+             * @example responds
+             */
+            readonly detail: string;
+        };
+        /** @description A request that has to be changed */
+        readonly ErrorBody: {
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Invalid sms type, use one of verification, custom, whatsapp-template
+             */
+            readonly error: string;
+        };
+        /**
+         * @description Why a request was rejected, for programs. A word is never renamed; more may be added.
+         *
+         *     - `validation-failed`: the request does not have the shape of its endpoint
+         *     - `malformed-json`: the body is not JSON
+         *     - `invalid-encoding`: the body is not UTF-8
+         *     - `nested-too-deep`: the JSON nests deeper than 32 levels
+         *     - `invalid-idempotency-key`: the key is not 1 to 255 visible ASCII characters
+         *     - `unknown-fields`: a field that does not exist, or belongs to another `smsType`, in a request with `Prefer: handling=strict`
+         *     - `webhook-url-refused`: `webhookUrl` can never be reached, see webhooks
+         *     - `unsupported-content`: no channel of the chain can carry the message
+         *     - `channel-not-available`: the request names a channel that has no provider for the project; a campaign starts, and whatsapp has none
+         *     - `unsupported-destination`: a channel of a named chain has no price for this country, or none that `auto` would use has one; or `auto` finds no channel with a provider
+         *     - `test-number`: a live key and a test number
+         *     - `whatsapp-account-not-found`: the project has no account of this id
+         *     - `whatsapp-phone-not-found`: the account, or the project, has no number of this id
+         *     - `template-not-found`: the account has no template of this name
+         *     - `template-not-approved`: the template is not approved
+         *     - `template-parameter-missing`: a placeholder has no value
+         *     - `template-parameter-unknown`: the template does not have the parameter
+         *     - `template-parameter-no-url`: header media is no http or https URL
+         *     - `campaign-accounts-differ`: the number belongs to another account than the template
+         *     - `campaign-category`: a template for codes
+         *     - `campaign-not-editable`: the campaign is neither `draft` nor `scheduled` any more
+         *     - `campaign-not-draft`: a start of a campaign that is no draft
+         *     - `campaign-without-recipients`: a start without recipients
+         *     - `scheduled-for-missing`: `schedule` without a time
+         *     - `scheduled-for-unexpected`: a time without `schedule`
+         *     - `scheduled-for-past`: a time that is not in the future
+         *     - `recipients-already-attached`: every number of the request is on the campaign
+         *     - `too-many-recipients`: the campaign would have more than 1,000 recipients
+         *     - `too-many-campaigns`: the project has 10,000 campaigns that have not started
+         *     - `unsupported-numbers`: numbers of countries without an entry in the price list, or test numbers of a live project
+         *     - `recipient-parameters`: the parameters of a recipient do not fit the template
+         *     - `sender-id-not-found`: the project has no such sender ID
+         *     - `sender-id-not-accepted`: it is not accepted
+         *     - `trial-mode`: a project in trial and another number than its own
+         *     - `spending-threshold`: the cost would exceed the threshold
+         *     - `insufficient-credit`: the credit is lower than the cost
+         *     - `malformed-request`: the request is no valid HTTP, or has several `Host` headers
+         *     - `unauthorized`: the key is missing or wrong
+         *     - `ip-not-allowed`: the address is not on the project's list
+         *     - `message-not-found`: no message of the project has this id
+         *     - `campaign-not-found`: no campaign of the project has this id
+         *     - `campaign-template-not-found`: no template of the project has this id
+         *     - `campaign-phone-not-found`: no whatsapp number of the project has this id
+         *     - `report-not-found`: no report has this file, or it is still being made
+         *     - `not-found`: no such path
+         *     - `method-not-allowed`: the path does not have the method
+         *     - `request-timeout`: the request did not arrive within 30 seconds
+         *     - `idempotency-conflict`: the `Idempotency-Key` was used with another request
+         *     - `report-gone`: the report is expired or deleted
+         *     - `body-too-large`: the body has more than 32 kB, or more than 4 MB with a list of recipients
+         *     - `unsupported-media-type`: the body is not JSON in UTF-8, or is compressed
+         *     - `expectation-failed`: another `Expect` than `100-continue`
+         *     - `rate-limited`: too many sends to one phone number, or from one address
+         *     - `too-many-untried`: about 100,000 accepted messages of the project have not been tried yet
+         *     - `too-many-reports`: 10 reports of the project are still to be made, or 100 were requested in 24 hours
+         *     - `headers-too-large`: the headers have more than 16 kB
+         *     - `internal-error`: a fault of the service; the log has the `X-Request-Id`
+         *     - `resources-failed`: the same, of 4.8
+         *     - `overloaded`: more requests than the process serves at a time
+         *     - `not-ready`: GET /readyz: a critical dependency is away
+         * @example insufficient-credit
+         * @enum {string}
+         */
+        readonly ErrorCode: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "too-many-campaigns" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
+        /** @description Which messages the report has; an empty list restricts nothing */
+        readonly GenerateReportRequest: {
+            /**
+             * @description ISO 8601: a date, or a date and time; UTC unless it has an offset
+             * @example 2029-12-01
+             */
+            readonly startDate: string;
+            /**
+             * @description The same, on or after `startDate`. A date stands for all of its day.
+             * @example 2030-01-31
+             */
+            readonly endDate: string;
+            /**
+             * @description Only messages to these numbers: digits with or without a plus, in any spelling
+             * @example [
+             *       "+9647701234567"
+             *     ]
+             */
+            readonly phoneNumbers?: readonly string[] | null;
+            /**
+             * @description Only messages with these statuses
+             * @example [
+             *       "delivered",
+             *       "failed"
+             *     ]
+             */
+            readonly statuses?: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[] | null;
+        };
+        /** @description A whatsapp message to a number of the project */
+        readonly InboundEvent: {
+            /**
+             * @description The name of the event
+             * @constant
+             */
+            readonly event: "whatsapp.inbound_message.received";
+            /**
+             * @description The id of the event, as in the header
+             * @example 01b8dac5b400fd9b941b425b
+             */
+            readonly eventId: string;
+            /**
+             * Format: date-time
+             * @description When the message came in
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly timestamp: string;
+            /**
+             * @description The id of the project
+             * @example 1888ad8b145368b77b4f9dcf
+             */
+            readonly project: string;
+            /** @description The number that the message came to */
+            readonly phoneNumber: {
+                /**
+                 * @description Our id, 24 hex characters
+                 * @example 664def456abc789012345678
+                 */
+                readonly id: string;
+                /**
+                 * @description The id of the platform
+                 * @example 104512345678903
+                 */
+                readonly phoneNumberId: string;
+                /**
+                 * @description The number as whatsapp shows it
+                 * @example +964 770 000 0000
+                 */
+                readonly displayPhoneNumber: string;
+            };
+            /** @description Who wrote the message */
+            readonly contact: {
+                /**
+                 * @description Digits
+                 * @example 9647701234567
+                 */
+                readonly phoneNumber: string;
+                /**
+                 * @description Empty when whatsapp gave none
+                 * @example Layla
+                 */
+                readonly name: string;
+            };
+            readonly message: components["schemas"]["InboundMessage"];
+        };
+        /** @description A message of the type `location` */
+        readonly InboundLocation: {
+            /**
+             * @description The id that whatsapp gave the message
+             * @example wamid.HBgMOTY0
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it was written
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly timestamp: string;
+            /**
+             * @description What the message is (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "location";
+            /** @description What the message holds */
+            readonly content: {
+                /**
+                 * @description Degrees north
+                 * @example 33.3152
+                 */
+                readonly latitude: number;
+                /**
+                 * @description Degrees east
+                 * @example 44.3661
+                 */
+                readonly longitude: number;
+                /**
+                 * @description The name of the place, when it has one
+                 * @example Office
+                 */
+                readonly name?: string;
+                /**
+                 * @description Its address, when it has one
+                 * @example Karrada, Baghdad
+                 */
+                readonly address?: string;
+            };
+        };
+        /** @description A message of the type `image`, `video`, `audio`, `document`, `sticker` */
+        readonly InboundMedia: {
+            /**
+             * @description The id that whatsapp gave the message
+             * @example wamid.HBgMOTY0
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it was written
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly timestamp: string;
+            /**
+             * @description What the message is (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "image" | "video" | "audio" | "document" | "sticker";
+            /** @description What the message holds */
+            readonly content: {
+                /**
+                 * @description The id of the file at whatsapp
+                 * @example 1234567890
+                 */
+                readonly mediaId: string;
+                /**
+                 * @description The media type of the file
+                 * @example image/jpeg
+                 */
+                readonly mimeType: string;
+                /**
+                 * @description The text below it, when there is one
+                 * @example The front door
+                 */
+                readonly caption?: string;
+                /**
+                 * @description The name of the file, when it has one
+                 * @example door.jpg
+                 */
+                readonly filename?: string;
+            };
+        };
+        /** @description The message; `type` chooses the shape of `content` */
+        readonly InboundMessage: components["schemas"]["InboundText"] | components["schemas"]["InboundLocation"] | components["schemas"]["InboundMedia"] | components["schemas"]["InboundReply"] | components["schemas"]["InboundUnsupported"];
+        /** @description A message of the type `button_reply`, `list_reply` */
+        readonly InboundReply: {
+            /**
+             * @description The id that whatsapp gave the message
+             * @example wamid.HBgMOTY0
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it was written
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly timestamp: string;
+            /**
+             * @description What the message is (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "button_reply" | "list_reply";
+            /** @description What the message holds */
+            readonly content: {
+                /**
+                 * @description The id of the button or row
+                 * @example yes
+                 */
+                readonly id: string;
+                /**
+                 * @description Its text
+                 * @example Yes
+                 */
+                readonly title: string;
+            };
+        };
+        /** @description A message of the type `text` */
+        readonly InboundText: {
+            /**
+             * @description The id that whatsapp gave the message
+             * @example wamid.HBgMOTY0
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it was written
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly timestamp: string;
+            /**
+             * @description What the message is (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "text";
+            /** @description What the message holds */
+            readonly content: {
+                /**
+                 * @description The text
+                 * @example ok
+                 */
+                readonly text: string;
+            };
+        };
+        /** @description A message of the type `unsupported` */
+        readonly InboundUnsupported: {
+            /**
+             * @description The id that whatsapp gave the message
+             * @example wamid.HBgMOTY0
+             */
+            readonly id: string;
+            /**
+             * Format: date-time
+             * @description When it was written
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly timestamp: string;
+            /**
+             * @description What the message is (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "unsupported";
+            /** @description What the message holds */
+            readonly content: Record<string, never>;
+        };
+        /** @description The credit is lower than the cost */
+        readonly InsufficientCredit: {
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Insufficient credit, please add more credit
+             */
+            readonly error: string;
+            /**
+             * @description IQD: the credit of the project
+             * @example 40
+             */
+            readonly yourCredit: number;
+            /**
+             * @description IQD: the cost
+             * @example 80
+             */
+            readonly requiredCredit: number;
+            /**
+             * @description The credit does not cover the cost
+             * @constant
+             */
+            readonly canCover: false;
+        };
+        /**
+         * @description A sample campaign of a campaign
+         * @example {
+         *       "_id": "01b8dac5f280f22c42b981ef",
+         *       "name": "Orders of May (sample)",
+         *       "campaignId": "01b8dac5f280f22c42b981ef",
+         *       "status": "completed",
+         *       "totalRecipients": 1,
+         *       "createdAt": "2030-01-01T00:00:16.000Z"
+         *     }
+         */
+        readonly LinkedSampleCampaign: {
+            /**
+             * @description The id of the campaign
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly _id: string;
+            /**
+             * @description Its name; of a sample campaign that of its parent, followed by ` (sample)`
+             * @example Orders of May
+             */
+            readonly name: string;
+            /**
+             * @description The same as `_id`
+             * @example 01b8dac5def829a7c1e201ab
+             */
+            readonly campaignId: string;
+            readonly status: components["schemas"]["CampaignStatus"];
+            /**
+             * @description How many recipients it has
+             * @example 2
+             */
+            readonly totalRecipients: number;
+            /**
+             * Format: date-time
+             * @description When it was created
+             * @example 2030-01-01T00:00:11.000Z
+             */
+            readonly createdAt: string;
+        };
+        /** @description A report, as a list shows it */
+        readonly ListedReport: {
+            /**
+             * @description The id of the report
+             * @example 01b8dac69e60278320fd635c
+             */
+            readonly _id: string;
+            /**
+             * @description The same as `_id`
+             * @example 01b8dac69e60278320fd635c
+             */
+            readonly reportId: string;
+            /**
+             * @description The name that a download gets
+             * @example delivery-report-demo-2030-01-01T00-01-00-000Z-20fd635c.csv
+             */
+            readonly filename: string;
+            /**
+             * Format: uri
+             * @description The link to the csv file; it needs no key, so treat it like one
+             * @example https://barid.example/reports/files/b8df65162af7843f4fffd0ec51b02112b0fa9f1a
+             */
+            readonly downloadUrl: string;
+            /**
+             * @description Messages in the file
+             * @example 1
+             */
+            readonly recordCount: number;
+            readonly dateRange: components["schemas"]["ReportDateRange"];
+            readonly status: components["schemas"]["ReportStatus"];
+            /**
+             * Format: date-time
+             * @description ISO 8601
+             * @example 2030-01-01T00:01:00.000Z
+             */
+            readonly createdAt: string;
+        };
+        /** @description The process replies */
+        readonly Liveness: {
+            /**
+             * @description The process replies
+             * @constant
+             */
+            readonly status: "ok";
+        };
+        /** @description A message and what became of it */
+        readonly Message: {
+            /**
+             * @description The id of the message
+             * @example sms-01b8dac5b7e89cb6ec5c192b
+             */
+            readonly smsId: string;
+            /**
+             * @description As it was sent: 10 to 15 digits, international format without a plus
+             * @example 9647701234567
+             */
+            readonly phoneNumber: string;
+            readonly status: components["schemas"]["MessageStatus"];
+            /**
+             * @description IQD: the quoted amount; it stays the same when it was released
+             * @example 80
+             */
+            readonly cost: number;
+            /**
+             * @description Whether no other attempt will be made
+             * @example true
+             */
+            readonly isFinalStatus: boolean;
+            /**
+             * @description The last channel that was tried; the first of the chain until one was
+             * @example whatsapp
+             */
+            readonly lastChannel: components["schemas"]["Channel"];
+            /**
+             * @description Every channel of the chain, in order
+             * @example [
+             *       {
+             *         "channel": "whatsapp",
+             *         "tried": true,
+             *         "success": true
+             *       },
+             *       {
+             *         "channel": "telegram",
+             *         "tried": false
+             *       },
+             *       {
+             *         "channel": "sms",
+             *         "tried": false
+             *       }
+             *     ]
+             */
+            readonly channelFlow: readonly components["schemas"]["AttemptedChannel"][];
+        };
+        /** @description A request that was rejected for another reason than what it says */
+        readonly MessageBody: {
+            /**
+             * @description What happened, for people
+             * @example Unauthorized, please use your project api key
+             */
+            readonly message: string;
+        };
+        /**
+         * @description It goes from `pending` over `sent` and `delivered` to `read`, or to `failed`. It may skip a status, and never goes back.
+         * @example delivered
+         * @enum {string}
+         */
+        readonly MessageStatus: "pending" | "sent" | "delivered" | "read" | "failed";
+        /** @description Who gets the template, with the values of its placeholders */
+        readonly NewRecipient: {
+            /**
+             * @description 10 to 15 digits: international format without a plus. `00964770…`, `9640770…` and `0770…` are the same handset.
+             * @example 9647701234567
+             */
+            readonly phoneNumber: string;
+            /** @description Values for the placeholders of the template, strings or numbers: exactly those that the template has */
+            readonly templateParameters?: components["schemas"]["TemplateParameters"] | null;
+        };
+        /** @description The OpenAPI document */
+        readonly OpenApiDocument: {
+            /**
+             * @description The version of the standard; the rest follows
+             * @example 3.1.1
+             */
+            readonly openapi: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description IQD per billing unit, by mobile operator */
+        readonly OperatorPrices: {
+            /**
+             * @description Numbers that begin with 96475
+             * @example 80
+             */
+            readonly korekTelecom: number;
+            /**
+             * @description Numbers that begin with 96477
+             * @example 80
+             */
+            readonly asiaCell: number;
+            /**
+             * @description Numbers that begin with 96478 or 96479
+             * @example 80
+             */
+            readonly zainIraq: number;
+            /**
+             * @description Every other number in Iraq
+             * @example 100
+             */
+            readonly others: number;
+        };
+        /** @description Which page this is */
+        readonly Pagination: {
+            /**
+             * @description How many match, of all pages
+             * @example 2
+             */
+            readonly total: number;
+            /**
+             * @description How many pages there are
+             * @example 1
+             */
+            readonly pages: number;
+            /**
+             * @description As asked
+             * @example 1
+             */
+            readonly page: number;
+            /**
+             * @description As asked
+             * @example 20
+             */
+            readonly limit: number;
+        };
+        /** @description What a start of a campaign would do now */
+        readonly Preflight: {
+            /**
+             * @description Whether there are no `problems`
+             * @example false
+             */
+            readonly canStart: boolean;
+            /** @description Everything that would reject the start */
+            readonly problems: readonly components["schemas"]["PreflightProblem"][];
+            /**
+             * @description How many recipients the campaign has
+             * @example 2
+             */
+            readonly totalRecipients: number;
+            /**
+             * @description IQD: what the start would hold
+             * @example 120
+             */
+            readonly estimatedTotalCost: number;
+            /**
+             * @description IQD: the credit now
+             * @example 100
+             */
+            readonly credit: number;
+            /**
+             * @description IQD: the credit after the start, never below 0
+             * @example 0
+             */
+            readonly creditAfterStart: number;
+            /**
+             * @description The sending rate; absent when nothing limits it, or the template or number cannot be used
+             * @example 80
+             */
+            readonly messagesPerSecond?: number;
+            /**
+             * @description The daily limit of new conversations; absent likewise
+             * @example 1000
+             */
+            readonly dailyLimit?: number;
+            /**
+             * @description From now until the last message may start at this rate; whole days when the daily limit does not suffice
+             * @example 0
+             */
+            readonly durationSeconds: number;
+        };
+        /**
+         * @description What would reject the start
+         * @example {
+         *       "code": "insufficient-credit",
+         *       "error": "Insufficient credit, please add more credit"
+         *     }
+         */
+        readonly PreflightProblem: {
+            readonly code: components["schemas"]["ErrorCode"];
+            /**
+             * @description Its text, for people
+             * @example Insufficient credit, please add more credit
+             */
+            readonly error: string;
+            /**
+             * @description The recipients it is about, when it is about some
+             * @example [
+             *       "9647701234567"
+             *     ]
+             */
+            readonly phoneNumbers?: readonly string[];
+        };
+        /** @description What a start of a campaign would do now */
+        readonly PreflightReply: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            readonly data: components["schemas"]["Preflight"];
+        };
+        /** @description One page of the international prices */
+        readonly PriceList: {
+            /**
+             * @description The currency of every price
+             * @constant
+             */
+            readonly currency: "IQD";
+            /**
+             * @description As asked
+             * @example 1
+             */
+            readonly page: number;
+            /**
+             * @description As asked
+             * @example 100
+             */
+            readonly limit: number;
+            /**
+             * @description Rows of all pages
+             * @example 1
+             */
+            readonly total: number;
+            /**
+             * @description How many pages there are
+             * @example 1
+             */
+            readonly pages: number;
+            /** @description What the list was restricted to; empty when every country is listed */
+            readonly filter: {
+                /**
+                 * @description The country: two letters, upper case
+                 * @example TR
+                 */
+                readonly countryIso?: string;
+            };
+            /** @description One page of rows, sorted by `countryIso`, then MCC and MNC, then `network` */
+            readonly items: readonly components["schemas"]["PricingRow"][];
+        };
+        /** @description What an sms to one network costs */
+        readonly PricingRow: {
+            /**
+             * @description The continent of the country
+             * @example Asia
+             */
+            readonly continent: string;
+            /**
+             * @description The country: two letters, upper case
+             * @example TR
+             */
+            readonly countryIso: string;
+            /**
+             * @description The calling code, without a plus
+             * @example 90
+             */
+            readonly countryCode: string;
+            /**
+             * @description The name of the country
+             * @example Turkey
+             */
+            readonly country: string;
+            /**
+             * @description The id of the network
+             * @example tr_all
+             */
+            readonly networkId: string;
+            /**
+             * @description The name of the network
+             * @example All networks
+             */
+            readonly network: string;
+            /**
+             * @description IQD per sms segment of 140 characters
+             * @example 120
+             */
+            readonly price: number;
+        };
+        /** @description The project that the key belongs to */
+        readonly Project: {
+            /**
+             * @description The name of the project
+             * @example Demo
+             */
+            readonly projectName: string;
+            /**
+             * @description IQD: the balance less open holds, never below 0
+             * @example 14780
+             */
+            readonly credit: number;
+        };
+        /**
+         * @description The channels, in the order they are tried in; `auto` when it is left out. With `auto` a code goes over whatsapp, telegram, sms; a text over whatsapp, sms, or only sms with a sender ID; a template over whatsapp.
+         * @example whatsapp-sms
+         * @enum {string}
+         */
+        readonly Provider: "auto" | "whatsapp-sms" | "telegram-sms" | "whatsapp-telegram-sms" | "sms" | "whatsapp" | "telegram";
+        /** @description Too many sends to one phone number, or from one address */
+        readonly RateLimited: {
+            /**
+             * @description What happened, for people
+             * @example Rate limit exceeded, please wait 10 minutes
+             */
+            readonly message: string;
+            /**
+             * @description Waiting so many minutes is enough
+             * @example 10
+             */
+            readonly waitMinutes: number;
+            /**
+             * @description Sends in one time window
+             * @example 5
+             */
+            readonly maxRequests: number;
+            /**
+             * @description The length of the window
+             * @example 10
+             */
+            readonly timeWindowMinutes: number;
+        };
+        /** @description Whether the service can do its work */
+        readonly Readiness: {
+            /**
+             * @description Whether every critical dependency is well
+             * @example ready
+             * @enum {string}
+             */
+            readonly status: "ready" | "not-ready";
+            /** @description Every dependency with its state */
+            readonly dependencies: readonly components["schemas"]["Dependency"][];
+        };
+        /** @description The values for the placeholders of the template, always with the three parts */
+        readonly RecipientParameters: {
+            /**
+             * @description The values of the text, by placeholder
+             * @example {
+             *       "1": "Layla",
+             *       "2": "A-17"
+             *     }
+             */
+            readonly body: {
+                readonly [key: string]: string | number;
+            };
+            /**
+             * @description The value of the header by placeholder, or `imageUrl`, `videoUrl` or `documentUrl` for a header of that kind
+             * @example {}
+             */
+            readonly header: {
+                readonly [key: string]: string | number;
+            };
+            /**
+             * @description The values of each button by placeholder; buttons are counted from 0
+             * @example {
+             *       "0": {
+             *         "1": "A-17"
+             *       }
+             *     }
+             */
+            readonly buttons: {
+                readonly [key: string]: {
+                    readonly [key: string]: string | number;
+                };
+            };
+        };
+        /** @description Which parameters a template needs */
+        readonly RecipientPayload: {
+            /** @description The template */
+            readonly template: {
+                /**
+                 * @description The `id` of the template
+                 * @example 664def456abc789012345603
+                 */
+                readonly id: string;
+                /**
+                 * @description Its name
+                 * @example order_update
+                 */
+                readonly name: string;
+                /**
+                 * @description The language of its texts
+                 * @example en
+                 */
+                readonly language: string;
+                /**
+                 * @description Its category
+                 * @example UTILITY
+                 */
+                readonly category: string;
+            };
+            /** @description Every parameter of the template */
+            readonly fields: readonly components["schemas"]["TemplateField"][];
+            /** @description A recipient with all of them */
+            readonly exampleRecipient: {
+                /**
+                 * @description A phone number
+                 * @example 9647701234567
+                 */
+                readonly phoneNumber: string;
+                /** @description All parameters of the template, with values that fit */
+                readonly templateParameters: {
+                    /**
+                     * @description The values of the text
+                     * @example {
+                     *       "1": "Value 1"
+                     *     }
+                     */
+                    readonly body: {
+                        readonly [key: string]: string | number;
+                    };
+                    /**
+                     * @description The value of the header
+                     * @example {}
+                     */
+                    readonly header: {
+                        readonly [key: string]: string | number;
+                    };
+                    /**
+                     * @description The values of each button
+                     * @example {
+                     *       "0": {
+                     *         "1": "Value 1"
+                     *       }
+                     *     }
+                     */
+                    readonly buttons: {
+                        readonly [key: string]: {
+                            readonly [key: string]: string | number;
+                        };
+                    };
+                };
+            };
+        };
+        /** @description Which parameters a template needs */
+        readonly RecipientPayloadReply: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            readonly data: components["schemas"]["RecipientPayload"];
+        };
+        /**
+         * @description `queued` until whatsapp has taken the message, then that of the message
+         * @example delivered
+         * @enum {string}
+         */
+        readonly RecipientStatus: "queued" | "sent" | "delivered" | "read" | "failed";
+        /** @description Recipients of a campaign */
+        readonly RecipientsRequest: {
+            /** @description The recipients; a phone number that comes twice counts once */
+            readonly recipients: readonly components["schemas"]["NewRecipient"][];
+        };
+        /** @description A csv file with the messages of a time */
+        readonly Report: {
+            /**
+             * @description The id of the report
+             * @example 01b8dac69e60278320fd635c
+             */
+            readonly _id: string;
+            /**
+             * @description The same as `_id`
+             * @example 01b8dac69e60278320fd635c
+             */
+            readonly reportId: string;
+            /**
+             * @description The name that a download gets
+             * @example delivery-report-demo-2030-01-01T00-01-00-000Z-20fd635c.csv
+             */
+            readonly filename: string;
+            /**
+             * Format: uri
+             * @description The link to the csv file; it needs no key, so treat it like one
+             * @example https://barid.example/reports/files/b8df65162af7843f4fffd0ec51b02112b0fa9f1a
+             */
+            readonly downloadUrl: string;
+            /**
+             * @description Messages in the file
+             * @example 1
+             */
+            readonly recordCount: number;
+            readonly dateRange: components["schemas"]["ReportDateRange"];
+            readonly status: components["schemas"]["ReportStatus"];
+            /**
+             * Format: date-time
+             * @description ISO 8601
+             * @example 2030-01-01T00:01:00.000Z
+             */
+            readonly createdAt: string;
+            /**
+             * @description The id of the project
+             * @example 1888ad8b145368b77b4f9dcf
+             */
+            readonly project: string;
+            /**
+             * @description 40 hex characters: names the file, and ends its link
+             * @example b8df65162af7843f4fffd0ec51b02112b0fa9f1a
+             */
+            readonly fileId: string;
+            /** @description What the request asked for */
+            readonly filters: {
+                /**
+                 * @description As the request had it
+                 * @example 2029-12-01
+                 */
+                readonly startDate: string;
+                /**
+                 * @description As the request had it
+                 * @example 2030-01-31
+                 */
+                readonly endDate: string;
+                /**
+                 * @description Empty when the request had none
+                 * @example [
+                 *       "+9647701234567"
+                 *     ]
+                 */
+                readonly phoneNumbers: readonly string[];
+                /**
+                 * @description Empty when the request had none
+                 * @example [
+                 *       "delivered",
+                 *       "failed"
+                 *     ]
+                 */
+                readonly statuses: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[];
+            };
+            /**
+             * Format: date-time
+             * @description 30 days after `createdAt`
+             * @example 2030-01-31T00:01:00.000Z
+             */
+            readonly expiresAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601
+             * @example 2030-01-01T00:01:00.000Z
+             */
+            readonly updatedAt: string;
+            /**
+             * @description What was done, for people
+             * @example Delivery report generated successfully
+             */
+            readonly message: string;
+        };
+        /** @description The first and the last instant of creation */
+        readonly ReportDateRange: {
+            /**
+             * Format: date-time
+             * @description ISO 8601
+             * @example 2029-12-01T00:00:00.000Z
+             */
+            readonly startDate: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601
+             * @example 2030-01-31T23:59:59.999Z
+             */
+            readonly endDate: string;
+        };
+        /**
+         * @description Only an `available` report can be downloaded
+         * @example available
+         * @enum {string}
+         */
+        readonly ReportStatus: "available" | "expired" | "deleted";
+        /** @description The resource tree could not be read */
+        readonly ResourcesErrorBody: {
+            /**
+             * @description Always false
+             * @constant
+             */
+            readonly success: false;
+            /**
+             * @description What happened, for people
+             * @example Failed to fetch whatsapp resources
+             */
+            readonly message: string;
+        };
+        /**
+         * @description `schedule` for a campaign that starts at a time by itself, else `now`
+         * @example schedule
+         * @enum {string}
+         */
+        readonly ScheduleType: "now" | "schedule";
+        /** @description One message; `smsType` chooses its shape */
+        readonly SendRequest: components["schemas"]["VerificationRequest"] | components["schemas"]["CustomRequest"] | components["schemas"]["TemplateRequest"];
+        /** @description An accepted message */
+        readonly SendResult: {
+            /**
+             * @description What was done, for people
+             * @example SMS task created successfully
+             */
+            readonly message: string;
+            /**
+             * @description The id of the message
+             * @example sms-01b8dac5b7e89cb6ec5c192b
+             */
+            readonly smsId: string;
+            /**
+             * @description IQD: the credit after this message
+             * @example 14920
+             */
+            readonly remainingCredit: number;
+            /**
+             * @description IQD: what is held for this message
+             * @example 80
+             */
+            readonly cost: number;
+            /**
+             * @description Whether the credit covers the cost: always true
+             * @example true
+             */
+            readonly canCover: boolean;
+            /**
+             * @description How the account of the project pays
+             * @example prepaid
+             * @enum {string}
+             */
+            readonly paymentType: "prepaid" | "postpaid";
+        };
+        /** @description A name that an sms shows as its sender. Letter case matters. */
+        readonly SenderId: {
+            /**
+             * @description 24 hex characters
+             * @example e1e5b3d0d17bda5239d91bb5
+             */
+            readonly _id: string;
+            /**
+             * @description The name, at most 11 characters
+             * @example Barid
+             */
+            readonly senderId: string;
+            readonly status: components["schemas"]["SenderIdStatus"];
+            readonly pricePerSms: components["schemas"]["OperatorPrices"];
+        };
+        /** @description The sender IDs of the project */
+        readonly SenderIdList: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            /** @description Every sender ID by name, whatever its status */
+            readonly data: readonly components["schemas"]["SenderId"][];
+        };
+        /**
+         * @description Only an accepted sender ID can be used
+         * @example accepted
+         * @enum {string}
+         */
+        readonly SenderIdStatus: "accepted" | "pending" | "rejected";
+        /** @description The cost would exceed the spending threshold */
+        readonly SpendingThreshold: {
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Project spending threshold of 1000 IQD would be exceeded
+             */
+            readonly error: string;
+            /**
+             * @description IQD: what the project has spent
+             * @example 960
+             */
+            readonly currentSpending: number;
+            /**
+             * @description IQD: what the project may spend
+             * @example 1000
+             */
+            readonly spendingThreshold: number;
+            /**
+             * @description IQD: the cost
+             * @example 80
+             */
+            readonly cost: number;
+        };
+        /** @description A parameter of a template */
+        readonly TemplateField: {
+            /**
+             * @description The placeholder, or `imageUrl`, `videoUrl`, `documentUrl`
+             * @example 1
+             */
+            readonly key: string;
+            /**
+             * @description For people
+             * @example Body {{1}}
+             */
+            readonly label: string;
+            /**
+             * @description Always true
+             * @example true
+             */
+            readonly required: boolean;
+            /**
+             * @description A value that fits
+             * @example Value 1
+             */
+            readonly example: string;
+            /**
+             * @description Where the value belongs in a recipient
+             * @example templateParameters.body.1
+             */
+            readonly templateParametersPath: string;
+        };
+        /**
+         * @description Values for the placeholders of the template, strings or numbers: exactly those that the template has
+         * @example {
+         *       "body": {
+         *         "1": "Layla",
+         *         "2": "A-17"
+         *       },
+         *       "buttons": {
+         *         "0": {
+         *           "1": "A-17"
+         *         }
+         *       }
+         *     }
+         */
+        readonly TemplateParameters: {
+            /**
+             * @description The values of the text, by placeholder
+             * @example {
+             *       "1": "Layla",
+             *       "2": "A-17"
+             *     }
+             */
+            readonly body?: {
+                readonly [key: string]: string | number;
+            } | null;
+            /**
+             * @description The value of the header by placeholder, or `imageUrl`, `videoUrl` or `documentUrl` for a header of that kind
+             * @example {}
+             */
+            readonly header?: {
+                readonly [key: string]: string | number;
+            } | null;
+            /**
+             * @description The values of each button by placeholder; buttons are counted from 0
+             * @example {
+             *       "0": {
+             *         "1": "A-17"
+             *       }
+             *     }
+             */
+            readonly buttons?: {
+                readonly [key: string]: {
+                    readonly [key: string]: string | number;
+                };
+            } | null;
+        };
+        /**
+         * @description An approved whatsapp template
+         * @example {
+         *       "phoneNumber": "9647901234567",
+         *       "smsType": "whatsapp-template",
+         *       "templateName": "order_update",
+         *       "whatsappAccountId": "664def456abc789012345602",
+         *       "whatsappPhoneId": "664def456abc789012345678",
+         *       "templateParameters": {
+         *         "body": {
+         *           "1": "Layla",
+         *           "2": "A-17"
+         *         },
+         *         "buttons": {
+         *           "0": {
+         *             "1": "A-17"
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        readonly TemplateRequest: {
+            /**
+             * @description 10 to 15 digits: international format without a plus. `00964770…`, `9640770…` and `0770…` are the same handset.
+             * @example 9647701234567
+             */
+            readonly phoneNumber: string;
+            /**
+             * @description What is sent (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly smsType: "whatsapp-template";
+            /**
+             * @description The `name` of an approved template of the account
+             * @example order_update
+             */
+            readonly templateName: string;
+            /**
+             * @description The `id` of a whatsapp account of the project
+             * @example 664def456abc789012345602
+             */
+            readonly whatsappAccountId: string;
+            /**
+             * @description The `id` of a phone number of that account
+             * @example 664def456abc789012345678
+             */
+            readonly whatsappPhoneId: string;
+            /** @description Values for the placeholders of the template, strings or numbers: exactly those that the template has */
+            readonly templateParameters?: components["schemas"]["TemplateParameters"] | null;
+            /** @description The channels, in the order they are tried in; `auto` when it is left out. With `auto` a code goes over whatsapp, telegram, sms; a text over whatsapp, sms, or only sms with a sender ID; a template over whatsapp. */
+            readonly provider?: components["schemas"]["Provider"] | null;
+            /**
+             * @description An accepted sender ID of the project, which an sms shows
+             * @example Barid
+             */
+            readonly senderId?: string | null;
+            /** @description Asks for webhooks that tell the status of the message */
+            readonly deliveryReport?: components["schemas"]["DeliveryReport"] | null;
+        };
+        /** @description Numbers of countries that are not supported */
+        readonly UnsupportedNumbers: {
+            /**
+             * @description Always false
+             * @constant
+             */
+            readonly success: false;
+            /**
+             * @description What is wrong with the request and what to change, for people
+             * @example Some phone numbers are in countries that are not supported
+             */
+            readonly error: string;
+            /**
+             * @description All of these numbers
+             * @example [
+             *       "447700900123"
+             *     ]
+             */
+            readonly unsupportedPhoneNumbers: readonly string[];
+        };
+        /**
+         * @description What changes; what is left out stays as it is
+         * @example {
+         *       "name": "Orders of July",
+         *       "scheduledFor": "2030-07-01T06:00:00Z"
+         *     }
+         */
+        readonly UpdateCampaignRequest: {
+            /**
+             * @description The name of the campaign
+             * @example Orders of May
+             */
+            readonly name?: string | null;
+            /**
+             * @description The `id` of a template of the whatsapp resources, of the category `MARKETING` or `UTILITY`
+             * @example 664def456abc789012345603
+             */
+            readonly templateId?: string | null;
+            /**
+             * @description The `id` of a phone number of the account that has the template
+             * @example 664def456abc789012345678
+             */
+            readonly phoneNumberId?: string | null;
+            /**
+             * @description It is checked and has no effect: the template decides
+             * @example UTILITY
+             */
+            readonly category?: components["schemas"]["CampaignCategory"] | null;
+            /** @description `schedule` for a campaign that starts at a time by itself, else `now` */
+            readonly scheduleType?: components["schemas"]["ScheduleType"] | null;
+            /**
+             * Format: date-time
+             * @description When it starts: ISO 8601 date and time with its offset, in the future; required with `schedule`
+             * @example 2030-06-01T09:00:00+03:00
+             */
+            readonly scheduledFor?: string | null;
+        };
+        /**
+         * @description A code, in a short text of our own in the project's language
+         * @example {
+         *       "phoneNumber": "9647701234567",
+         *       "smsType": "verification",
+         *       "verificationCode": "123456"
+         *     }
+         */
+        readonly VerificationRequest: {
+            /**
+             * @description 10 to 15 digits: international format without a plus. `00964770…`, `9640770…` and `0770…` are the same handset.
+             * @example 9647701234567
+             */
+            readonly phoneNumber: string;
+            /**
+             * @description What is sent (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly smsType: "verification";
+            /**
+             * @description The code; telegram carries codes of 4 to 8 digits only
+             * @example 123456
+             */
+            readonly verificationCode: string;
+            /** @description The channels, in the order they are tried in; `auto` when it is left out. With `auto` a code goes over whatsapp, telegram, sms; a text over whatsapp, sms, or only sms with a sender ID; a template over whatsapp. */
+            readonly provider?: components["schemas"]["Provider"] | null;
+            /**
+             * @description An accepted sender ID of the project, which an sms shows
+             * @example Barid
+             */
+            readonly senderId?: string | null;
+            /** @description Asks for webhooks that tell the status of the message */
+            readonly deliveryReport?: components["schemas"]["DeliveryReport"] | null;
+            /**
+             * @description The `id` of a whatsapp account of the project
+             * @example 664def456abc789012345602
+             */
+            readonly whatsappAccountId?: string | null;
+            /**
+             * @description The `id` of a phone number of that account
+             * @example 664def456abc789012345678
+             */
+            readonly whatsappPhoneId?: string | null;
+            /**
+             * @description The `name` of an approved template of the account
+             * @example order_update
+             */
+            readonly templateName?: string | null;
+        };
+        /** @description A whatsapp business account */
+        readonly WhatsappAccount: {
+            /**
+             * @description Our id: the `whatsappAccountId` of a send
+             * @example 664def456abc789012345602
+             */
+            readonly id: string;
+            /**
+             * @description The id of the platform
+             * @example 104512345678902
+             */
+            readonly whatsappBusinessId: string;
+            /**
+             * @description The name of the account
+             * @example Demo
+             */
+            readonly name: string;
+            /**
+             * @description Whether the platform approved the account
+             * @example APPROVED
+             */
+            readonly accountReviewStatus: string;
+            /**
+             * @description Whether the platform verified the business
+             * @example verified
+             */
+            readonly businessVerificationStatus: string;
+            /**
+             * @description Empty when there is no ban
+             * @example
+             */
+            readonly banState: string;
+            /**
+             * @description Empty when there is no ban
+             * @example
+             */
+            readonly banDate: string;
+            /**
+             * @description Empty when there is no violation
+             * @example
+             */
+            readonly violationType: string;
+            /**
+             * @description ISO 8601
+             * @example 2024-01-01T00:00:00.000Z
+             */
+            readonly createdAt: string;
+            /** @description The numbers of the account */
+            readonly phoneNumbers: readonly components["schemas"]["WhatsappPhoneNumber"][];
+            /** @description The templates of the account */
+            readonly templates: readonly components["schemas"]["WhatsappTemplate"][];
+        };
+        /** @description A business on whatsapp */
+        readonly WhatsappBusiness: {
+            /**
+             * @description Our id, 24 hex characters
+             * @example 664def456abc789012345601
+             */
+            readonly id: string;
+            /**
+             * @description The id of the platform
+             * @example 104512345678901
+             */
+            readonly businessId: string;
+            /**
+             * @description The name of the business
+             * @example Demo Trading
+             */
+            readonly name: string;
+            /**
+             * @description ISO 8601
+             * @example 2024-01-01T00:00:00.000Z
+             */
+            readonly createdAt: string;
+            /** @description The accounts of the business */
+            readonly whatsappAccounts: readonly components["schemas"]["WhatsappAccount"][];
+        };
+        /** @description A number of a whatsapp account */
+        readonly WhatsappPhoneNumber: {
+            /**
+             * @description Our id: the `whatsappPhoneId` of a send
+             * @example 664def456abc789012345678
+             */
+            readonly id: string;
+            /**
+             * @description The id of the platform
+             * @example 104512345678903
+             */
+            readonly phoneNumberId: string;
+            /**
+             * @description The number as whatsapp shows it
+             * @example +964 770 000 0000
+             */
+            readonly displayPhoneNumber: string;
+            /**
+             * @description The number with a plus
+             * @example +9647700000000
+             */
+            readonly phoneNumber: string;
+            /**
+             * @description The name that whatsapp shows
+             * @example Demo
+             */
+            readonly verifiedName: string;
+            /**
+             * @description How the platform rates its messages
+             * @example GREEN
+             */
+            readonly qualityRating: string;
+            /**
+             * @description How many conversations it may open a day
+             * @example TIER_1K
+             */
+            readonly messagingLimit: string;
+            /**
+             * @description Whether it is connected to the platform
+             * @example CONNECTED
+             */
+            readonly status: string;
+            /**
+             * @description Whether the owner of the number was verified
+             * @example VERIFIED
+             */
+            readonly codeVerificationStatus: string;
+            /**
+             * @description Whether the platform approved the name
+             * @example APPROVED
+             */
+            readonly nameStatus: string;
+            /**
+             * @description Whether whatsapp shows it as an official account
+             * @example false
+             */
+            readonly isOfficialBusinessAccount: boolean;
+            /**
+             * @description ISO 8601
+             * @example 2024-01-01T00:00:00.000Z
+             */
+            readonly createdAt: string;
+        };
+        /** @description Everything of whatsapp that is linked to the project */
+        readonly WhatsappResources: {
+            /**
+             * @description Always true
+             * @constant
+             */
+            readonly success: true;
+            /** @description The resource tree */
+            readonly data: {
+                /** @description The project that the key belongs to */
+                readonly project: {
+                    /**
+                     * @description The id of the project
+                     * @example 1888ad8b145368b77b4f9dcf
+                     */
+                    readonly id: string;
+                    /**
+                     * @description Its short name
+                     * @example demo
+                     */
+                    readonly slug: string;
+                    /**
+                     * @description Its name
+                     * @example Demo
+                     */
+                    readonly name: string;
+                };
+                /** @description How many there are */
+                readonly summary: {
+                    /**
+                     * @description Businesses
+                     * @example 1
+                     */
+                    readonly businessCount: number;
+                    /**
+                     * @description Accounts of all businesses
+                     * @example 1
+                     */
+                    readonly accountCount: number;
+                    /**
+                     * @description Numbers of all accounts
+                     * @example 1
+                     */
+                    readonly phoneNumberCount: number;
+                    /**
+                     * @description Templates of all accounts
+                     * @example 1
+                     */
+                    readonly templateCount: number;
+                };
+                /** @description Every business with all that belongs to it */
+                readonly businesses: readonly components["schemas"]["WhatsappBusiness"][];
+            };
+        };
+        /** @description A template of a whatsapp account */
+        readonly WhatsappTemplate: {
+            /**
+             * @description Our id, 24 hex characters
+             * @example 664def456abc789012345603
+             */
+            readonly id: string;
+            /**
+             * @description The `templateName` of a send
+             * @example order_update
+             */
+            readonly name: string;
+            /**
+             * @description `AUTHENTICATION`, `UTILITY` or `MARKETING`; it decides the price
+             * @example UTILITY
+             */
+            readonly category: string;
+            /**
+             * @description How the template names its placeholders
+             * @example POSITIONAL
+             */
+            readonly parameter_format: string;
+            /**
+             * @description The language of its texts
+             * @example en
+             */
+            readonly language: string;
+            /**
+             * @description Only an `APPROVED` template can be sent
+             * @example APPROVED
+             */
+            readonly status: string;
+            /**
+             * @description Why the platform rejected it; empty when there is none
+             * @example
+             */
+            readonly reason: string;
+            /**
+             * @description How long the platform tries to deliver it, in seconds
+             * @example 600
+             */
+            readonly messageSendTtlSeconds: number;
+            /**
+             * @description Whether it opens a whatsapp flow
+             * @example false
+             */
+            readonly isWhatsappFlow: boolean;
+            /**
+             * @description ISO 8601
+             * @example 2024-01-01T00:00:00.000Z
+             */
+            readonly createdAt: string;
+            /** @description Its parts; present when the request asked for them */
+            readonly components?: readonly components["schemas"]["WhatsappTemplateComponent"][];
+        };
+        /**
+         * @description A part of a template, with all fields that the platform gives it
+         * @example {
+         *       "type": "BODY",
+         *       "text": "Hello {{1}}, your order {{2}} is on its way."
+         *     }
+         */
+        readonly WhatsappTemplateComponent: {
+            /**
+             * @description `HEADER`, `BODY`, `FOOTER` or `BUTTONS`
+             * @example BODY
+             */
+            readonly type: string;
+        } & {
+            readonly [key: string]: unknown;
+        };
+    };
     responses: {
-        /** @description The key is missing or wrong */
-        readonly Unauthorized: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "Unauthorized, please use your project api key"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
-        /** @description The address is not allowed */
-        readonly AddressNotAllowed: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "This IP address is not allowed"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
-        /** @description The body is too large */
-        readonly BodyTooLarge: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "The request body is too large"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
-        /** @description The body is not JSON in UTF-8 */
-        readonly UnsupportedMediaType: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "The request body must be application/json in UTF-8, without compression"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
         /** @description A fault of the service */
         readonly InternalError: {
             headers: {
@@ -421,9 +3017,7 @@ export interface components {
                  *       "message": "Internal server error"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly message: string;
-                };
+                readonly "application/json": components["schemas"]["MessageBody"];
             };
         };
         /** @description Too many requests are in flight */
@@ -440,13 +3034,28 @@ export interface components {
                  *       "message": "Too many requests are being served, try again shortly"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly message: string;
-                };
+                readonly "application/json": components["schemas"]["MessageBody"];
             };
         };
-        /** @description No such path */
-        readonly NotFound: {
+        /** @description The key is missing or wrong */
+        readonly Unauthorized: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "message": "Unauthorized, please use your project api key"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["MessageBody"];
+            };
+        };
+        /** @description The address is not allowed */
+        readonly AddressNotAllowed: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "X-Error-Code": components["headers"]["X-Error-Code"];
@@ -455,31 +3064,42 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "message": "Not found"
+                 *       "message": "This IP address is not allowed"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly message: string;
-                };
+                readonly "application/json": components["schemas"]["MessageBody"];
             };
         };
-        /** @description The path does not have this method */
-        readonly MethodNotAllowed: {
+        /** @description The body is too large */
+        readonly BodyTooLarge: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                 readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly Allow: components["headers"]["Allow"];
                 readonly [name: string]: unknown;
             };
             content: {
                 /**
                  * @example {
-                 *       "message": "Method not allowed"
+                 *       "message": "The request body is too large"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly message: string;
-                };
+                readonly "application/json": components["schemas"]["MessageBody"];
+            };
+        };
+        /** @description The body is not JSON in UTF-8 */
+        readonly UnsupportedMediaType: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "message": "The request body must be application/json in UTF-8, without compression"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["MessageBody"];
             };
         };
         /** @description Not a valid HTTP request */
@@ -495,97 +3115,52 @@ export interface components {
                  *       "error": "The request is malformed"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly error: string;
-                };
-            };
-        };
-        /** @description The request did not arrive in time */
-        readonly RequestTimeout: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "The request did not arrive in time"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
-        /** @description An Expect header that is not supported */
-        readonly ExpectationFailed: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "Only the expectation 100-continue is supported"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
-        /** @description The headers are too large */
-        readonly HeadersTooLarge: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly "X-Error-Code": components["headers"]["X-Error-Code"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "The request headers are too large"
-                 *     }
-                 */
-                readonly "application/json": {
-                    readonly message: string;
-                };
-            };
-        };
-        /** @description The methods of the path, as the reply to OPTIONS */
-        readonly AllowedMethods: {
-            headers: {
-                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
-                readonly Allow: components["headers"]["Allow"];
-                readonly [name: string]: unknown;
-            };
-            content: {
-                readonly "application/json": {
-                    readonly methods: readonly string[];
-                };
+                readonly "application/json": components["schemas"]["ErrorBody"];
             };
         };
     };
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description The id of the request: the one it brought, else a new one */
+        /**
+         * @description The id of the request: the one it brought, else a new one
+         * @example 5f0c1f9e-8a36-4c1e-9d0a-6b0a3c1b7e42
+         */
         readonly "X-Request-Id": string;
-        /** @description A stable name of the rejection */
-        readonly "X-Error-Code": "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
-        /** @description Seconds to wait */
+        /**
+         * @description A stable name of the rejection
+         * @example insufficient-credit
+         */
+        readonly "X-Error-Code": components["schemas"]["ErrorCode"];
+        /**
+         * @description Seconds to wait
+         * @example 600
+         */
         readonly "Retry-After": string;
-        /** @description Present when this is the reply to an earlier request with the same Idempotency-Key */
+        /**
+         * @description Present when this is the reply to an earlier request with the same Idempotency-Key
+         * @example true
+         */
         readonly "Idempotency-Replayed": "true";
-        /** @description The name of the file */
+        /**
+         * @description The name of the file
+         * @example attachment; filename="report.csv"
+         */
         readonly "Content-Disposition": string;
-        /** @description Fields of the request that do not exist, separated by commas; they were ignored */
+        /**
+         * @description What the page may load: nothing from another host
+         * @example default-src 'none'
+         */
+        readonly "Content-Security-Policy": string;
+        /**
+         * @description Fields of the request that do not exist, separated by commas; they were ignored
+         * @example deliveryReport.webhookURL
+         */
         readonly "X-Unknown-Fields": string;
-        /** @description The methods of the path */
-        readonly Allow: string;
-        /** @description How to authenticate */
+        /**
+         * @description How to authenticate
+         * @example Bearer
+         */
         readonly "WWW-Authenticate": "Bearer" | "Signature";
     };
     pathItems: never;
@@ -604,69 +3179,10 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
+        /** @description One message; `smsType` chooses its shape */
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly phoneNumber: string;
-                    /** @constant */
-                    readonly smsType: "verification";
-                    readonly verificationCode: string;
-                    readonly provider?: ("auto" | "whatsapp-sms" | "telegram-sms" | "whatsapp-telegram-sms" | "sms" | "whatsapp" | "telegram") | null;
-                    readonly senderId?: string | null;
-                    readonly deliveryReport?: {
-                        /** Format: uri */
-                        readonly webhookUrl: string;
-                        readonly deliveryReportType?: ("all" | "final") | null;
-                        readonly webhookSecret?: string | null;
-                    } | null;
-                    readonly whatsappAccountId?: string | null;
-                    readonly whatsappPhoneId?: string | null;
-                    readonly templateName?: string | null;
-                } | {
-                    readonly phoneNumber: string;
-                    /** @constant */
-                    readonly smsType: "custom";
-                    readonly customMessage: string;
-                    readonly provider?: ("auto" | "whatsapp-sms" | "telegram-sms" | "whatsapp-telegram-sms" | "sms" | "whatsapp" | "telegram") | null;
-                    readonly senderId?: string | null;
-                    readonly deliveryReport?: {
-                        /** Format: uri */
-                        readonly webhookUrl: string;
-                        readonly deliveryReportType?: ("all" | "final") | null;
-                        readonly webhookSecret?: string | null;
-                    } | null;
-                    readonly whatsappAccountId?: string | null;
-                    readonly whatsappPhoneId?: string | null;
-                    readonly templateName?: string | null;
-                } | {
-                    readonly phoneNumber: string;
-                    /** @constant */
-                    readonly smsType: "whatsapp-template";
-                    readonly templateName: string;
-                    readonly whatsappAccountId: string;
-                    readonly whatsappPhoneId: string;
-                    readonly templateParameters?: {
-                        readonly body?: {
-                            readonly [key: string]: string | number;
-                        } | null;
-                        readonly header?: {
-                            readonly [key: string]: string | number;
-                        } | null;
-                        readonly buttons?: {
-                            readonly [key: string]: {
-                                readonly [key: string]: string | number;
-                            };
-                        } | null;
-                    } | null;
-                    readonly provider?: ("auto" | "whatsapp-sms" | "telegram-sms" | "whatsapp-telegram-sms" | "sms" | "whatsapp" | "telegram") | null;
-                    readonly senderId?: string | null;
-                    readonly deliveryReport?: {
-                        /** Format: uri */
-                        readonly webhookUrl: string;
-                        readonly deliveryReportType?: ("all" | "final") | null;
-                        readonly webhookSecret?: string | null;
-                    } | null;
-                };
+                readonly "application/json": components["schemas"]["SendRequest"];
             };
         };
         readonly responses: {
@@ -679,15 +3195,17 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                        readonly smsId: string;
-                        readonly remainingCredit: number;
-                        readonly cost: number;
-                        readonly canCover: boolean;
-                        /** @enum {string} */
-                        readonly paymentType: "prepaid" | "postpaid";
-                    };
+                    /**
+                     * @example {
+                     *       "message": "SMS task created successfully",
+                     *       "smsId": "sms-01b8dac5b7e89cb6ec5c192b",
+                     *       "remainingCredit": 14920,
+                     *       "cost": 80,
+                     *       "canCover": true,
+                     *       "paymentType": "prepaid"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["SendResult"];
                 };
             };
             /** @description Not well formed, or rejected for sender ID, trial mode, spending threshold or credit */
@@ -698,20 +3216,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                        readonly yourCredit: number;
-                        readonly requiredCredit: number;
-                        /** @constant */
-                        readonly canCover: false;
-                    } | {
-                        readonly error: string;
-                        readonly currentSpending: number;
-                        readonly spendingThreshold: number;
-                        readonly cost: number;
-                    } | {
-                        readonly error: string;
-                    };
+                    readonly "application/json": components["schemas"]["InsufficientCredit"] | components["schemas"]["SpendingThreshold"] | components["schemas"]["ErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -724,9 +3229,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "error": "This Idempotency-Key was already used with another request"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             readonly 413: components["responses"]["BodyTooLarge"];
@@ -740,14 +3248,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                        readonly waitMinutes: number;
-                        readonly maxRequests: number;
-                        readonly timeWindowMinutes: number;
-                    } | {
-                        readonly message: string;
-                    };
+                    readonly "application/json": components["schemas"]["RateLimited"] | components["schemas"]["MessageBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -759,6 +3260,10 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /**
+                 * @description The id of the message
+                 * @example sms-01b8dac5b7e89cb6ec5c192b
+                 */
                 readonly smsId: string;
             };
             readonly cookie?: never;
@@ -772,22 +3277,32 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly smsId: string;
-                        readonly phoneNumber: string;
-                        /** @enum {string} */
-                        readonly status: "pending" | "sent" | "delivered" | "read" | "failed";
-                        readonly cost: number;
-                        readonly isFinalStatus: boolean;
-                        /** @enum {string} */
-                        readonly lastChannel: "sms" | "whatsapp" | "telegram";
-                        readonly channelFlow: readonly {
-                            /** @enum {string} */
-                            readonly channel: "sms" | "whatsapp" | "telegram";
-                            readonly tried: boolean;
-                            readonly success?: boolean;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "smsId": "sms-01b8dac5b7e89cb6ec5c192b",
+                     *       "phoneNumber": "9647701234567",
+                     *       "status": "delivered",
+                     *       "cost": 80,
+                     *       "isFinalStatus": true,
+                     *       "lastChannel": "whatsapp",
+                     *       "channelFlow": [
+                     *         {
+                     *           "channel": "whatsapp",
+                     *           "tried": true,
+                     *           "success": true
+                     *         },
+                     *         {
+                     *           "channel": "telegram",
+                     *           "tried": false
+                     *         },
+                     *         {
+                     *           "channel": "sms",
+                     *           "tried": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Message"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -800,9 +3315,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "SMS not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -825,10 +3343,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly projectName: string;
-                        readonly credit: number;
-                    };
+                    /**
+                     * @example {
+                     *       "projectName": "Demo",
+                     *       "credit": 14780
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Project"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -853,22 +3374,25 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: readonly {
-                            readonly _id: string;
-                            readonly senderId: string;
-                            /** @enum {string} */
-                            readonly status: "accepted" | "pending" | "rejected";
-                            readonly pricePerSms: {
-                                readonly korekTelecom: number;
-                                readonly asiaCell: number;
-                                readonly zainIraq: number;
-                                readonly others: number;
-                            };
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": [
+                     *         {
+                     *           "_id": "e1e5b3d0d17bda5239d91bb5",
+                     *           "senderId": "Barid",
+                     *           "status": "accepted",
+                     *           "pricePerSms": {
+                     *             "korekTelecom": 80,
+                     *             "asiaCell": 80,
+                     *             "zainIraq": 80,
+                     *             "others": 100
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["SenderIdList"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -880,8 +3404,11 @@ export interface operations {
     readonly listInternationalPrices: {
         readonly parameters: {
             readonly query?: {
+                /** @description The page, from 1 on */
                 readonly page?: number;
+                /** @description Rows of a page */
                 readonly limit?: number;
+                /** @description Only this country: two letters of any case */
                 readonly countryIso?: string;
             };
             readonly header?: never;
@@ -897,26 +3424,30 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly currency: "IQD";
-                        readonly page: number;
-                        readonly limit: number;
-                        readonly total: number;
-                        readonly pages: number;
-                        readonly filter: {
-                            readonly countryIso?: string;
-                        };
-                        readonly items: readonly {
-                            readonly continent: string;
-                            readonly countryIso: string;
-                            readonly countryCode: string;
-                            readonly country: string;
-                            readonly networkId: string;
-                            readonly network: string;
-                            readonly price: number;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "currency": "IQD",
+                     *       "page": 1,
+                     *       "limit": 100,
+                     *       "total": 1,
+                     *       "pages": 1,
+                     *       "filter": {
+                     *         "countryIso": "TR"
+                     *       },
+                     *       "items": [
+                     *         {
+                     *           "continent": "Asia",
+                     *           "countryIso": "TR",
+                     *           "countryCode": "90",
+                     *           "country": "Turkey",
+                     *           "networkId": "tr_all",
+                     *           "network": "All networks",
+                     *           "price": 120
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["PriceList"];
                 };
             };
             /** @description A query parameter is not valid */
@@ -927,9 +3458,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "error": "page must be a whole number from 1 to 1000000"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -941,6 +3475,7 @@ export interface operations {
     readonly listWhatsappResources: {
         readonly parameters: {
             readonly query?: {
+                /** @description Whether templates carry their `components`: `true`, `false`, `1` or `0` in any case. Start without. */
                 readonly includeTemplateComponents?: string;
             };
             readonly header?: never;
@@ -956,71 +3491,82 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly project: {
-                                readonly id: string;
-                                readonly slug: string;
-                                readonly name: string;
-                            };
-                            readonly summary: {
-                                readonly businessCount: number;
-                                readonly accountCount: number;
-                                readonly phoneNumberCount: number;
-                                readonly templateCount: number;
-                            };
-                            readonly businesses: readonly {
-                                readonly id: string;
-                                readonly businessId: string;
-                                readonly name: string;
-                                readonly createdAt: string;
-                                readonly whatsappAccounts: readonly {
-                                    readonly id: string;
-                                    readonly whatsappBusinessId: string;
-                                    readonly name: string;
-                                    readonly accountReviewStatus: string;
-                                    readonly businessVerificationStatus: string;
-                                    readonly banState: string;
-                                    readonly banDate: string;
-                                    readonly violationType: string;
-                                    readonly createdAt: string;
-                                    readonly phoneNumbers: readonly {
-                                        readonly id: string;
-                                        readonly phoneNumberId: string;
-                                        readonly displayPhoneNumber: string;
-                                        readonly phoneNumber: string;
-                                        readonly verifiedName: string;
-                                        readonly qualityRating: string;
-                                        readonly messagingLimit: string;
-                                        readonly status: string;
-                                        readonly codeVerificationStatus: string;
-                                        readonly nameStatus: string;
-                                        readonly isOfficialBusinessAccount: boolean;
-                                        readonly createdAt: string;
-                                    }[];
-                                    readonly templates: readonly {
-                                        readonly id: string;
-                                        readonly name: string;
-                                        readonly category: string;
-                                        readonly parameter_format: string;
-                                        readonly language: string;
-                                        readonly status: string;
-                                        readonly reason: string;
-                                        readonly messageSendTtlSeconds: number;
-                                        readonly isWhatsappFlow: boolean;
-                                        readonly createdAt: string;
-                                        readonly components?: readonly ({
-                                            readonly type: string;
-                                        } & {
-                                            readonly [key: string]: unknown;
-                                        })[];
-                                    }[];
-                                }[];
-                            }[];
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "project": {
+                     *           "id": "1888ad8b145368b77b4f9dcf",
+                     *           "slug": "demo",
+                     *           "name": "Demo"
+                     *         },
+                     *         "summary": {
+                     *           "businessCount": 1,
+                     *           "accountCount": 1,
+                     *           "phoneNumberCount": 1,
+                     *           "templateCount": 1
+                     *         },
+                     *         "businesses": [
+                     *           {
+                     *             "id": "664def456abc789012345601",
+                     *             "businessId": "104512345678901",
+                     *             "name": "Demo Trading",
+                     *             "createdAt": "2024-01-01T00:00:00.000Z",
+                     *             "whatsappAccounts": [
+                     *               {
+                     *                 "id": "664def456abc789012345602",
+                     *                 "whatsappBusinessId": "104512345678902",
+                     *                 "name": "Demo",
+                     *                 "accountReviewStatus": "APPROVED",
+                     *                 "businessVerificationStatus": "verified",
+                     *                 "banState": "",
+                     *                 "banDate": "",
+                     *                 "violationType": "",
+                     *                 "createdAt": "2024-01-01T00:00:00.000Z",
+                     *                 "phoneNumbers": [
+                     *                   {
+                     *                     "id": "664def456abc789012345678",
+                     *                     "phoneNumberId": "104512345678903",
+                     *                     "displayPhoneNumber": "+964 770 000 0000",
+                     *                     "phoneNumber": "+9647700000000",
+                     *                     "verifiedName": "Demo",
+                     *                     "qualityRating": "GREEN",
+                     *                     "messagingLimit": "TIER_1K",
+                     *                     "status": "CONNECTED",
+                     *                     "codeVerificationStatus": "VERIFIED",
+                     *                     "nameStatus": "APPROVED",
+                     *                     "isOfficialBusinessAccount": false,
+                     *                     "createdAt": "2024-01-01T00:00:00.000Z"
+                     *                   }
+                     *                 ],
+                     *                 "templates": [
+                     *                   {
+                     *                     "id": "664def456abc789012345603",
+                     *                     "name": "order_update",
+                     *                     "category": "UTILITY",
+                     *                     "parameter_format": "POSITIONAL",
+                     *                     "language": "en",
+                     *                     "status": "APPROVED",
+                     *                     "reason": "",
+                     *                     "messageSendTtlSeconds": 600,
+                     *                     "isWhatsappFlow": false,
+                     *                     "createdAt": "2024-01-01T00:00:00.000Z",
+                     *                     "components": [
+                     *                       {
+                     *                         "type": "BODY",
+                     *                         "text": "Hello {{1}}, your order {{2}} is on its way."
+                     *                       }
+                     *                     ]
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["WhatsappResources"];
                 };
             };
             /** @description A query parameter is not valid */
@@ -1031,9 +3577,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "error": "includeTemplateComponents must be true, false, 1 or 0"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1052,11 +3601,7 @@ export interface operations {
                      *       "message": "Failed to fetch whatsapp resources"
                      *     }
                      */
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly message: string;
-                    };
+                    readonly "application/json": components["schemas"]["ResourcesErrorBody"];
                 };
             };
             readonly 503: components["responses"]["Overloaded"];
@@ -1065,8 +3610,11 @@ export interface operations {
     readonly listCampaigns: {
         readonly parameters: {
             readonly query?: {
-                readonly status?: "draft" | "scheduled" | "running" | "completed" | "failed";
+                /** @description Only campaigns of this status */
+                readonly status?: components["schemas"]["CampaignStatus"];
+                /** @description The page, from 1 on */
                 readonly page?: number;
+                /** @description Campaigns of a page */
                 readonly limit?: number;
             };
             readonly header?: never;
@@ -1082,51 +3630,43 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: readonly {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                        }[];
-                        readonly pagination: {
-                            readonly total: number;
-                            readonly pages: number;
-                            readonly page: number;
-                            readonly limit: number;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": [
+                     *         {
+                     *           "_id": "01b8dac5def829a7c1e201ab",
+                     *           "campaignId": "01b8dac5def829a7c1e201ab",
+                     *           "name": "Orders of May",
+                     *           "status": "completed",
+                     *           "category": "UTILITY",
+                     *           "template": "664def456abc789012345603",
+                     *           "phoneNumber": "664def456abc789012345678",
+                     *           "scheduleType": "now",
+                     *           "totalRecipients": 2,
+                     *           "sentCount": 2,
+                     *           "deliveredCount": 2,
+                     *           "failedCount": 0,
+                     *           "estimatedTotalCost": 120,
+                     *           "reservedAmount": 120,
+                     *           "reconciledAmount": 120,
+                     *           "billingStatus": "reconciled",
+                     *           "isSampleCampaign": false,
+                     *           "createdAt": "2030-01-01T00:00:11.000Z",
+                     *           "updatedAt": "2030-01-01T00:00:18.000Z",
+                     *           "startedAt": "2030-01-01T00:00:17.000Z",
+                     *           "completedAt": "2030-01-01T00:00:17.000Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "total": 2,
+                     *         "pages": 1,
+                     *         "page": 1,
+                     *         "limit": 20
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignPage"];
                 };
             };
             /** @description A query parameter is not valid */
@@ -1137,11 +3677,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "status must be one of draft, scheduled, running, completed, failed"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1160,15 +3702,19 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
+        /** @description A campaign without recipients */
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly name: string;
-                    readonly templateId: string;
-                    readonly phoneNumberId: string;
-                    readonly scheduleType?: ("now" | "schedule") | null;
-                    readonly scheduledFor?: string | null;
-                };
+                /**
+                 * @example {
+                 *       "name": "Orders of May",
+                 *       "templateId": "664def456abc789012345603",
+                 *       "phoneNumberId": "664def456abc789012345678",
+                 *       "scheduleType": "schedule",
+                 *       "scheduledFor": "2030-06-01T09:00:00+03:00"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CreateCampaignRequest"];
             };
         };
         readonly responses: {
@@ -1180,45 +3726,35 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "_id": "01b8dac5def829a7c1e201ab",
+                     *         "campaignId": "01b8dac5def829a7c1e201ab",
+                     *         "name": "Orders of May",
+                     *         "status": "completed",
+                     *         "category": "UTILITY",
+                     *         "template": "664def456abc789012345603",
+                     *         "phoneNumber": "664def456abc789012345678",
+                     *         "scheduleType": "now",
+                     *         "totalRecipients": 2,
+                     *         "sentCount": 2,
+                     *         "deliveredCount": 2,
+                     *         "failedCount": 0,
+                     *         "estimatedTotalCost": 120,
+                     *         "reservedAmount": 120,
+                     *         "reconciledAmount": 120,
+                     *         "billingStatus": "reconciled",
+                     *         "isSampleCampaign": false,
+                     *         "createdAt": "2030-01-01T00:00:11.000Z",
+                     *         "updatedAt": "2030-01-01T00:00:18.000Z",
+                     *         "startedAt": "2030-01-01T00:00:17.000Z",
+                     *         "completedAt": "2030-01-01T00:00:17.000Z"
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignReply"];
                 };
             };
             /** @description Not well formed, or not possible for this campaign */
@@ -1229,11 +3765,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1246,11 +3784,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 413: components["responses"]["BodyTooLarge"];
@@ -1262,8 +3802,11 @@ export interface operations {
     readonly recipientPayload: {
         readonly parameters: {
             readonly query?: {
+                /** @description The `id` of a template of the whatsapp resources */
                 readonly templateId?: string;
+                /** @description The `_id` of a campaign: its template */
                 readonly _id?: string;
+                /** @description The same as `_id` */
                 readonly campaignId?: string;
             };
             readonly header?: never;
@@ -1279,41 +3822,43 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly template: {
-                                readonly id: string;
-                                readonly name: string;
-                                readonly language: string;
-                                readonly category: string;
-                            };
-                            readonly fields: readonly {
-                                readonly key: string;
-                                readonly label: string;
-                                readonly required: boolean;
-                                readonly example: string;
-                                readonly templateParametersPath: string;
-                            }[];
-                            readonly exampleRecipient: {
-                                readonly phoneNumber: string;
-                                readonly templateParameters: {
-                                    readonly body: {
-                                        readonly [key: string]: string | number;
-                                    };
-                                    readonly header: {
-                                        readonly [key: string]: string | number;
-                                    };
-                                    readonly buttons: {
-                                        readonly [key: string]: {
-                                            readonly [key: string]: string | number;
-                                        };
-                                    };
-                                };
-                            };
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "template": {
+                     *           "id": "664def456abc789012345603",
+                     *           "name": "order_update",
+                     *           "language": "en",
+                     *           "category": "UTILITY"
+                     *         },
+                     *         "fields": [
+                     *           {
+                     *             "key": "1",
+                     *             "label": "Body {{1}}",
+                     *             "required": true,
+                     *             "example": "Value 1",
+                     *             "templateParametersPath": "templateParameters.body.1"
+                     *           }
+                     *         ],
+                     *         "exampleRecipient": {
+                     *           "phoneNumber": "9647701234567",
+                     *           "templateParameters": {
+                     *             "body": {
+                     *               "1": "Value 1"
+                     *             },
+                     *             "header": {},
+                     *             "buttons": {
+                     *               "0": {
+                     *                 "1": "Value 1"
+                     *               }
+                     *             }
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["RecipientPayloadReply"];
                 };
             };
             /** @description Not well formed, or not possible for this campaign */
@@ -1324,11 +3869,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1341,11 +3888,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -1355,15 +3904,25 @@ export interface operations {
     readonly readCampaign: {
         readonly parameters: {
             readonly query?: {
+                /** @description The page, from 1 on */
                 readonly page?: number;
+                /** @description Recipients of a page */
                 readonly limit?: number;
+                /** @description Only recipients of this status */
                 readonly status?: "queued" | "sent" | "delivered" | "read" | "failed";
+                /** @description The same as `status`, when there is none */
                 readonly recipientStatus?: "queued" | "sent" | "delivered" | "read" | "failed";
+                /** @description Only recipients with these digits in their phone number */
                 readonly search?: string;
+                /** @description The same as `search`, when there is none */
                 readonly phoneNumber?: string;
             };
             readonly header?: never;
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
@@ -1377,94 +3936,76 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                            readonly recipients: readonly {
-                                readonly _id: string;
-                                readonly phoneNumber: string;
-                                /** @enum {string} */
-                                readonly status: "queued" | "sent" | "delivered" | "read" | "failed";
-                                readonly smsId?: string;
-                                readonly templateParameters: {
-                                    readonly body: {
-                                        readonly [key: string]: string | number;
-                                    };
-                                    readonly header: {
-                                        readonly [key: string]: string | number;
-                                    };
-                                    readonly buttons: {
-                                        readonly [key: string]: {
-                                            readonly [key: string]: string | number;
-                                        };
-                                    };
-                                };
-                                readonly estimatedCost: number;
-                                readonly finalCost?: number;
-                                /** @enum {string} */
-                                readonly billingState: "pending" | "reserved" | "charged" | "released";
-                                readonly errorMessage?: string;
-                                /** Format: date-time */
-                                readonly sentAt?: string;
-                                /** Format: date-time */
-                                readonly deliveredAt?: string;
-                                /** Format: date-time */
-                                readonly readAt?: string;
-                                /** Format: date-time */
-                                readonly failedAt?: string;
-                            }[];
-                            readonly linkedSampleCampaigns: readonly {
-                                readonly _id: string;
-                                readonly name: string;
-                                readonly campaignId: string;
-                                /** @enum {string} */
-                                readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                                readonly totalRecipients: number;
-                                /** Format: date-time */
-                                readonly createdAt: string;
-                            }[];
-                            readonly pagination: {
-                                readonly total: number;
-                                readonly pages: number;
-                                readonly page: number;
-                                readonly limit: number;
-                            };
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "_id": "01b8dac5def829a7c1e201ab",
+                     *         "campaignId": "01b8dac5def829a7c1e201ab",
+                     *         "name": "Orders of May",
+                     *         "status": "completed",
+                     *         "category": "UTILITY",
+                     *         "template": "664def456abc789012345603",
+                     *         "phoneNumber": "664def456abc789012345678",
+                     *         "scheduleType": "now",
+                     *         "totalRecipients": 2,
+                     *         "sentCount": 2,
+                     *         "deliveredCount": 2,
+                     *         "failedCount": 0,
+                     *         "estimatedTotalCost": 120,
+                     *         "reservedAmount": 120,
+                     *         "reconciledAmount": 120,
+                     *         "billingStatus": "reconciled",
+                     *         "isSampleCampaign": false,
+                     *         "createdAt": "2030-01-01T00:00:11.000Z",
+                     *         "updatedAt": "2030-01-01T00:00:18.000Z",
+                     *         "startedAt": "2030-01-01T00:00:17.000Z",
+                     *         "completedAt": "2030-01-01T00:00:17.000Z",
+                     *         "recipients": [
+                     *           {
+                     *             "_id": "01b8dac5eab0608d6777a692",
+                     *             "phoneNumber": "9647701234567",
+                     *             "status": "delivered",
+                     *             "smsId": "sms-01b8dac5eab0608d6777a692",
+                     *             "templateParameters": {
+                     *               "body": {
+                     *                 "1": "Layla",
+                     *                 "2": "A-17"
+                     *               },
+                     *               "header": {},
+                     *               "buttons": {
+                     *                 "0": {
+                     *                   "1": "A-17"
+                     *                 }
+                     *               }
+                     *             },
+                     *             "estimatedCost": 60,
+                     *             "finalCost": 60,
+                     *             "billingState": "charged",
+                     *             "sentAt": "2030-01-01T00:00:17.000Z",
+                     *             "deliveredAt": "2030-01-01T00:00:18.000Z"
+                     *           }
+                     *         ],
+                     *         "linkedSampleCampaigns": [
+                     *           {
+                     *             "_id": "01b8dac5f280f22c42b981ef",
+                     *             "name": "Orders of May (sample)",
+                     *             "campaignId": "01b8dac5f280f22c42b981ef",
+                     *             "status": "completed",
+                     *             "totalRecipients": 1,
+                     *             "createdAt": "2030-01-01T00:00:16.000Z"
+                     *           }
+                     *         ],
+                     *         "pagination": {
+                     *           "total": 2,
+                     *           "pages": 2,
+                     *           "page": 1,
+                     *           "limit": 1
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignDetailReply"];
                 };
             };
             /** @description A query parameter is not valid */
@@ -1475,11 +4016,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "page must be a whole number from 1 to 1000000"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1492,11 +4035,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -1508,6 +4053,10 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
@@ -1521,11 +4070,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: Record<string, never>;
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {}
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["DeletedReply"];
                 };
             };
             /** @description Not well formed, or not possible for this campaign */
@@ -1536,11 +4087,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1553,11 +4106,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -1572,20 +4127,24 @@ export interface operations {
                 readonly Prefer?: string;
             };
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
         };
+        /** @description What changes; what is left out stays as it is */
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly name?: string | null;
-                    readonly templateId?: string | null;
-                    readonly phoneNumberId?: string | null;
-                    readonly category?: ("MARKETING" | "UTILITY") | null;
-                    readonly scheduleType?: ("now" | "schedule") | null;
-                    readonly scheduledFor?: string | null;
-                };
+                /**
+                 * @example {
+                 *       "name": "Orders of July",
+                 *       "scheduledFor": "2030-07-01T06:00:00Z"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["UpdateCampaignRequest"];
             };
         };
         readonly responses: {
@@ -1597,45 +4156,35 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "_id": "01b8dac5def829a7c1e201ab",
+                     *         "campaignId": "01b8dac5def829a7c1e201ab",
+                     *         "name": "Orders of May",
+                     *         "status": "completed",
+                     *         "category": "UTILITY",
+                     *         "template": "664def456abc789012345603",
+                     *         "phoneNumber": "664def456abc789012345678",
+                     *         "scheduleType": "now",
+                     *         "totalRecipients": 2,
+                     *         "sentCount": 2,
+                     *         "deliveredCount": 2,
+                     *         "failedCount": 0,
+                     *         "estimatedTotalCost": 120,
+                     *         "reservedAmount": 120,
+                     *         "reconciledAmount": 120,
+                     *         "billingStatus": "reconciled",
+                     *         "isSampleCampaign": false,
+                     *         "createdAt": "2030-01-01T00:00:11.000Z",
+                     *         "updatedAt": "2030-01-01T00:00:18.000Z",
+                     *         "startedAt": "2030-01-01T00:00:17.000Z",
+                     *         "completedAt": "2030-01-01T00:00:17.000Z"
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignReply"];
                 };
             };
             /** @description Not well formed, or not possible for this campaign */
@@ -1646,11 +4195,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1663,11 +4214,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 413: components["responses"]["BodyTooLarge"];
@@ -1681,6 +4234,10 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
@@ -1694,26 +4251,28 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly canStart: boolean;
-                            readonly problems: readonly {
-                                /** @enum {string} */
-                                readonly code: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
-                                readonly error: string;
-                                readonly phoneNumbers?: readonly string[];
-                            }[];
-                            readonly totalRecipients: number;
-                            readonly estimatedTotalCost: number;
-                            readonly credit: number;
-                            readonly creditAfterStart: number;
-                            readonly messagesPerSecond?: number;
-                            readonly dailyLimit?: number;
-                            readonly durationSeconds: number;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "canStart": false,
+                     *         "problems": [
+                     *           {
+                     *             "code": "insufficient-credit",
+                     *             "error": "Insufficient credit, please add more credit"
+                     *           }
+                     *         ],
+                     *         "totalRecipients": 2,
+                     *         "estimatedTotalCost": 120,
+                     *         "credit": 100,
+                     *         "creditAfterStart": 0,
+                     *         "messagesPerSecond": 80,
+                     *         "dailyLimit": 1000,
+                     *         "durationSeconds": 0
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["PreflightReply"];
                 };
             };
             /** @description Not well formed, or not possible for this campaign */
@@ -1724,11 +4283,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Only draft or scheduled campaigns can be updated, deleted, sampled, preflighted or given recipients"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1741,11 +4302,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -1760,6 +4323,10 @@ export interface operations {
                 readonly "Idempotency-Key"?: string;
             };
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
@@ -1774,45 +4341,35 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "_id": "01b8dac5def829a7c1e201ab",
+                     *         "campaignId": "01b8dac5def829a7c1e201ab",
+                     *         "name": "Orders of May",
+                     *         "status": "completed",
+                     *         "category": "UTILITY",
+                     *         "template": "664def456abc789012345603",
+                     *         "phoneNumber": "664def456abc789012345678",
+                     *         "scheduleType": "now",
+                     *         "totalRecipients": 2,
+                     *         "sentCount": 2,
+                     *         "deliveredCount": 2,
+                     *         "failedCount": 0,
+                     *         "estimatedTotalCost": 120,
+                     *         "reservedAmount": 120,
+                     *         "reconciledAmount": 120,
+                     *         "billingStatus": "reconciled",
+                     *         "isSampleCampaign": false,
+                     *         "createdAt": "2030-01-01T00:00:11.000Z",
+                     *         "updatedAt": "2030-01-01T00:00:18.000Z",
+                     *         "startedAt": "2030-01-01T00:00:17.000Z",
+                     *         "completedAt": "2030-01-01T00:00:17.000Z"
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignReply"];
                 };
             };
             /** @description Not possible for this campaign, or rejected for trial mode, spending threshold or credit */
@@ -1823,26 +4380,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                        readonly yourCredit: number;
-                        readonly requiredCredit: number;
-                        /** @constant */
-                        readonly canCover: false;
-                        /** @constant */
-                        readonly success: false;
-                    } | {
-                        readonly error: string;
-                        readonly currentSpending: number;
-                        readonly spendingThreshold: number;
-                        readonly cost: number;
-                        /** @constant */
-                        readonly success: false;
-                    } | {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    readonly "application/json": components["schemas"]["CampaignInsufficientCredit"] | components["schemas"]["CampaignSpendingThreshold"] | components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -1855,11 +4393,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             /** @description The Idempotency-Key was used with another request */
@@ -1870,11 +4410,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "This Idempotency-Key was already used with another request"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -1891,30 +4433,38 @@ export interface operations {
                 readonly Prefer?: string;
             };
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
         };
+        /** @description Recipients of a campaign */
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly recipients: readonly {
-                        readonly phoneNumber: string;
-                        readonly templateParameters?: {
-                            readonly body?: {
-                                readonly [key: string]: string | number;
-                            } | null;
-                            readonly header?: {
-                                readonly [key: string]: string | number;
-                            } | null;
-                            readonly buttons?: {
-                                readonly [key: string]: {
-                                    readonly [key: string]: string | number;
-                                };
-                            } | null;
-                        } | null;
-                    }[];
-                };
+                /**
+                 * @example {
+                 *       "recipients": [
+                 *         {
+                 *           "phoneNumber": "9647701234567",
+                 *           "templateParameters": {
+                 *             "body": {
+                 *               "1": "Layla",
+                 *               "2": "A-17"
+                 *             },
+                 *             "buttons": {
+                 *               "0": {
+                 *                 "1": "A-17"
+                 *               }
+                 *             }
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RecipientsRequest"];
             };
         };
         readonly responses: {
@@ -1927,45 +4477,35 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "_id": "01b8dac5def829a7c1e201ab",
+                     *         "campaignId": "01b8dac5def829a7c1e201ab",
+                     *         "name": "Orders of May",
+                     *         "status": "completed",
+                     *         "category": "UTILITY",
+                     *         "template": "664def456abc789012345603",
+                     *         "phoneNumber": "664def456abc789012345678",
+                     *         "scheduleType": "now",
+                     *         "totalRecipients": 2,
+                     *         "sentCount": 2,
+                     *         "deliveredCount": 2,
+                     *         "failedCount": 0,
+                     *         "estimatedTotalCost": 120,
+                     *         "reservedAmount": 120,
+                     *         "reconciledAmount": 120,
+                     *         "billingStatus": "reconciled",
+                     *         "isSampleCampaign": false,
+                     *         "createdAt": "2030-01-01T00:00:11.000Z",
+                     *         "updatedAt": "2030-01-01T00:00:18.000Z",
+                     *         "startedAt": "2030-01-01T00:00:17.000Z",
+                     *         "completedAt": "2030-01-01T00:00:17.000Z"
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignReply"];
                 };
             };
             /** @description As for the recipients of a campaign and for its start */
@@ -1976,31 +4516,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                        readonly unsupportedPhoneNumbers: readonly string[];
-                    } | {
-                        readonly error: string;
-                        readonly yourCredit: number;
-                        readonly requiredCredit: number;
-                        /** @constant */
-                        readonly canCover: false;
-                        /** @constant */
-                        readonly success: false;
-                    } | {
-                        readonly error: string;
-                        readonly currentSpending: number;
-                        readonly spendingThreshold: number;
-                        readonly cost: number;
-                        /** @constant */
-                        readonly success: false;
-                    } | {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    readonly "application/json": components["schemas"]["UnsupportedNumbers"] | components["schemas"]["CampaignInsufficientCredit"] | components["schemas"]["CampaignSpendingThreshold"] | components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -2013,11 +4529,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             /** @description The Idempotency-Key was used with another request */
@@ -2028,11 +4546,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "This Idempotency-Key was already used with another request"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 413: components["responses"]["BodyTooLarge"];
@@ -2051,30 +4571,38 @@ export interface operations {
                 readonly Prefer?: string;
             };
             readonly path: {
+                /**
+                 * @description The `_id` of a campaign
+                 * @example 01b8dac5def829a7c1e201ab
+                 */
                 readonly _id: string;
             };
             readonly cookie?: never;
         };
+        /** @description Recipients of a campaign */
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly recipients: readonly {
-                        readonly phoneNumber: string;
-                        readonly templateParameters?: {
-                            readonly body?: {
-                                readonly [key: string]: string | number;
-                            } | null;
-                            readonly header?: {
-                                readonly [key: string]: string | number;
-                            } | null;
-                            readonly buttons?: {
-                                readonly [key: string]: {
-                                    readonly [key: string]: string | number;
-                                };
-                            } | null;
-                        } | null;
-                    }[];
-                };
+                /**
+                 * @example {
+                 *       "recipients": [
+                 *         {
+                 *           "phoneNumber": "9647701234567",
+                 *           "templateParameters": {
+                 *             "body": {
+                 *               "1": "Layla",
+                 *               "2": "A-17"
+                 *             },
+                 *             "buttons": {
+                 *               "0": {
+                 *                 "1": "A-17"
+                 *               }
+                 *             }
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RecipientsRequest"];
             };
         };
         readonly responses: {
@@ -2087,48 +4615,36 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: true;
-                        readonly data: {
-                            readonly _id: string;
-                            readonly campaignId: string;
-                            readonly name: string;
-                            /** @enum {string} */
-                            readonly status: "draft" | "scheduled" | "running" | "completed" | "failed";
-                            /** @enum {string} */
-                            readonly category: "MARKETING" | "UTILITY";
-                            readonly template: string;
-                            readonly phoneNumber: string;
-                            /** @enum {string} */
-                            readonly scheduleType: "now" | "schedule";
-                            /** Format: date-time */
-                            readonly scheduledFor?: string;
-                            /** Format: date-time */
-                            readonly startedAt?: string;
-                            /** Format: date-time */
-                            readonly completedAt?: string;
-                            readonly totalRecipients: number;
-                            readonly sentCount: number;
-                            readonly deliveredCount: number;
-                            readonly failedCount: number;
-                            readonly estimatedTotalCost: number;
-                            readonly reservedAmount: number;
-                            readonly reconciledAmount: number;
-                            /** @enum {string} */
-                            readonly billingStatus: "pending" | "reserved" | "reconciled" | "released";
-                            readonly errorMessage?: string;
-                            readonly isSampleCampaign: boolean;
-                            readonly sampleOfCampaign?: string;
-                            /** Format: date-time */
-                            readonly createdAt: string;
-                            /** Format: date-time */
-                            readonly updatedAt: string;
-                            readonly addedCount: number;
-                            readonly skippedCount: number;
-                            readonly duplicateCount: number;
-                        };
-                    };
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "data": {
+                     *         "_id": "01b8dac5def829a7c1e201ab",
+                     *         "campaignId": "01b8dac5def829a7c1e201ab",
+                     *         "name": "Orders of May",
+                     *         "status": "draft",
+                     *         "category": "UTILITY",
+                     *         "template": "664def456abc789012345603",
+                     *         "phoneNumber": "664def456abc789012345678",
+                     *         "scheduleType": "now",
+                     *         "totalRecipients": 2,
+                     *         "sentCount": 0,
+                     *         "deliveredCount": 0,
+                     *         "failedCount": 0,
+                     *         "estimatedTotalCost": 120,
+                     *         "reservedAmount": 0,
+                     *         "reconciledAmount": 0,
+                     *         "billingStatus": "pending",
+                     *         "isSampleCampaign": false,
+                     *         "createdAt": "2030-01-01T00:00:11.000Z",
+                     *         "updatedAt": "2030-01-01T00:00:14.000Z",
+                     *         "addedCount": 2,
+                     *         "skippedCount": 0,
+                     *         "duplicateCount": 0
+                     *       }
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["AttachReply"];
                 };
             };
             /** @description Not well formed, or not possible for this campaign, or numbers of countries that are not supported */
@@ -2139,16 +4655,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                        readonly unsupportedPhoneNumbers: readonly string[];
-                    } | {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    readonly "application/json": components["schemas"]["UnsupportedNumbers"] | components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -2161,11 +4668,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Campaign not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             /** @description The Idempotency-Key was used with another request */
@@ -2176,11 +4685,13 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly success: false;
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "This Idempotency-Key was already used with another request"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["CampaignErrorBody"];
                 };
             };
             readonly 413: components["responses"]["BodyTooLarge"];
@@ -2201,14 +4712,23 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
+        /** @description Which messages the report has; an empty list restricts nothing */
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": {
-                    readonly startDate: string;
-                    readonly endDate: string;
-                    readonly phoneNumbers?: readonly string[] | null;
-                    readonly statuses?: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[] | null;
-                };
+                /**
+                 * @example {
+                 *       "startDate": "2029-12-01",
+                 *       "endDate": "2030-01-31",
+                 *       "phoneNumbers": [
+                 *         "+9647701234567"
+                 *       ],
+                 *       "statuses": [
+                 *         "delivered",
+                 *         "failed"
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["GenerateReportRequest"];
             };
         };
         readonly responses: {
@@ -2221,37 +4741,38 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly _id: string;
-                        readonly reportId: string;
-                        readonly filename: string;
-                        /** Format: uri */
-                        readonly downloadUrl: string;
-                        readonly recordCount: number;
-                        readonly dateRange: {
-                            /** Format: date-time */
-                            readonly startDate: string;
-                            /** Format: date-time */
-                            readonly endDate: string;
-                        };
-                        /** @enum {string} */
-                        readonly status: "available" | "expired" | "deleted";
-                        /** Format: date-time */
-                        readonly createdAt: string;
-                        readonly project: string;
-                        readonly fileId: string;
-                        readonly filters: {
-                            readonly startDate: string;
-                            readonly endDate: string;
-                            readonly phoneNumbers: readonly string[];
-                            readonly statuses: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[];
-                        };
-                        /** Format: date-time */
-                        readonly expiresAt: string;
-                        /** Format: date-time */
-                        readonly updatedAt: string;
-                        readonly message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "_id": "01b8dac69e60278320fd635c",
+                     *       "reportId": "01b8dac69e60278320fd635c",
+                     *       "filename": "delivery-report-demo-2030-01-01T00-01-00-000Z-20fd635c.csv",
+                     *       "downloadUrl": "https://barid.example/reports/files/b8df65162af7843f4fffd0ec51b02112b0fa9f1a",
+                     *       "recordCount": 1,
+                     *       "dateRange": {
+                     *         "startDate": "2029-12-01T00:00:00.000Z",
+                     *         "endDate": "2030-01-31T23:59:59.999Z"
+                     *       },
+                     *       "status": "available",
+                     *       "createdAt": "2030-01-01T00:01:00.000Z",
+                     *       "project": "1888ad8b145368b77b4f9dcf",
+                     *       "fileId": "b8df65162af7843f4fffd0ec51b02112b0fa9f1a",
+                     *       "filters": {
+                     *         "startDate": "2029-12-01",
+                     *         "endDate": "2030-01-31",
+                     *         "phoneNumbers": [
+                     *           "+9647701234567"
+                     *         ],
+                     *         "statuses": [
+                     *           "delivered",
+                     *           "failed"
+                     *         ]
+                     *       },
+                     *       "expiresAt": "2030-01-31T00:01:00.000Z",
+                     *       "updatedAt": "2030-01-01T00:01:00.000Z",
+                     *       "message": "Delivery report generated successfully"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Report"];
                 };
             };
             /** @description The report is still being made: its link works when it is, and recordCount is 0 until then */
@@ -2263,37 +4784,38 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly _id: string;
-                        readonly reportId: string;
-                        readonly filename: string;
-                        /** Format: uri */
-                        readonly downloadUrl: string;
-                        readonly recordCount: number;
-                        readonly dateRange: {
-                            /** Format: date-time */
-                            readonly startDate: string;
-                            /** Format: date-time */
-                            readonly endDate: string;
-                        };
-                        /** @enum {string} */
-                        readonly status: "available" | "expired" | "deleted";
-                        /** Format: date-time */
-                        readonly createdAt: string;
-                        readonly project: string;
-                        readonly fileId: string;
-                        readonly filters: {
-                            readonly startDate: string;
-                            readonly endDate: string;
-                            readonly phoneNumbers: readonly string[];
-                            readonly statuses: readonly ("pending" | "sent" | "delivered" | "read" | "failed")[];
-                        };
-                        /** Format: date-time */
-                        readonly expiresAt: string;
-                        /** Format: date-time */
-                        readonly updatedAt: string;
-                        readonly message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "_id": "01b8dac69e60278320fd635c",
+                     *       "reportId": "01b8dac69e60278320fd635c",
+                     *       "filename": "delivery-report-demo-2030-01-01T00-01-00-000Z-20fd635c.csv",
+                     *       "downloadUrl": "https://barid.example/reports/files/b8df65162af7843f4fffd0ec51b02112b0fa9f1a",
+                     *       "recordCount": 1,
+                     *       "dateRange": {
+                     *         "startDate": "2029-12-01T00:00:00.000Z",
+                     *         "endDate": "2030-01-31T23:59:59.999Z"
+                     *       },
+                     *       "status": "available",
+                     *       "createdAt": "2030-01-01T00:01:00.000Z",
+                     *       "project": "1888ad8b145368b77b4f9dcf",
+                     *       "fileId": "b8df65162af7843f4fffd0ec51b02112b0fa9f1a",
+                     *       "filters": {
+                     *         "startDate": "2029-12-01",
+                     *         "endDate": "2030-01-31",
+                     *         "phoneNumbers": [
+                     *           "+9647701234567"
+                     *         ],
+                     *         "statuses": [
+                     *           "delivered",
+                     *           "failed"
+                     *         ]
+                     *       },
+                     *       "expiresAt": "2030-01-31T00:01:00.000Z",
+                     *       "updatedAt": "2030-01-01T00:01:00.000Z",
+                     *       "message": "Delivery report generated successfully"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Report"];
                 };
             };
             /** @description The body or the Idempotency-Key is not valid */
@@ -2304,9 +4826,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "error": "endDate must be on or after startDate"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -2319,9 +4844,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "error": "This Idempotency-Key was already used with another request"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             readonly 413: components["responses"]["BodyTooLarge"];
@@ -2335,9 +4863,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "Too many reports of this project were requested, try again later"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -2347,8 +4878,11 @@ export interface operations {
     readonly listReports: {
         readonly parameters: {
             readonly query?: {
+                /** @description Reports of a page */
                 readonly limit?: number;
+                /** @description The page, from 1 on */
                 readonly page?: number;
+                /** @description Only reports of these statuses: `available`, `expired`, `deleted`, separated by commas */
                 readonly status?: string;
             };
             readonly header?: never;
@@ -2364,24 +4898,24 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": readonly {
-                        readonly _id: string;
-                        readonly reportId: string;
-                        readonly filename: string;
-                        /** Format: uri */
-                        readonly downloadUrl: string;
-                        readonly recordCount: number;
-                        readonly dateRange: {
-                            /** Format: date-time */
-                            readonly startDate: string;
-                            /** Format: date-time */
-                            readonly endDate: string;
-                        };
-                        /** @enum {string} */
-                        readonly status: "available" | "expired" | "deleted";
-                        /** Format: date-time */
-                        readonly createdAt: string;
-                    }[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "_id": "01b8dac69e60278320fd635c",
+                     *         "reportId": "01b8dac69e60278320fd635c",
+                     *         "filename": "delivery-report-demo-2030-01-01T00-01-00-000Z-20fd635c.csv",
+                     *         "downloadUrl": "https://barid.example/reports/files/b8df65162af7843f4fffd0ec51b02112b0fa9f1a",
+                     *         "recordCount": 1,
+                     *         "dateRange": {
+                     *           "startDate": "2029-12-01T00:00:00.000Z",
+                     *           "endDate": "2030-01-31T23:59:59.999Z"
+                     *         },
+                     *         "status": "available",
+                     *         "createdAt": "2030-01-01T00:01:00.000Z"
+                     *       }
+                     *     ]
+                     */
+                    readonly "application/json": readonly components["schemas"]["ListedReport"][];
                 };
             };
             /** @description A query parameter is not valid */
@@ -2392,9 +4926,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly error: string;
-                    };
+                    /**
+                     * @example {
+                     *       "error": "limit must be a whole number from 1 to 500"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             readonly 401: components["responses"]["Unauthorized"];
@@ -2408,6 +4945,10 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /**
+                 * @description 40 hex characters: names the file, and ends its link
+                 * @example b8df65162af7843f4fffd0ec51b02112b0fa9f1a
+                 */
                 readonly fileId: string;
             };
             readonly cookie?: never;
@@ -2425,6 +4966,7 @@ export interface operations {
                     readonly "text/csv": string;
                 };
             };
+            readonly 400: components["responses"]["MalformedRequest"];
             /** @description There is no such report, or it is still being made */
             readonly 404: {
                 headers: {
@@ -2433,9 +4975,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "Report not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
                 };
             };
             /** @description The report is expired or deleted */
@@ -2446,9 +4991,12 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "This report has expired"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
                 };
             };
             readonly 500: components["responses"]["InternalError"];
@@ -2471,12 +5019,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly status: "ok";
-                    };
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Liveness"];
                 };
             };
+            readonly 400: components["responses"]["MalformedRequest"];
             readonly 500: components["responses"]["InternalError"];
         };
     };
@@ -2496,18 +5047,23 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @enum {string} */
-                        readonly status: "ready" | "not-ready";
-                        readonly dependencies: readonly {
-                            readonly name: string;
-                            readonly ok: boolean;
-                            readonly critical: boolean;
-                            readonly detail: string;
-                        }[];
-                    };
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "dependencies": [
+                     *         {
+                     *           "name": "database",
+                     *           "ok": true,
+                     *           "critical": true,
+                     *           "detail": "responds"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Readiness"];
                 };
             };
+            readonly 400: components["responses"]["MalformedRequest"];
             readonly 500: components["responses"]["InternalError"];
             /** @description At least one is not, or too many requests are in flight */
             readonly 503: {
@@ -2518,18 +5074,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** @enum {string} */
-                        readonly status: "ready" | "not-ready";
-                        readonly dependencies: readonly {
-                            readonly name: string;
-                            readonly ok: boolean;
-                            readonly critical: boolean;
-                            readonly detail: string;
-                        }[];
-                    } | {
-                        readonly message: string;
-                    };
+                    readonly "application/json": components["schemas"]["Readiness"] | components["schemas"]["MessageBody"];
                 };
             };
         };
@@ -2550,15 +5095,198 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly openapi: string;
-                    } & {
-                        readonly [key: string]: unknown;
-                    };
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.1"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
+            readonly 400: components["responses"]["MalformedRequest"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly docs: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The page */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Content-Security-Policy": components["headers"]["Content-Security-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/html": string;
+                };
+            };
+            readonly 400: components["responses"]["MalformedRequest"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly docsStyle: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The file */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/css": string;
+                };
+            };
+            readonly 400: components["responses"]["MalformedRequest"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly docsScript: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The file */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/javascript": string;
+                };
+            };
+            readonly 400: components["responses"]["MalformedRequest"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly deliveryStatusWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The id of the event, the same in every attempt
+                 * @example 01b8dac5b400fd9b941b425b
+                 */
+                readonly "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970
+                 * @example 1893456018
+                 */
+                readonly "webhook-timestamp": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` by the `webhookSecret`, when one was given */
+                readonly "webhook-signature"?: string;
+                /** @description The `webhookSecret`, when one was given: 1 to 200 characters */
+                readonly "X-SVC-Webhook-Secret"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The event */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DeliveryEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The event is given up at once */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is delivered */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is tried again */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly inboundMessageWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The name of the event
+                 * @example whatsapp.inbound_message.received
+                 */
+                readonly "X-SVC-Webhook-Event": string;
+                /**
+                 * @description The id of the event, the same in every attempt
+                 * @example 01b8dac5b400fd9b941b425b
+                 */
+                readonly "X-SVC-Webhook-Event-Id": string;
+                /**
+                 * @description When this attempt was made, in milliseconds since 1970
+                 * @example 1893456000000
+                 */
+                readonly "X-SVC-Webhook-Timestamp": string;
+                /**
+                 * @description 1, 2, 3 and so on
+                 * @example 1
+                 */
+                readonly "X-SVC-Webhook-Attempt": string;
+                /**
+                 * @description `sha256=` and the hex HMAC-SHA256 of `timestamp.body`; the key is the whole secret with its prefix
+                 * @example sha256=539d83b6b5be34a3023b08cb7b993066194229b6f63b7d8973c63bd2f33ff4de
+                 */
+                readonly "X-SVC-Webhook-Signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The event */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["InboundEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The event is delivered */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is tried again */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }
