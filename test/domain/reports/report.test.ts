@@ -63,7 +63,7 @@ describe('a report', () => {
 });
 
 describe('the reports that a project may request', () => {
-  const before = (count: number, first = CREATED) =>
+  const earlier = (count: number, first = CREATED) =>
     Array.from({ length: count }, (_, index) => first + index);
 
   it('nine unmade reports leave space for one more, ten do not', () => {
@@ -78,12 +78,12 @@ describe('the reports that a project may request', () => {
   it('a hundred reports in a day are the limit, until the first of them is a day old', () => {
     expect(REPORTS_PER_DAY_MAX).toBe(100);
     expect(dayBefore(CREATED)).toBe(CREATED - DAY_MS);
-    expect(tooManyReports({ unmade: 0, requestedAt: before(99) }, CREATED + 500)).toBeNull();
-    expect(tooManyReports({ unmade: 0, requestedAt: before(100) }, CREATED + 500)).toEqual({
+    expect(tooManyReports({ unmade: 0, requestedAt: earlier(99) }, CREATED + 500)).toBeNull();
+    expect(tooManyReports({ unmade: 0, requestedAt: earlier(100) }, CREATED + 500)).toEqual({
       kind: 'too-many-reports',
       retryAfterMs: DAY_MS - 500,
     });
-    expect(tooManyReports({ unmade: 0, requestedAt: before(103) }, CREATED + 500)).toEqual({
+    expect(tooManyReports({ unmade: 0, requestedAt: earlier(103) }, CREATED + 500)).toEqual({
       kind: 'too-many-reports',
       retryAfterMs: DAY_MS - 497,
     });
