@@ -14,6 +14,7 @@ export const KINDS = [
   'whatsappAccount',
   'senderId',
   'webhookUrl',
+  'reportFile',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -126,6 +127,7 @@ const KIND_BY_NAME: Readonly<Record<string, Kind>> = {
   whatsappAccountId: 'whatsappAccount',
   senderId: 'senderId',
   webhookUrl: 'webhookUrl',
+  fileId: 'reportFile',
 };
 /** The newest are named most often. */
 const NTH = [0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 5];

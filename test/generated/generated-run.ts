@@ -48,6 +48,10 @@ const USUAL_HEAD_CHARACTERS_MAX = 10_000;
 const PAGE = 'limit=100';
 const IDS_OF_TWINS: ReadonlySet<string> = new Set([
   '_id',
+  'reportId',
+  'fileId',
+  'filename',
+  'downloadUrl',
   'campaignId',
   'smsId',
   'sampleOfCampaign',
@@ -371,6 +375,7 @@ export class GeneratedRun {
     const fields = value as Readonly<Record<string, unknown>>;
     if ('openapi' in fields) return;
     this.#keep(caller, 'message', fields.smsId);
+    this.#keep(caller, 'reportFile', fields.fileId);
     if ('campaignId' in fields && 'totalRecipients' in fields) this.#keep(caller, 'campaign', fields._id);
     if ('pricePerSms' in fields) this.#keep(caller, 'senderId', fields.senderId);
     if (list === 'templates') {
@@ -423,6 +428,8 @@ function unknownOf(kind: Kind, nth: number): unknown {
       return `Unknown${nth}`;
     case 'templateParameters':
       return { body: { unknown: 'x' } };
+    case 'reportFile':
+      return nth.toString(16).padStart(40, '0');
     case 'webhookUrl':
       return 'https://127.0.0.1:1/unknown';
     default:
@@ -439,10 +446,10 @@ function mapReferences(value: unknown, replace: (reference: Reference) => unknow
   );
 }
 
-/** Kinds that name something of a project. Parameters and addresses are values, which anybody may send. */
-const OWNED: ReadonlySet<Kind> = new Set(
-  KINDS.filter((kind) => kind !== 'templateParameters' && kind !== 'webhookUrl'),
-);
+/** What anybody may send: values, and the ids of files, which are credentials by themselves. */
+const OPEN_KINDS: ReadonlySet<Kind> = new Set<Kind>(['templateParameters', 'webhookUrl', 'reportFile']);
+/** Kinds that name something of a project. */
+const OWNED: ReadonlySet<Kind> = new Set(KINDS.filter((kind) => !OPEN_KINDS.has(kind)));
 
 function hasReferenceTo(
   of: Reference['of'],
@@ -511,8 +518,9 @@ function codeOf({ headers }: WireReply): string | undefined {
   return headers['x-error-code'];
 }
 
-function jsonOf({ text }: WireReply): unknown {
-  return text === '' ? null : JSON.parse(text);
+/** The body of a reply in JSON; null for every other. */
+function jsonOf({ headers, text }: WireReply): unknown {
+  return headers['content-type']?.startsWith('application/json') && text !== '' ? JSON.parse(text) : null;
 }
 
 function describeReply({ status, headers, text }: WireReply): string {

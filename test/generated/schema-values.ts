@@ -19,6 +19,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
     'enum',
     'anyOf',
     'oneOf',
+    'discriminator',
     'default',
     'description',
     'title',

@@ -4,6 +4,7 @@ import {
   campaignDifferences,
   describeCampaignDifference,
 } from '../../domain/campaigns/campaign-sums.ts';
+import { AWAITED_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { Job } from '../jobs/job.ts';
 import type { DeadLetterJob } from '../ports/job-store.ts';
@@ -52,7 +53,7 @@ export class AuditLedger {
         openHolds: rows
           .filter(({ account }) => account.held !== ZERO)
           .map(({ account: { projectId, held } }) => ({ projectId, held })),
-        nextJob: await jobs.nextDue(),
+        nextJob: await jobs.nextDue(AWAITED_PRIORITIES),
       };
     });
   }

@@ -20,7 +20,7 @@ export type ReportWork = MakeReportWork | RemoveReportWork;
 
 export const REPORT_FIELDS: FieldsOf<ReportWork> = { projectId: 'id', reportId: 'id' };
 
-/** The job that makes the file of a report; somebody waits for it. */
+/** The job that makes the file of a report. It comes with webhooks: a message never waits for it. */
 export function makeReportJob(
   { id, projectId }: Pick<Report, 'id' | 'projectId'>,
   dueAt: number,
@@ -28,7 +28,7 @@ export function makeReportJob(
   return {
     id: makeReportJobId(id),
     projectId,
-    priority: 'housekeeping',
+    priority: 'webhook',
     dueAt,
     work: { kind: 'make-report', projectId, reportId: id },
   };

@@ -82,8 +82,8 @@ export interface JobStore {
   redrive(now: number): Promise<number>;
   /** The dead-letter jobs, the latest first, at most `limit`. */
   deadLettered(limit: number): Promise<readonly DeadLetterJob[]>;
-  /** The job that is due next, or null when there is none. */
-  nextDue(): Promise<JobPlace | null>;
+  /** The job of these priorities, or of all, that is due next; null when there is none. */
+  nextDue(priorities?: readonly JobPriority[]): Promise<JobPlace | null>;
   /**
    * The place of the job that comes `count` jobs behind `after` among the available ones of a project at a priority, the
    * longest due first; null when there are fewer. Without `after` it counts from the first. Costs as much as `count` is.

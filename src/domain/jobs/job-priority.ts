@@ -5,6 +5,11 @@ export const JOB_PRIORITIES = ['code', 'text', 'campaign', 'webhook', 'housekeep
 
 export type JobPriority = (typeof JOB_PRIORITIES)[number];
 
+/** Those of jobs that somebody waits for: housekeeping only tidies up. */
+export const AWAITED_PRIORITIES: readonly JobPriority[] = JOB_PRIORITIES.filter(
+  (priority) => priority !== 'housekeeping',
+);
+
 /** The priorities of messages that were sent one by one. */
 export const SINGLE_MESSAGE_PRIORITIES = ['code', 'text'] as const satisfies readonly JobPriority[];
 

@@ -382,12 +382,13 @@ export class SqlJobStore implements JobStore {
     }));
   }
 
-  async nextDue(): Promise<JobPlace | null> {
-    const backlogs = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map());
+  async nextDue(priorities: readonly JobPriority[] = JOB_PRIORITIES): Promise<JobPlace | null> {
+    const all = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map());
+    const backlogs = all.filter(({ priority }) => priorities.includes(priority));
     const found = await Promise.all([
       this.#session.batchQuery(
         NEXT_SCHEDULED,
-        JOB_PRIORITIES.map((priority) => ({ priority: RANKS[priority] })),
+        priorities.map((priority) => ({ priority: RANKS[priority] })),
       ),
       this.#session.batchQuery(
         NEXT_AVAILABLE,
