@@ -12,27 +12,35 @@ interface Surroundings {
   readonly openResponses: (socket: Duplex) => readonly ServerResponse[];
 }
 
+interface ClientError extends NodeJS.ErrnoException {
+  /** What the parser was reading. */
+  readonly rawPacket?: Buffer;
+}
+
+const HEAD = Buffer.from('HEAD ');
+
 /**
  * Replies to what never became a request: a malformed or oversized head, a request that did not arrive in time,
  * a tunnel. The reply is JSON like every other error, and the connection closes behind it.
  */
 export function replyToProtocolErrors(server: Server, surroundings: Surroundings): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ClientError, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     const httpError = errorFor(error.code);
+    const method = beginsWithHead(error) ? 'HEAD' : '';
     const replyInOrder = (): void => {
       // The reply must not overtake those to earlier, complete requests.
       const earlier = surroundings.openResponses(socket).find(({ req }) => req.complete);
-      if (earlier === undefined) endWith(socket, httpError, surroundings);
+      if (earlier === undefined) endWith(socket, method, httpError, surroundings);
       else earlier.once('close', replyInOrder);
     };
     replyInOrder();
   });
   server.on('connect', (_request: IncomingMessage, socket) => {
-    endWith(socket, MALFORMED_REQUEST, surroundings);
+    endWith(socket, '', MALFORMED_REQUEST, surroundings);
   });
 }
 
@@ -42,7 +50,17 @@ function errorFor(code: string | undefined): HttpError {
   return MALFORMED_REQUEST;
 }
 
-function endWith(socket: Duplex, error: HttpError, { requestIds, observeReply }: Surroundings): void {
+/** A reply to HEAD has no body. The method of a head that came in several packets is not known here. */
+function beginsWithHead({ rawPacket }: ClientError): boolean {
+  return rawPacket?.subarray(0, HEAD.length).equals(HEAD) ?? false;
+}
+
+function endWith(
+  socket: Duplex,
+  method: '' | 'HEAD',
+  error: HttpError,
+  { requestIds, observeReply }: Surroundings,
+): void {
   if (!socket.writable) return;
   const reply = errorReply(error, usualEnvelope);
   const body = JSON.stringify(reply.body);
@@ -50,6 +68,7 @@ function endWith(socket: Duplex, error: HttpError, { requestIds, observeReply }:
   const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   for (let index = 0; index < headers.length; index += 2)
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
-  observeReply?.({ method: '', route: null, status: reply.status, headers: headerRecord(headers), body });
+  const sent = method === 'HEAD' ? '' : body;
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${sent}`, () => socket.destroy());
+  observeReply?.({ method, route: null, status: reply.status, headers: headerRecord(headers), body: sent });
 }

@@ -68,6 +68,16 @@ describe('a client that sends no valid request', () => {
     expect(body).toEqual({ message: 'The request headers are too large' });
   });
 
+  it.each([
+    ['431', `HEAD / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['400', 'HEAD / HTTP/1.1\r\nHost : x\r\n\r\n'],
+  ])('a HEAD request that is no valid request gets %s without a body', async (status, head) => {
+    const connection = await open();
+    connection.write(head);
+    const received = await connection.untilClosed();
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*\r\n\r\n$`));
+  });
+
   it('a request with an expectation other than 100-continue gets 417', async () => {
     const { status, body } = await only(`${POST}Expect: tea\r\nContent-Length: 0\r\n\r\n`);
     expect(status).toBe(417);
