@@ -291,7 +291,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Make a csv file with the messages of a time
-         * @description The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within 10 seconds the reply is 202, and its link works later. A report can be downloaded for 30 days.
+         * @description The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within 8 seconds the reply is 202, and its link works later. A report can be downloaded for 30 days.
          */
         readonly post: operations["generateReport"];
         readonly delete?: never;

@@ -5,8 +5,10 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { writeCertificate } from '../support/certificate-files.ts';
 import { InstalledPackage, ownEnvironment } from '../support/installed-package.ts';
 import { codeBlocks, Page, ROOT } from '../support/markdown.ts';
+import { freePort } from '../support/private-server.ts';
 import { specifiersOf } from '../support/source-rules.ts';
 
 /** Compiling, packing and installing; most of it waits for the disk. */
@@ -49,12 +51,76 @@ export async function unused(harness: Harness, headers: WebhookHeaders): Promise
 }
 `;
 
+/** A program of a user that meets the whole interface: a message with its webhook, a campaign, a report. */
+const JOURNEY = `
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { createBaridClient } from 'barid/client';
+import { verifyWebhook } from 'barid/webhooks';
+
+const [baseUrl = '', apiKey = '', port = '', key = '', cert = ''] = process.argv.slice(2);
+const SECRET = 'a-secret-of-mine';
+const client = createBaridClient({ baseUrl, apiKey });
+
+const events: { smsId: string; status: string }[] = [];
+const arrival = new Promise<void>((arrived) => {
+  const receiver = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const isGenuine = verifyWebhook(body, request.headers, SECRET);
+    response.writeHead(isGenuine ? 200 : 401).end();
+    if (isGenuine) events.push(JSON.parse(body));
+    receiver.close();
+    arrived();
+  });
+  receiver.listen(Number(port), '127.0.0.1');
+});
+
+const { smsId } = await client.sendSms({
+  phoneNumber: '9990000000001',
+  smsType: 'custom',
+  customMessage: 'Your parcel is here.',
+  deliveryReport: { webhookUrl: \`https://localhost:\${port}/hook\`, deliveryReportType: 'final', webhookSecret: SECRET },
+});
+const message = await client.waitUntilFinal(smsId);
+await arrival;
+console.log(message.status, events[0]?.smsId === smsId, events[0]?.status);
+
+const { data } = await client.whatsappResources();
+const account = data.businesses[0]?.whatsappAccounts[0];
+const template = account?.templates.find(({ category }) => category === 'UTILITY');
+const { data: draft } = await client.createCampaign({
+  name: 'Orders',
+  templateId: template?.id ?? '',
+  phoneNumberId: account?.phoneNumbers[0]?.id ?? '',
+});
+const { data: payload } = await client.recipientPayload({ templateId: template?.id });
+const { templateParameters } = payload.exampleRecipient;
+const numbers = ['9990000010001', '9990000020001'];
+await client.attachRecipients(draft._id, {
+  recipients: numbers.map((phoneNumber) => ({ phoneNumber, templateParameters })),
+});
+await client.startCampaign(draft._id);
+let campaign = await client.campaign(draft._id);
+while (campaign.data.billingStatus !== 'reconciled') {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  campaign = await client.campaign(draft._id);
+}
+console.log(campaign.data.status, campaign.data.deliveredCount, campaign.data.billingStatus);
+
+const today = new Date().toISOString().slice(0, 10);
+const report = await client.generateReport({ startDate: '2020-01-01', endDate: today });
+const rows = (await (await fetch(report.downloadUrl)).text()).trimEnd().split('\\r\\n');
+console.log(report.recordCount, rows.length, rows.some((row) => row.startsWith(smsId)));
+`;
+
 const STRICT = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2023'];
 
 let project: InstalledPackage;
 beforeAll(async () => {
   project = await InstalledPackage.create();
   project.write('program.ts', PROGRAM);
+  project.write('journey.ts', JOURNEY);
 }, INSTALLED_MS_MAX);
 afterAll(() => project?.remove());
 
@@ -105,7 +171,7 @@ describe('the types in another project', { timeout: PROGRAM_MS_MAX }, () => {
     ['esnext', 'bundler'],
   ])('a program is accepted with the modules %s and the resolution %s', async (module, resolution) => {
     const options = ['--types', 'node', '--module', module, '--moduleResolution', resolution];
-    const { stdout, code } = await project.run('tsc', [...STRICT, ...options, 'program.ts']);
+    const { stdout, code } = await project.run('tsc', [...STRICT, ...options, 'program.ts', 'journey.ts']);
     expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
   });
 
@@ -162,6 +228,35 @@ describe('programs of another project', { timeout: PROGRAM_MS_MAX }, () => {
       expect(verified).toMatchObject({
         code: 0,
         stdout: 'verify: 1 project, 0 differences, 0 dead-letter jobs\n',
+      });
+    } finally {
+      service.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('a program with the client sends, gets a webhook, runs a campaign and downloads a report', async () => {
+    const { ca, key, cert } = writeCertificate(project.folder);
+    const port = String(await freePort());
+    const service = spawn(project.program('barid'), [], {
+      cwd: project.folder,
+      env: {
+        ...ownEnvironment(),
+        PORT: '0',
+        DATABASE_URL: 'sqlite::memory:',
+        EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+        EGRESS_PORTS: port,
+        NODE_EXTRA_CA_CERTS: ca,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(service, 'exit');
+    try {
+      const { url, key: apiKey } = await addressOf(service);
+      const { stdout, stderr } = await project.run('tsx', ['journey.ts', url, apiKey, port, key, cert]);
+      expect({ stdout, stderr }).toEqual({
+        stdout: 'delivered true delivered\ncompleted 2 reconciled\n3 4 true\n',
+        stderr: '',
       });
     } finally {
       service.kill('SIGTERM');

@@ -42,8 +42,8 @@ export interface ReportResult {
 
 /** Intervals between two questions grow up to this many. */
 const INTERVALS_MAX = 10;
-/** After so many intervals in all, 10 s of 25 ms each, the caller is told that the report is still to be made. */
-const INTERVALS_IN_ALL = 400;
+/** After so many intervals in all, 8 s of 25 ms each, the caller is told that the report is still to be made. */
+const INTERVALS_IN_ALL = 320;
 
 /** Specification 4.4: a job makes the report, and the caller waits for it. */
 export class RequestReports {
@@ -54,7 +54,7 @@ export class RequestReports {
   }
 
   /**
-   * Resolves with the report when it is made, or after 10 s as it stands: its `recordCount` is null then. Throws `Rejected`,
+   * Resolves with the report when it is made, or after 8 s as it stands: its `recordCount` is null then. Throws `Rejected`,
    * and there is no report.
    */
   async execute(command: ReportCommand): Promise<ReportResult> {

@@ -271,13 +271,13 @@ describe('RequestReports', () => {
   const request = (given: Partial<ReportCommand> = {}) =>
     world.container.get(RequestReports).execute({ project, filters, idempotency: null, ...given });
 
-  it('a request waits for 400 intervals at most, then the report is not made yet', async () => {
+  it('a request waits for some 320 intervals at most, then the report is not made yet', async () => {
     const intervals = { count: 0 };
     await open(intervals);
     const { report, replayed } = await request();
     expect({ recordCount: report.recordCount, replayed }).toEqual({ recordCount: null, replayed: false });
-    // Intervals between two questions: 1, 2, 4, 8, then 10 each, until there were 400.
-    expect(intervals.count).toBe(405);
+    // Intervals between two questions: 1, 2, 4, 8, then 10 each, until there were 320.
+    expect(intervals.count).toBe(325);
   });
 
   it('a request resolves as soon as the report is made', async () => {

@@ -54,7 +54,7 @@ export function reportRoutes(
     operationId: 'generateReport',
     summary: 'Make a csv file with the messages of a time',
     description:
-      'The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within 10 seconds the reply is 202, and its link works later. A report can be downloaded for 30 days.',
+      'The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within 8 seconds the reply is 202, and its link works later. A report can be downloaded for 30 days.',
     admission,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: generateBody,
