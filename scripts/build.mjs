@@ -15,6 +15,9 @@ const BUILD_NAME_LENGTH = 16;
 const SERVICE = { config: 'tsconfig.json', sources: ['src'] };
 const BENCH = { config: 'tsconfig.bench.json', sources: ['src', 'bench', 'test/crash', 'test/support'] };
 
+/** Of `swagger-ui-dist`; a build has copies, so that programs which install the service do not install it. */
+const PAGE_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'];
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const buildsDir = join(root, '.build');
 const linkPath = join(root, 'dist');
@@ -65,6 +68,7 @@ async function compileInto(folder, name, target) {
   await mkdir(buildsDir, { recursive: true });
   try {
     await runCompiler(target.config, draft);
+    await copyPageFiles(draft);
     if ((await contentName(target)) !== name) return false;
     await rename(draft, folder).catch((error) => {
       if (!existsSync(folder)) throw error;
@@ -88,6 +92,17 @@ async function runCompiler(config, outDir) {
     child.once('close', resolve);
   });
   if (code !== 0) throw new Error(`${Buffer.concat(output).toString().trim()}\nThe build failed`);
+}
+
+/** The files of the page at /docs, with their licence. The bench has the service in a folder of its own. */
+async function copyPageFiles(outDir) {
+  const source = join(outDir, 'src');
+  const service = existsSync(source) ? source : outDir;
+  const folder = join(service, 'adapters', 'http', 'openapi', 'swagger-ui');
+  await mkdir(folder, { recursive: true });
+  for (const name of PAGE_FILES) {
+    await cp(join(root, 'node_modules', 'swagger-ui-dist', name), join(folder, name));
+  }
 }
 
 /** A symbolic link is replaced by renaming another over it, so it is never missing. A copy for `npm pack` is removed. */

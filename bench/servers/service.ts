@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import type { Message } from '../../src/domain/messages/message.ts';
-import type { ReportFilters } from '../../src/domain/reports/report.ts';
+import type { ReportSelection } from '../../src/domain/reports/report.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import { serve } from '../../test/support/child-process.ts';
@@ -33,13 +33,10 @@ export interface MadeReport {
   readonly grownMb: number;
 }
 
-const ALL_MESSAGES: ReportFilters = {
-  startDate: '1970-01-01',
-  endDate: '9999-12-31',
+const ALL_MESSAGES: ReportSelection = {
   from: 0,
   to: Number.MAX_SAFE_INTEGER,
-  phoneNumbers: [],
-  statuses: [],
+  filters: { startDate: '1970-01-01', endDate: '9999-12-31', phoneNumbers: [], statuses: [] },
 };
 
 const seededProject = readSeed(seed).projects[0]?.project;
@@ -78,7 +75,7 @@ const handlers = {
       most = Math.max(most, process.memoryUsage.rss());
     }, WATCH_MS);
     const startedAt = performance.now();
-    const { report } = await requestReports.execute({ project, filters: ALL_MESSAGES, idempotency: null });
+    const { report } = await requestReports.execute({ project, selection: ALL_MESSAGES, idempotency: null });
     let rows = report.recordCount;
     while (rows === null) {
       await sleep(WATCH_MS);

@@ -278,8 +278,8 @@ const ENTRIES = {
 
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, search, hash, username } = new URL(text);
-  return /^https?:$/.test(protocol) && search === '' && hash === '' && username === '';
+  const { protocol, search, hash, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && search + hash + username + password === '';
 }
 
 function isOrigin(text: string): boolean {

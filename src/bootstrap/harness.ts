@@ -60,6 +60,7 @@ export interface HarnessRequest {
 export interface HarnessReply {
   readonly status: number;
   readonly headers: Headers;
+  /** Parsed when it is JSON, the text of everything else; null without a body. */
   readonly body: unknown;
 }
 
@@ -176,7 +177,7 @@ export class Harness {
     return {
       status: response.status,
       headers: response.headers,
-      body: text === '' ? null : JSON.parse(text),
+      body: bodyOf(response.headers.get('content-type'), text),
     };
   }
 
@@ -185,11 +186,11 @@ export class Harness {
   }
 
   /**
-   * Moves the clock by milliseconds and stops at every instant at which work is due. All due work is done before
+   * Moves the clock by milliseconds, whole ones at least, and stops at every instant at which work is due. All due work is done before
    * the promise resolves.
    */
   async advance(ms: number): Promise<void> {
-    const target = this.#clock.now() + ms;
+    const target = this.#clock.now() + Math.ceil(ms);
     await this.settle();
     for (
       let next = await this.#nextDueAt();
@@ -292,6 +293,11 @@ export class Harness {
     if (job === null || receipt === null) return job?.dueAt ?? receipt;
     return Math.min(job.dueAt, receipt);
   }
+}
+
+function bodyOf(mediaType: string | null, text: string): unknown {
+  if (text === '') return null;
+  return mediaType?.startsWith('application/json') === true ? JSON.parse(text) : text;
 }
 
 function firstKey(seed: SeedFile | undefined): string {

@@ -44,7 +44,8 @@ export const ports = {
   fetchInterval: port<Delay>('FetchInterval'),
   reportFiles: port<ReportFiles>('ReportFiles'),
   csvEncoder: port<CsvEncoder>('CsvEncoder'),
-  reportInterval: port<Delay>('ReportInterval'),
+  reportPollingInterval: port<Delay>('ReportPollingInterval'),
+  renewInterval: port<Timeout>('RenewInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
   campaignLimits: port<boolean>('CampaignLimits'),
 };

@@ -1,7 +1,7 @@
 /** A typed client of the interface: `import { createBaridClient } from 'barid/client'`. It runs wherever `fetch` does. */
 
 import { type ClientClock, jittered, systemClock } from './clock.ts';
-import { ConnectionError, RetryLaterError } from './errors.ts';
+import { ConnectionError, NotFoundError, RetryLaterError } from './errors.ts';
 import type { BodyOf, KeyedPath, PlainPath, QueryOf, ReplyOf, RequestOf } from './operations.ts';
 import { type FetchFunction, RETRIES, Requests, type RetrySettings } from './requests.ts';
 
@@ -40,9 +40,12 @@ export interface KeyedCallOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** What a download needs of a report. */
+export type ReportLink = Pick<ReplyOf<'post', '/reports/generate'>, 'downloadUrl'>;
+
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the final status. */
+  /** How long to wait for the final status, or for a report. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -121,6 +124,25 @@ export class BaridClient {
   /** Generates a delivery report (specification 4.4). */
   generateReport(selection: BodyOf<'post', '/reports/generate'>, options?: KeyedCallOptions) {
     return this.#keyed('/reports/generate', { body: selection }, options);
+  }
+
+  /**
+   * Resolves with the csv file of a report, waiting for it while it is being made: `generateReport` resolves after some
+   * seconds also when that takes longer. Rejects with `NotFoundError` after `timeoutMs`, one minute when it is left out, and
+   * with a `BaridError` of status 410 when the report is expired or deleted.
+   */
+  async downloadReport(report: ReportLink, options: WaitOptions = {}): Promise<string> {
+    const { timeoutMs = FINAL_TIMEOUT_MS, signal } = options;
+    const deadline = this.#clock.now() + timeoutMs;
+    for (;;) {
+      const restMs = deadline - this.#clock.now();
+      try {
+        return await this.#requests.download(report.downloadUrl, { timeoutMs: FINAL_TIMEOUT_MS, signal });
+      } catch (error) {
+        if (!(error instanceof NotFoundError) || restMs <= 0) throw error;
+        await this.#clock.delay(Math.min(POLL_FIRST_MS, restMs), signal);
+      }
+    }
   }
 
   /** Reads the delivery reports, newest first (specification 4.5). */

@@ -17,7 +17,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A call that did not succeed. No message of an error holds the API key. */
+/** A call that did not succeed. No part of it holds the API key. */
 export class BaridError extends Error {
   /** The HTTP status; null when no reply came. */
   readonly status: number | null;

@@ -72,6 +72,17 @@ export class Requests {
     }
   }
 
+  /** Resolves with the text behind a link, which gets no key. Rejects as `send` does. */
+  async download(url: string, options: Pick<ClientRequest, 'timeoutMs' | 'signal'>): Promise<string> {
+    const { pathname: path } = new URL(url);
+    const request = { method: 'GET', path, body: undefined, idempotencyKey: null, ...options };
+    const outcome = await this.#exchange(request, url, {}, ({ status, headers }, text) =>
+      status === 200 ? { body: text } : this.#outcomeOf(request, status, headers, parsed(text)),
+    );
+    if ('error' in outcome) throw outcome.error;
+    return outcome.body as string;
+  }
+
   /** How long to wait before the call is tried again; null when that would not help, or take too long. */
   #delayMs(error: BaridError, attempt: number): number | null {
     const { firstDelayMs, delayMaxMs } = this.#settings.retries;
@@ -83,25 +94,38 @@ export class Requests {
     return error.retryAfterMs + jittered(firstDelayMs);
   }
 
-  async #attempt(request: ClientRequest): Promise<{ body: unknown } | { error: BaridError }> {
-    const { baseUrl, apiKey, fetch } = this.#settings;
-    const { method, path, body, idempotencyKey, timeoutMs, signal } = request;
+  #attempt(request: ClientRequest): Promise<Outcome> {
+    const { baseUrl, apiKey } = this.#settings;
+    const { path, body, idempotencyKey } = request;
+    const headers = {
+      accept: 'application/json',
+      authorization: `Bearer ${apiKey}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
+    };
+    return this.#exchange(request, `${baseUrl}${path}`, headers, ({ status, headers: replied }, text) =>
+      this.#outcomeOf(request, status, replied, parsed(this.#withoutKey(text))),
+    );
+  }
+
+  async #exchange(
+    request: ClientRequest,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    outcomeOf: (reply: Replied, text: string) => Outcome,
+  ): Promise<Outcome> {
+    const { method, body, timeoutMs, signal } = request;
     signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      const reply = await fetch(`${baseUrl}${path}`, {
+      const reply = await this.#settings.fetch(url, {
         method,
-        headers: {
-          accept: 'application/json',
-          authorization: `Bearer ${apiKey}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
-        },
+        headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         redirect: 'manual',
         signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
       });
-      return this.#outcomeOf(request, reply.status, reply.headers, parsed(await reply.text()));
+      return outcomeOf(reply, await reply.text());
     } catch (cause) {
       signal?.throwIfAborted();
       const reason = timeout.aborted
@@ -116,7 +140,7 @@ export class Requests {
     status: number,
     headers: { get(name: string): string | null },
     text: Parsed,
-  ): { body: unknown } | { error: BaridError } {
+  ): Outcome {
     const isSuccess = status >= 200 && status < 300;
     if (isSuccess && text.isJson) return { body: text.body };
     const what = isSuccess ? 'the reply is no JSON' : textOf(text.body);
@@ -132,9 +156,14 @@ export class Requests {
     };
   }
 
-  /** The message names the request and what happened, and never the key, whatever was replied. */
+  /** No error may show the key, whatever was replied. */
+  #withoutKey(text: string): string {
+    return text.replaceAll(this.#settings.apiKey, '***');
+  }
+
+  /** The message names the request and what happened. */
   #detailsOf({ method, path, idempotencyKey }: ClientRequest, what: string): ErrorDetails {
-    const message = `${method} ${path}: ${what}`.replaceAll(this.#settings.apiKey, '***');
+    const message = this.#withoutKey(`${method} ${path}: ${what}`);
     return {
       message,
       status: null,
@@ -145,6 +174,14 @@ export class Requests {
       idempotencyKey,
     };
   }
+}
+
+type Outcome = { readonly body: unknown } | { readonly error: BaridError };
+
+/** The head of a reply, as `fetch` has it. */
+interface Replied {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
 }
 
 interface Parsed {

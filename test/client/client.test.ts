@@ -57,7 +57,7 @@ describe('the operations of the client', () => {
     );
     expect(Object.keys(CALLS).toSorted()).toEqual(operations.toSorted());
     const methods = Object.getOwnPropertyNames(BaridClient.prototype).filter(
-      (name) => !['constructor', 'waitUntilFinal'].includes(name),
+      (name) => !['constructor', 'waitUntilFinal', 'downloadReport'].includes(name),
     );
     expect(methods).toHaveLength(operations.length);
   });
@@ -86,6 +86,65 @@ describe('the operations of the client', () => {
     const rows = [...new Page('docs/client.md').text.matchAll(/^\| `(\w+)\(.*?\)` \| `(\w+) (\S+)` \|/gm)];
     const documented = rows.map(([, , method, path]) => `${method?.toLowerCase()} ${path}`);
     expect(documented.toSorted()).toEqual(Object.keys(CALLS).toSorted());
+  });
+});
+
+describe('the reports of the client', () => {
+  const LINK = 'https://files.example/reports/files/0123456789abcdef0123456789abcdef01234567';
+  const NOT_YET = () =>
+    Response.json(
+      { message: 'Report not found' },
+      { status: 404, headers: { 'x-error-code': 'report-not-found' } },
+    );
+
+  /** A client whose link replies so, one reply after the other, and its clock. */
+  function clientWith(replies: readonly (() => Response)[]) {
+    const clock = {
+      at: 0,
+      now: () => clock.at,
+      async delay(ms: number) {
+        clock.at += ms;
+      },
+    };
+    const seen: { url: string; headers: Record<string, string> }[] = [];
+    const client = createBaridClient({
+      baseUrl: 'https://barid.example',
+      apiKey: KEY,
+      clock,
+      fetch: async (url, { headers }) => {
+        seen.push({ url, headers });
+        return (replies[seen.length - 1] ?? NOT_YET)();
+      },
+    });
+    return { client, clock, seen };
+  }
+
+  it('the client waits for a report that is still being made, and sends no key to its link', async () => {
+    const { client, clock, seen } = clientWith([NOT_YET, NOT_YET, () => new Response('Message ID\r\n')]);
+    expect(await client.downloadReport({ downloadUrl: LINK })).toBe('Message ID\r\n');
+    expect(seen).toEqual([1, 2, 3].map(() => ({ url: LINK, headers: {} })));
+    expect(clock.at).toBe(1_000);
+  });
+
+  it('the client gives a report up that is not made in time', async () => {
+    const { client, clock } = clientWith([]);
+    await expect(client.downloadReport({ downloadUrl: LINK }, { timeoutMs: 1_200 })).rejects.toBeInstanceOf(
+      NotFoundError,
+    );
+    expect(clock.at).toBe(1_200);
+  });
+
+  it('the client throws at once for a report that is gone', async () => {
+    const gone = () => Response.json({ message: 'This report has expired' }, { status: 410 });
+    const { client, seen } = clientWith([gone]);
+    await expect(client.downloadReport({ downloadUrl: LINK })).rejects.toMatchObject({ status: 410 });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('the client downloads a report that it generated', async () => {
+    const { client } = await startWithClient();
+    const report = await client.generateReport({ startDate: '2030-01-01', endDate: '2030-01-02' });
+    expect(await client.downloadReport(report)).toMatch(/^Message ID,/);
   });
 });
 

@@ -188,13 +188,16 @@ test.each([
   },
 );
 
-it('a reply that repeats the key does not bring it into the message', async () => {
+test.each([
+  ['in JSON', () => Response.json({ message: `No project has the key ${KEY}` }, { status: 401 })],
+  ['in a page', () => new Response(`<pre>Authorization: Bearer ${KEY}</pre>`, { status: 502 })],
+])('a reply that repeats the key %s does not bring it into the error', async (_, fetch) => {
   const client = createBaridClient({
     baseUrl: 'https://barid.example',
     apiKey: KEY,
-    fetch: async () => Response.json({ message: `No project has the key ${KEY}` }, { status: 401 }),
+    fetch: async () => fetch(),
   });
-  expect(await errorOf(client.info())).toMatchObject({
-    message: 'GET /info: 401 No project has the key ***',
-  });
+  const error = await errorOf(client.info());
+  expect(`${inspect(error, { depth: null })} ${JSON.stringify(error)}`).not.toContain(KEY);
+  expect(JSON.stringify(error)).toContain('***');
 });

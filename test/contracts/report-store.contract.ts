@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newReport, type Report, type ReportFilters } from '../../src/domain/reports/report.ts';
+import { newReport, type Report, type ReportSelection } from '../../src/domain/reports/report.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { aMessage, aNewAccount, anId, aPhoneNumber, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
@@ -9,24 +9,32 @@ const DAY_MS = 86_400_000;
 const PAGE = { page: 1, limit: 50 };
 const EXISTS = /unique|duplicate/i;
 
-const filters: ReportFilters = {
-  startDate: '2030-01-01',
-  endDate: '2030-01-31T10:00:00+03:00',
+const selection: ReportSelection = {
   from: 1,
   to: Number.MAX_SAFE_INTEGER,
-  phoneNumbers: ['+9647701234567', '07701234567'],
-  statuses: ['sent', 'failed'],
+  filters: {
+    startDate: '2030-01-01',
+    endDate: '2030-01-31T10:00:00+03:00',
+    phoneNumbers: ['+9647701234567', '07701234567'],
+    statuses: ['sent', 'failed'],
+  },
 };
 
 const aReport = (index: number, given: Partial<Report> = {}): Report => ({
   ...newReport(
     { id: anId(index), fileId: String(index).padStart(40, 'f') },
     { id: PROJECT_ID, slug: 'demo' },
-    filters,
+    selection,
     NOW + index,
   ),
   ...given,
 });
+
+/** As lists have it. */
+function summaryOf(report: Report | undefined) {
+  const { filters: _, ...summary } = report ?? aReport(0);
+  return summary;
+}
 
 /** What every report store promises, and the message store about reports. */
 export function reportStoreContract(open: () => Promise<Storage>): void {
@@ -74,7 +82,7 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
       expect(await read(({ reports }) => reports.find([report.id]))).toEqual([saved]);
     });
 
-    it('the report store counts what is still to be made of one project, and what was requested after an instant', async () => {
+    it('the report store tells which reports of a project were requested after an instant, and what is still to be made', async () => {
       await insert(
         aReport(1),
         aReport(2),
@@ -82,14 +90,12 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
         aReport(4, { deletedAt: NOW }),
         aReport(5, { projectId: OTHER_PROJECT_ID }),
       );
-      expect(await read(({ reports }) => reports.counts(PROJECT_ID, NOW + 2))).toEqual({
-        unmade: 2,
-        requestedAt: [NOW + 3, NOW + 4],
-      });
-      expect(await read(({ reports }) => reports.counts(anId(99), 0))).toEqual({
-        unmade: 0,
-        requestedAt: [],
-      });
+      expect(await read(({ reports }) => reports.recent(PROJECT_ID, NOW + 1))).toEqual([
+        { requestedAt: NOW + 2, isUnmade: true },
+        { requestedAt: NOW + 3, isUnmade: false },
+        { requestedAt: NOW + 4, isUnmade: false },
+      ]);
+      expect(await read(({ reports }) => reports.recent(anId(99), 0))).toEqual([]);
     });
 
     it('the report store lists the made reports of a project in pages, the newest first', async () => {
@@ -97,13 +103,11 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
       await insert(...made, aReport(4), aReport(5, { recordCount: 5, projectId: OTHER_PROJECT_ID }));
       const [first, second, third] = made;
       const all = { statuses: [], now: NOW };
-      expect(await read(({ reports }) => reports.list(PROJECT_ID, all, PAGE))).toEqual([
-        third,
-        second,
-        first,
-      ]);
+      expect(await read(({ reports }) => reports.list(PROJECT_ID, all, PAGE))).toEqual(
+        [third, second, first].map(summaryOf),
+      );
       expect(await read(({ reports }) => reports.list(PROJECT_ID, all, { page: 2, limit: 2 }))).toEqual([
-        first,
+        summaryOf(first),
       ]);
     });
 

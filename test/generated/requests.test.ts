@@ -20,9 +20,9 @@ const SHRINKING_MS_MAX = 60_000;
 const TIME_LIMIT_MS = 60_000 + SHRINKING_MS_MAX + 30 * REQUESTS;
 /**
  * An address that is not allowed, a fault, and a service that is full: no request causes them. A conflict of idempotency
- * keys takes two requests that fit, and a start has no body to differ in. Reports are made at once, and last for 30 days.
+ * keys takes two requests that fit, and a start has no body to differ in. Few bodies have 4 MB. Reports are made at once, and last for 30 days.
  */
-const SELDOM: ReadonlySet<number> = new Set([202, 403, 409, 410, 429, 500, 503]);
+const SELDOM: ReadonlySet<number> = new Set([202, 403, 409, 410, 413, 429, 500, 503]);
 
 it(
   'every generated request gets a documented reply, and does what it may do and nothing else',
@@ -97,7 +97,7 @@ function unseenIn(table: StatusTable, { operations }: DocumentChecks): readonly 
     const expected =
       requestsIn(table) < REQUESTS_TO_SEE_EVERYTHING
         ? [200]
-        : statuses.filter((status) => !SELDOM.has(status));
+        : statuses.filter((status) => !SELDOM.has(status) && (status < 400 || needsKey));
     const missing = expected.filter((status) => !seen.includes(status)).map((status) => `${id} ${status}`);
     const isRejected = seen.some((status) => status >= 400 && status < 500);
     return isRejected || !needsKey ? missing : [...missing, `${id} 4xx`];

@@ -16,7 +16,7 @@ import {
 import type { Route, RouteFamily } from './routing/route.ts';
 import { type ClosingTimes, closeGracefully } from './server/close-gracefully.ts';
 import { ConnectionTable } from './server/connection-table.ts';
-import { Endpoint } from './server/endpoint.ts';
+import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { fastExpress } from './server/fast-express.ts';
 import { LoadShedder } from './server/load-shedder.ts';
@@ -82,7 +82,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   const families = [...options.families, openApiRoutes(openApi)];
   for (const [path, samePath] of groupByPath(families)) {
-    registerPath(app, path, samePath, writer, shedder);
+    registerPath(app, path, samePath, { writer, shedder, limits });
   }
   const { serve, openResponses } = pipeliningLimit(
     server,
@@ -90,6 +90,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     connections,
     requestListener(app, writer),
   );
+  server.timeout = limits.stallTimeoutMs;
   server.on('request', serve);
   // With a listener of its own the caller is told to go on only when the body is wanted.
   server.on('checkContinue', serve);
@@ -129,12 +130,12 @@ function registerPath(
   app: Express,
   path: string,
   samePath: readonly EnvelopedRoute[],
-  writer: ReplyWriter,
-  shedder: LoadShedder,
+  parts: EndpointParts,
 ): void {
+  const { writer } = parts;
   const registration = app.route([path, `/api${path}`]);
   for (const { route, envelope } of samePath) {
-    const endpoint = new Endpoint(route, envelope, writer, shedder);
+    const endpoint = new Endpoint(route, envelope, parts);
     registration[route.method]((request: Request, response: Response) => {
       // Not returned: the router would watch the promise, which never rejects.
       void endpoint.serve(request, response);

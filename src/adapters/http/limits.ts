@@ -35,6 +35,10 @@ export const REPORT_LIMIT_DEFAULT = 50;
 export const REPORT_PHONE_NUMBERS_MAX = 1_000;
 export const REPORT_PHONE_NUMBER_CHARACTERS_MAX = 32;
 
+/** Downloads of reports that a process serves at a time, and those of one address: each has a file or a connection open. */
+export const REPORT_DOWNLOADS_MAX = 100;
+export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
+
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
 
@@ -59,6 +63,10 @@ export interface ServerLimits {
   readonly requestsPerProjectMax: number;
   /** Those of one address, likewise. A proxy that is not trusted is one address for everybody behind it. */
   readonly requestsPerAddressMax: number;
+  /** A reply of which so much is still to be sent counts for its address until it is. */
+  readonly unsentReplyBytesMax: number;
+  /** A connection with a request on which nothing moves for so long is closed: nobody reads the reply. */
+  readonly stallTimeoutMs: number;
   /** How often an event stream gets a comment, so that proxies see that it lives. */
   readonly eventHeartbeatMs: number;
 }
@@ -75,5 +83,7 @@ export const SERVER_LIMITS: ServerLimits = {
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,
   requestsPerAddressMax: 2_000,
+  unsentReplyBytesMax: 64 * 1024,
+  stallTimeoutMs: 30_000,
   eventHeartbeatMs: 15_000,
 };

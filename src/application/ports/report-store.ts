@@ -1,4 +1,4 @@
-import type { Report, ReportCounts, ReportStatus } from '../../domain/reports/report.ts';
+import type { RecentReport, Report, ReportStatus, ReportSummary } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
 
 export interface ReportStore {
@@ -12,11 +12,8 @@ export interface ReportStore {
   find(ids: readonly string[]): Promise<readonly Report[]>;
   /** The report with this file, or null. */
   ofFile(fileId: string): Promise<Report | null>;
-  /**
-   * How many reports of the project are still to be made and not deleted, and when those after `since` were requested, the
-   * oldest first.
-   */
-  counts(projectId: string, since: number): Promise<ReportCounts>;
+  /** The reports of the project that were requested after `since`, the oldest first. */
+  recent(projectId: string, since: number): Promise<readonly RecentReport[]>;
   /**
    * One page of the reports of a project that are made, the newest first; `statuses` as they are at `now`, all when it is
    * empty.
@@ -25,5 +22,5 @@ export interface ReportStore {
     projectId: string,
     filter: { readonly statuses: readonly ReportStatus[]; readonly now: number },
     page: Page,
-  ): Promise<readonly Report[]>;
+  ): Promise<readonly ReportSummary[]>;
 }

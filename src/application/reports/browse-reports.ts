@@ -1,8 +1,8 @@
 import type { Project } from '../../domain/access/project.ts';
 import {
   FILE_ID_PATTERN,
-  type Report,
   type ReportStatus,
+  type ReportSummary,
   reportStatus,
 } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
@@ -21,7 +21,7 @@ interface BrowsePorts {
 
 /** A report with the status it has now. */
 export interface ListedReport {
-  readonly report: Report;
+  readonly report: ReportSummary;
   readonly status: ReportStatus;
 }
 
@@ -42,11 +42,11 @@ export class BrowseReports {
     const { unitOfWork, clock } = this.#ports;
     const now = clock.now();
     const listed = await unitOfWork.read(({ reports }) => reports.list(project.id, { statuses, now }, page));
-    return listed.map((report) => this.statusOf(report));
+    return listed.map((report) => this.listed(report));
   }
 
   /** With the status it has now. */
-  statusOf(report: Report): ListedReport {
+  listed(report: ReportSummary): ListedReport {
     return { report, status: reportStatus(report, this.#ports.clock.now()) };
   }
 

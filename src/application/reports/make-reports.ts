@@ -1,7 +1,7 @@
-import type { Report } from '../../domain/reports/report.ts';
+import { type Report, UNMADE_REPORTS_MAX } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import { type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
+import type { LeasedJob } from '../jobs/job.ts';
 import type { RecordJobFailure } from '../jobs/record-job-failure.ts';
 import type { RenewLeases } from '../jobs/renew-leases.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
@@ -10,6 +10,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
 import type { MessagePlace } from '../ports/message-store.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
+import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 interface MakePorts {
@@ -20,13 +21,24 @@ interface MakePorts {
   readonly recordJobFailure: RecordJobFailure;
   readonly background: BackgroundWork;
   readonly clock: Clock;
+  /** How often the lease of a report at hand is renewed. */
+  readonly renewInterval: Timeout;
 }
 
 /** Messages that are read and written at a time: the event loop has other work in between. */
 export const REPORT_PAGE_ROWS = 500;
 
-/** The report is not this process's any more: another one makes it, or has made it. */
-class LeaseLost extends Error {}
+/** Reports that a process writes at a time; each has a file or an upload open. More wait, and keep their leases. */
+export const REPORTS_WRITTEN_MAX = UNMADE_REPORTS_MAX;
+
+/** Ends the writing of a report: the process stops, or another one has the job by now. */
+class Abandoned extends Error {}
+
+/** A report at hand. */
+interface Making {
+  readonly job: LeasedJob<MakeReportWork>;
+  isAbandoned: boolean;
+}
 
 /**
  * Specification 4.4: makes the files of reports, page by page, in bounded memory. A report that a crash interrupts is made
@@ -37,6 +49,9 @@ export class MakeReports {
   #isStopping = false;
   /** Ends when the page at hand is read: one page at a time, however many reports are made. */
   #page: Promise<unknown> = Promise.resolve();
+  #written = 0;
+  /** Begin those that wait, in their order. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(ports: MakePorts) {
     this.#ports = ports;
@@ -47,10 +62,16 @@ export class MakeReports {
     const { background, recordJobFailure } = this.#ports;
     for (const job of jobs) {
       background.start(async () => {
+        const making: Making = { job, isAbandoned: false };
+        const stopRenewing = this.#renewNowAndThen(making);
+        await this.#begin();
         try {
-          await this.#make(job);
+          await this.#make(making);
         } catch (error) {
-          if (!(error instanceof LeaseLost)) await recordJobFailure.execute(job, error);
+          if (!(error instanceof Abandoned)) await recordJobFailure.execute(job, error);
+        } finally {
+          stopRenewing();
+          this.#end();
         }
       });
     }
@@ -61,18 +82,52 @@ export class MakeReports {
     this.#isStopping = true;
   }
 
-  async #make(job: LeasedJob<MakeReportWork>): Promise<void> {
+  async #begin(): Promise<void> {
+    if (this.#written === REPORTS_WRITTEN_MAX) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      return;
+    }
+    this.#written += 1;
+  }
+
+  #end(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#written -= 1;
+    else next();
+  }
+
+  /** Also while a page is being written, which may take longer than a lease. Returns what ends it. */
+  #renewNowAndThen(making: Making): () => void {
+    const { renewInterval, renewLeases } = this.#ports;
+    let isOver = false;
+    let cancel: () => void;
+    const renew = async () => {
+      // Without a database nothing can be renewed, nor finished: the lease decides at the end.
+      const isHeld = await renewLeases.execute(making.job).then(
+        (lease) => lease !== null,
+        () => true,
+      );
+      if (!isHeld) making.isAbandoned = true;
+      if (!isOver && isHeld) cancel = renewInterval(renew);
+    };
+    cancel = renewInterval(renew);
+    return () => {
+      isOver = true;
+      cancel();
+    };
+  }
+
+  async #make(making: Making): Promise<void> {
     const { unitOfWork, reportFiles, clock } = this.#ports;
+    const { job } = making;
     const { reportId } = job.work;
     const [report] = await unitOfWork.read(({ reports }) => reports.find([reportId]));
     let recordCount = 0;
     if (report !== undefined && isToMake(report)) {
-      await reportFiles.write(
-        report.fileId,
-        this.#linesOf(report, job, (rows) => {
-          recordCount += rows;
-        }),
-      );
+      const lines = this.#linesOf(report, making, (rows) => {
+        recordCount += rows;
+      });
+      await reportFiles.write(report.fileId, lines);
     }
     await unitOfWork.run(async (stores) => {
       const [held] = await stores.jobs.complete([job]);
@@ -89,21 +144,12 @@ export class MakeReports {
     });
   }
 
-  async *#linesOf(
-    report: Report,
-    job: LeasedJob<MakeReportWork>,
-    count: (rows: number) => void,
-  ): AsyncGenerator<string> {
-    const { csvEncoder, clock, renewLeases } = this.#ports;
+  async *#linesOf(report: Report, making: Making, count: (rows: number) => void): AsyncGenerator<string> {
+    const { csvEncoder } = this.#ports;
     const isReported = matcherOf(report.filters);
-    let renewedAt = clock.now();
     yield csvEncoder([REPORT_HEADER]);
     for (let after: MessagePlace | null = null; ; ) {
-      if (this.#isStopping) throw new LeaseLost();
-      if (clock.now() >= renewedAt + RENEW_EVERY_MS) {
-        renewedAt = clock.now();
-        if ((await renewLeases.execute(job)) === null) throw new LeaseLost();
-      }
+      if (this.#isStopping || making.isAbandoned) throw new Abandoned();
       const page = await this.#nextPage(report, after);
       const rows = page.filter(isReported).map(reportRow);
       count(rows.length);
@@ -115,20 +161,12 @@ export class MakeReports {
   }
 
   /** The pages of all reports are read one after another, and the event loop turns in between. */
-  #nextPage(report: Report, after: MessagePlace | null) {
-    const { projectId, filters } = report;
+  #nextPage({ projectId, from, to, createdAt }: Report, after: MessagePlace | null) {
     const page = this.#page.then(async () => {
       await new Promise<void>((resolve) => onNextTurn(resolve));
-      return this.#ports.unitOfWork.read(({ messages }) =>
-        messages.reported({
-          projectId,
-          from: filters.from,
-          // What is created while the report is made is not in it.
-          to: Math.min(filters.to, report.createdAt),
-          after,
-          limit: REPORT_PAGE_ROWS,
-        }),
-      );
+      // What is created while the report is made is not in it.
+      const query = { projectId, from, to: Math.min(to, createdAt), after, limit: REPORT_PAGE_ROWS };
+      return this.#ports.unitOfWork.read(({ messages }) => messages.reported(query));
     });
     this.#page = page.catch(() => undefined);
     return page;

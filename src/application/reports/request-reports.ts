@@ -4,7 +4,7 @@ import {
   dayBefore,
   newReport,
   type Report,
-  type ReportFilters,
+  type ReportSelection,
   tooManyReports,
 } from '../../domain/reports/report.ts';
 import { runKeyed } from '../idempotency.ts';
@@ -23,13 +23,12 @@ interface RequestPorts {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
-  /** The shortest time between two questions whether a report is made. */
-  readonly reportInterval: Delay;
+  readonly reportPollingInterval: Delay;
 }
 
 export interface ReportCommand {
   readonly project: Project;
-  readonly filters: ReportFilters;
+  readonly selection: ReportSelection;
   /** Null for a request without an Idempotency-Key. */
   readonly idempotency: KeyedRequest | null;
 }
@@ -40,14 +39,16 @@ export interface ReportResult {
   readonly replayed: boolean;
 }
 
-/** Intervals between two questions grow up to this many. */
+/** The report is asked for after so many polling intervals at most. */
 const INTERVALS_MAX = 10;
-/** After so many intervals in all, 8 s of 25 ms each, the caller is told that the report is still to be made. */
+/** After so many polling intervals in all, 8 s of 25 ms each, the caller is told that the report is still to be made. */
 const INTERVALS_IN_ALL = 320;
 
 /** Specification 4.4: a job makes the report, and the caller waits for it. */
 export class RequestReports {
   readonly #ports: RequestPorts;
+  /** One poll for all who wait for the same report, by its id. */
+  readonly #polls = new Map<string, Promise<Report>>();
 
   constructor(ports: RequestPorts) {
     this.#ports = ports;
@@ -60,12 +61,14 @@ export class RequestReports {
   async execute(command: ReportCommand): Promise<ReportResult> {
     const { id, replayed } = await this.#request(command);
     this.#ports.wakeSignal.wake();
-    return { report: await this.#made(id), replayed };
+    const poll = this.#polls.get(id) ?? this.#made(id).finally(() => this.#polls.delete(id));
+    this.#polls.set(id, poll);
+    return { report: await poll, replayed };
   }
 
   async #request({
     project,
-    filters,
+    selection,
     idempotency,
   }: ReportCommand): Promise<{ id: string; replayed: boolean }> {
     const { unitOfWork, requestHasher, clock, ids } = this.#ports;
@@ -74,9 +77,9 @@ export class RequestReports {
       const now = clock.now();
       await stores.accounts.lock([project.id]);
       return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
-        const tooMany = tooManyReports(await stores.reports.counts(project.id, dayBefore(now)), now);
+        const tooMany = tooManyReports(await stores.reports.recent(project.id, dayBefore(now)), now);
         if (tooMany !== null) throw new Rejected(tooMany);
-        const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, filters, now);
+        const report = newReport({ id: ids.hex24(now), fileId: ids.secret() }, project, selection, now);
         await Promise.all([
           stores.reports.insert([report]),
           stores.jobs.add([makeReportJob(report, now)], now),
@@ -99,6 +102,6 @@ export class RequestReports {
   }
 
   #interval(): Promise<void> {
-    return new Promise((resolve) => this.#ports.reportInterval(resolve));
+    return new Promise((resolve) => this.#ports.reportPollingInterval(resolve));
   }
 }

@@ -4,19 +4,22 @@ import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
 import { BucketReportFiles } from '../../adapters/s3/bucket-report-files.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
+import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
+import { RENEW_EVERY_MS } from '../../application/jobs/job.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
 import type { ReportsConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
 
-/** The shortest time between two questions whether a report is made. */
-const REPORT_INTERVAL_MS = 25;
+/** How soon a caller learns that a report is made. */
+const REPORT_POLLING_INTERVAL_MS = 25;
 
 /** The csv files of reports. */
 export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
   new ContainerModule(({ bind }) => {
     bind(ports.reportFiles).toConstantValue(reportFilesOf(config));
     bind(ports.csvEncoder).toConstantValue(csvEncoder);
-    bind(ports.reportInterval).toConstantValue(timedDelay(REPORT_INTERVAL_MS));
+    bind(ports.reportPollingInterval).toConstantValue(timedDelay(REPORT_POLLING_INTERVAL_MS));
+    bind(ports.renewInterval).toConstantValue(timedTimeout(RENEW_EVERY_MS));
   });
 
 function reportFilesOf(config: ReportsConfig): ReportFiles {

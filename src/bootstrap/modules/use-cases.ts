@@ -53,7 +53,7 @@ const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue 
 const { channelProviders, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
 const { heartbeatInterval, workerId, campaignLimits } = ports;
-const { reportFiles, csvEncoder, reportInterval } = ports;
+const { reportFiles, csvEncoder, reportPollingInterval, renewInterval } = ports;
 
 /** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
@@ -184,7 +184,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     ids: idSource,
     wakeSignal,
-    reportInterval,
+    reportPollingInterval,
   });
   wire(bind, MakeReports, {
     unitOfWork,
@@ -194,6 +194,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     recordJobFailure: RecordJobFailure,
     background: BackgroundWork,
     clock,
+    renewInterval,
   });
   wire(bind, RemoveReports, { unitOfWork, reportFiles, clock });
   wire(bind, BrowseReports, { unitOfWork, reportFiles, clock, logger });

@@ -23,49 +23,58 @@ export interface TooManyReports {
   readonly retryAfterMs: number;
 }
 
-/** How many reports of a project are still to be made, and when those of the last day were requested, the oldest first. */
-export interface ReportCounts {
-  readonly unmade: number;
-  readonly requestedAt: readonly number[];
+/** A report that was requested within the last day. */
+export interface RecentReport {
+  readonly requestedAt: number;
+  /** Still to be made, and not deleted. */
+  readonly isUnmade: boolean;
 }
 
 /** What is unmade now may be made after this time. */
 const UNMADE_RETRY_MS = 10_000;
+/** What is unmade for longer has failed, and keeps nobody from a new one. */
+const UNMADE_COUNTED_MS = 60 * 60_000;
 
 /** Requests after this instant count as those of the last day. */
 export function dayBefore(now: number): number {
   return now - DAY_MS;
 }
 
-/** Null when the project may request one more. */
-export function tooManyReports({ unmade, requestedAt }: ReportCounts, now: number): TooManyReports | null {
-  if (unmade >= UNMADE_REPORTS_MAX) return { kind: 'too-many-reports', retryAfterMs: UNMADE_RETRY_MS };
-  const first = requestedAt.at(-REPORTS_PER_DAY_MAX);
-  return first === undefined ? null : { kind: 'too-many-reports', retryAfterMs: first + DAY_MS - now };
+/** Null when the project may request one more. `recent` are those of the last day, the oldest first. */
+export function tooManyReports(recent: readonly RecentReport[], now: number): TooManyReports | null {
+  const unmade = recent.filter(
+    ({ isUnmade, requestedAt }) => isUnmade && requestedAt > now - UNMADE_COUNTED_MS,
+  );
+  if (unmade.length >= UNMADE_REPORTS_MAX) return { kind: 'too-many-reports', retryAfterMs: UNMADE_RETRY_MS };
+  const first = recent.at(-REPORTS_PER_DAY_MAX);
+  return first === undefined
+    ? null
+    : { kind: 'too-many-reports', retryAfterMs: first.requestedAt + DAY_MS - now };
 }
 
-/** Which messages a report has. */
+/** Which messages a report has, as the caller wrote it. */
 export interface ReportFilters {
-  /** As the caller wrote them. */
   readonly startDate: string;
   readonly endDate: string;
-  /** The first and the last instant of creation that they stand for, in milliseconds since 1970. */
-  readonly from: number;
-  readonly to: number;
-  /** As the caller wrote them; empty for all. */
-  readonly phoneNumbers: readonly string[];
   /** Empty for all. */
+  readonly phoneNumbers: readonly string[];
   readonly statuses: readonly MessageStatus[];
 }
 
+/** Filters, with the first and the last instant of creation that their dates stand for. */
+export interface ReportSelection {
+  readonly from: number;
+  readonly to: number;
+  readonly filters: ReportFilters;
+}
+
 /** Specification 2.4: a csv file with the messages of a project. Instants are milliseconds since 1970. */
-export interface Report {
+export interface Report extends ReportSelection {
   readonly id: string;
   readonly projectId: string;
   readonly fileName: string;
   /** Names the file where reports are stored, and in its link: who knows it may read the file. */
   readonly fileId: string;
-  readonly filters: ReportFilters;
   /** Messages in the file; null until it is made. */
   readonly recordCount: number | null;
   readonly createdAt: number;
@@ -74,11 +83,14 @@ export interface Report {
   readonly deletedAt: number | null;
 }
 
+/** A report as lists have it: its filters may be long. */
+export type ReportSummary = Omit<Report, 'filters'>;
+
 /** A report that is to be made. `slug` is the project's, `fileId` is hard to guess. */
 export function newReport(
   ids: { readonly id: string; readonly fileId: string },
   project: { readonly id: string; readonly slug: string },
-  filters: ReportFilters,
+  selection: ReportSelection,
   now: number,
 ): Report {
   const timestamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
@@ -87,7 +99,9 @@ export function newReport(
     projectId: project.id,
     fileName: `delivery-report-${project.slug}-${timestamp}-${ids.id.slice(-8)}.csv`,
     fileId: ids.fileId,
-    filters,
+    from: selection.from,
+    to: selection.to,
+    filters: selection.filters,
     recordCount: null,
     createdAt: now,
     updatedAt: now,

@@ -2,12 +2,16 @@ import { ContainerModule } from 'inversify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryReportFiles } from '../../../src/adapters/memory/report-files.ts';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
-import { LEASE_MS, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
+import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX } from '../../../src/application/jobs/record-job-failure.ts';
 import { makeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
 import { BrowseReports } from '../../../src/application/reports/browse-reports.ts';
-import { MakeReports, REPORT_PAGE_ROWS } from '../../../src/application/reports/make-reports.ts';
+import {
+  MakeReports,
+  REPORT_PAGE_ROWS,
+  REPORTS_WRITTEN_MAX,
+} from '../../../src/application/reports/make-reports.ts';
 import { RemoveReports } from '../../../src/application/reports/remove-reports.ts';
 import { type ReportCommand, RequestReports } from '../../../src/application/reports/request-reports.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
@@ -18,13 +22,10 @@ import { aMessage, anId, aProject, NOW } from '../../support/builders.ts';
 const FILE_ID = 'f'.repeat(40);
 const DAY_MS = 86_400_000;
 const project = aProject();
-const filters = {
-  startDate: '1970-01-01',
-  endDate: '9999-12-31',
+const selection = {
   from: 0,
   to: Number.MAX_SAFE_INTEGER,
-  phoneNumbers: [],
-  statuses: [],
+  filters: { startDate: '1970-01-01', endDate: '9999-12-31', phoneNumbers: [], statuses: [] },
 };
 
 /** Files that a test can hold up or break. */
@@ -52,6 +53,14 @@ class TestFiles extends MemoryReportFiles {
 
 let world: ApplicationWorld;
 let files: TestFiles;
+/** Of reports at hand: called when their leases are to be renewed. */
+const renewals = new Set<() => unknown>();
+
+async function renewNow(): Promise<void> {
+  const due = [...renewals];
+  renewals.clear();
+  for (const renew of due) await renew();
+}
 
 async function open(intervals: { count: number } = { count: 0 }): Promise<void> {
   files = new TestFiles();
@@ -59,7 +68,11 @@ async function open(intervals: { count: number } = { count: 0 }): Promise<void> 
     overrides: [
       new ContainerModule(({ rebind }) => {
         rebind(ports.reportFiles).toConstantValue(files);
-        rebind(ports.reportInterval).toConstantValue((over) => {
+        rebind(ports.renewInterval).toConstantValue((expired) => {
+          renewals.add(expired);
+          return () => renewals.delete(expired);
+        });
+        rebind(ports.reportPollingInterval).toConstantValue((over) => {
           intervals.count += 1;
           setImmediate(over);
         });
@@ -75,7 +88,7 @@ async function requested(index = 1): Promise<Report> {
   const report = newReport(
     { id: anId(index), fileId: index === 1 ? FILE_ID : String(index).padStart(40, '0') },
     project,
-    filters,
+    selection,
     world.clock.at,
   );
 
@@ -153,14 +166,19 @@ describe('MakeReports', () => {
     expect(order.filter((page) => page === 'first')).toHaveLength(2);
   });
 
-  it('a report that takes long keeps its lease', async () => {
+  it('a report whose page takes long to write keeps its lease', async () => {
     await open();
     await store(REPORT_PAGE_ROWS + 1);
     await requested();
     files.beforeEach = async (part) => {
-      if (part === 1) world.clock.at += RENEW_EVERY_MS;
+      for (let renewal = 0; part === 1 && renewal < 3; renewal += 1) {
+        world.clock.at += LEASE_MS - 1;
+        await renewNow();
+        expect(await world.lease()).toEqual([]);
+      }
     };
     await world.runDueJobs();
+    expect(renewals.size).toBe(0);
     expect(await reportNow()).toMatchObject({ recordCount: REPORT_PAGE_ROWS + 1 });
     expect(world.logger.count('job_failed')).toBe(0);
   });
@@ -176,6 +194,7 @@ describe('MakeReports', () => {
       world.clock.at += LEASE_MS + 1;
       const [job] = await world.lease();
       second = job === undefined ? [] : [job.id];
+      await renewNow();
     };
     await world.runDueJobs();
     expect(second).toEqual([`reports/${anId(1)}/make`]);
@@ -184,6 +203,30 @@ describe('MakeReports', () => {
     world.clock.at += LEASE_MS + 1;
     await world.runDueJobs();
     expect(await reportNow()).toMatchObject({ recordCount: REPORT_PAGE_ROWS + 1 });
+  });
+
+  it('a process writes ten reports at a time, and the others keep their leases meanwhile', async () => {
+    await open();
+    for (let index = 1; index <= REPORTS_WRITTEN_MAX + 2; index += 1) await requested(index);
+    let open10: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open10 = resolve;
+    });
+    let begun = 0;
+    files.beforeEach = async () => {
+      begun += 1;
+      await opened;
+    };
+    const done = world.runDueJobs();
+    while (begun < REPORTS_WRITTEN_MAX) await new Promise((resolve) => setImmediate(resolve));
+    world.clock.at += LEASE_MS - 1;
+    await renewNow();
+    world.clock.at += LEASE_MS - 1;
+    expect(await world.lease()).toEqual([]);
+    expect(begun).toBe(REPORTS_WRITTEN_MAX);
+    open10();
+    await done;
+    expect(await reportNow(anId(REPORTS_WRITTEN_MAX + 2))).toMatchObject({ recordCount: 0 });
   });
 
   it('a report whose last page comes after its lease is not counted twice', async () => {
@@ -269,7 +312,7 @@ describe('MakeReports', () => {
 
 describe('RequestReports', () => {
   const request = (given: Partial<ReportCommand> = {}) =>
-    world.container.get(RequestReports).execute({ project, filters, idempotency: null, ...given });
+    world.container.get(RequestReports).execute({ project, selection, idempotency: null, ...given });
 
   it('a request waits for some 320 intervals at most, then the report is not made yet', async () => {
     const intervals = { count: 0 };
@@ -277,6 +320,16 @@ describe('RequestReports', () => {
     const { report, replayed } = await request();
     expect({ recordCount: report.recordCount, replayed }).toEqual({ recordCount: null, replayed: false });
     // Intervals between two questions: 1, 2, 4, 8, then 10 each, until there were 320.
+    expect(intervals.count).toBe(325);
+  });
+
+  it('those who wait for one report ask for it together', async () => {
+    const intervals = { count: 0 };
+    await open(intervals);
+    const idempotency = { route: 'POST /reports/generate', key: 'k', requestHash: 'h' };
+    const results = await Promise.all([1, 2, 3].map(() => request({ idempotency })));
+    expect(new Set(results.map(({ report }) => report.id)).size).toBe(1);
+    expect(results.map(({ replayed }) => replayed).sort()).toEqual([false, true, true]);
     expect(intervals.count).toBe(325);
   });
 

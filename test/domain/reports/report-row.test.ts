@@ -28,8 +28,6 @@ const reported = (given: Partial<ReportedMessage> = {}): ReportedMessage => ({
 const filters = (given: Partial<ReportFilters> = {}): ReportFilters => ({
   startDate: '2030-01-01',
   endDate: '2030-01-01',
-  from: 0,
-  to: 1,
   phoneNumbers: [],
   statuses: [],
   ...given,

@@ -7,7 +7,7 @@ import {
   REPORT_LIFETIME_DAYS,
   REPORT_STATUSES,
   REPORTS_PER_DAY_MAX,
-  type ReportFilters,
+  type ReportSelection,
   reportStatus,
   tooManyReports,
   UNMADE_REPORTS_MAX,
@@ -15,24 +15,21 @@ import {
 
 const DAY_MS = 86_400_000;
 const CREATED = Date.parse('2030-01-31T09:08:07.006Z');
-const FILTERS: ReportFilters = {
-  startDate: '2030-01-01',
-  endDate: '2030-01-31',
+const SELECTION: ReportSelection = {
   from: 1,
   to: 2,
-  phoneNumbers: [],
-  statuses: [],
+  filters: { startDate: '2030-01-01', endDate: '2030-01-31', phoneNumbers: ['0770'], statuses: ['sent'] },
 };
 
 describe('a report', () => {
   it('a new report is not made, and its file is named after project, time and id', () => {
     const ids = { id: '0123456789abcdef01234567', fileId: 'f'.repeat(40) };
-    expect(newReport(ids, { id: 'p1', slug: 'souq' }, FILTERS, CREATED)).toEqual({
+    expect(newReport(ids, { id: 'p1', slug: 'souq' }, SELECTION, CREATED)).toEqual({
       id: '0123456789abcdef01234567',
       projectId: 'p1',
       fileName: 'delivery-report-souq-2030-01-31T09-08-07-006Z-01234567.csv',
       fileId: 'f'.repeat(40),
-      filters: FILTERS,
+      ...SELECTION,
       recordCount: null,
       createdAt: CREATED,
       updatedAt: CREATED,
@@ -63,27 +60,33 @@ describe('a report', () => {
 });
 
 describe('the reports that a project may request', () => {
-  const earlier = (count: number, first = CREATED) =>
-    Array.from({ length: count }, (_, index) => first + index);
+  const recent = (count: number, isUnmade: boolean, first = CREATED) =>
+    Array.from({ length: count }, (_, index) => ({ requestedAt: first + index, isUnmade }));
+  const HOUR_MS = 3_600_000;
 
   it('nine unmade reports leave space for one more, ten do not', () => {
     expect(UNMADE_REPORTS_MAX).toBe(10);
-    expect(tooManyReports({ unmade: 9, requestedAt: [] }, CREATED)).toBeNull();
-    expect(tooManyReports({ unmade: 10, requestedAt: [] }, CREATED)).toEqual({
+    expect(tooManyReports([...recent(9, true), ...recent(20, false)], CREATED + 500)).toBeNull();
+    expect(tooManyReports([...recent(20, false), ...recent(10, true)], CREATED + 500)).toEqual({
       kind: 'too-many-reports',
       retryAfterMs: 10_000,
     });
   });
 
+  it('a report that is unmade for an hour keeps nobody from a new one', () => {
+    expect(tooManyReports(recent(10, true), CREATED + HOUR_MS - 1)).not.toBeNull();
+    expect(tooManyReports(recent(10, true), CREATED + HOUR_MS)).toBeNull();
+  });
+
   it('a hundred reports in a day are the limit, until the first of them is a day old', () => {
     expect(REPORTS_PER_DAY_MAX).toBe(100);
     expect(dayBefore(CREATED)).toBe(CREATED - DAY_MS);
-    expect(tooManyReports({ unmade: 0, requestedAt: earlier(99) }, CREATED + 500)).toBeNull();
-    expect(tooManyReports({ unmade: 0, requestedAt: earlier(100) }, CREATED + 500)).toEqual({
+    expect(tooManyReports(recent(99, false), CREATED + 500)).toBeNull();
+    expect(tooManyReports(recent(100, false), CREATED + 500)).toEqual({
       kind: 'too-many-reports',
       retryAfterMs: DAY_MS - 500,
     });
-    expect(tooManyReports({ unmade: 0, requestedAt: earlier(103) }, CREATED + 500)).toEqual({
+    expect(tooManyReports(recent(103, false), CREATED + 500)).toEqual({
       kind: 'too-many-reports',
       retryAfterMs: DAY_MS - 497,
     });

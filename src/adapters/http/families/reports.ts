@@ -4,13 +4,14 @@ import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import type { RequestReports } from '../../../application/reports/request-reports.ts';
-import { expiresAt, type ReportFilters } from '../../../domain/reports/report.ts';
+import { expiresAt, type ReportSelection } from '../../../domain/reports/report.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { rejectionError } from '../routing/known-errors.ts';
 import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { DownloadLimit } from './download-limit.ts';
 import {
   downloadParams,
   END_OF_DAY,
@@ -33,7 +34,7 @@ const TAG: Tag = {
 export interface ReportUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly requestReports: Pick<RequestReports, 'execute'>;
-  readonly browseReports: Pick<BrowseReports, 'list' | 'statusOf' | 'download'>;
+  readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'download'>;
 }
 
 /**
@@ -45,8 +46,9 @@ export function reportRoutes(
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticate);
+  const downloads = new DownloadLimit();
   const linkOf = (request: IncomingMessage, fileId: string) =>
-    `${publicUrl ?? hostOf(request)}${FILE_PATH}/${fileId}`;
+    `${publicUrl ?? originOf(request)}${FILE_PATH}/${fileId}`;
 
   const generate = route({
     method: 'post',
@@ -88,14 +90,14 @@ export function reportRoutes(
       const { report, replayed } = await aside(() =>
         requestReports.execute({
           project: caller,
-          filters: toFilters(body),
+          selection: toSelection(body),
           idempotency: idempotencyOf(GENERATE_ROUTE, request, json),
         }),
       );
       const isMade = report.recordCount !== null;
       const { startDate, endDate, phoneNumbers, statuses } = report.filters;
-      const body200: z.input<typeof reportSchema> = {
-        ...presentListed(browseReports.statusOf(report), linkOf(request, report.fileId)),
+      const presented: z.input<typeof reportSchema> = {
+        ...presentListed(browseReports.listed(report), linkOf(request, report.fileId)),
         project: report.projectId,
         fileId: report.fileId,
         filters: { startDate, endDate, phoneNumbers: [...phoneNumbers], statuses: [...statuses] },
@@ -105,7 +107,7 @@ export function reportRoutes(
           ? 'Delivery report generated successfully'
           : 'The delivery report is still being generated, its link works when it is',
       };
-      const reply = ok(body200, replayed ? REPLAYED : undefined);
+      const reply = ok(presented, replayed ? REPLAYED : undefined);
       return isMade ? reply : { ...reply, status: 202 };
     },
   });
@@ -148,9 +150,10 @@ export function reportRoutes(
         error: rejectionError({ kind: 'report-gone', status: 'expired' }),
       },
     },
-    async handle({ params }) {
+    async handle({ params, network }) {
       const { fileName, content } = await browseReports.download(params.fileId ?? '');
       const stream = content instanceof Readable ? content : Readable.from(content);
+      downloads.begin(network, stream);
       return file(stream, `${MEDIA_TYPE}; charset=utf-8`, fileName);
     },
   });
@@ -158,38 +161,34 @@ export function reportRoutes(
   return { tag: TAG, envelope: usualEnvelope, routes: [generate, list, download] };
 }
 
-function toFilters(body: z.output<typeof generateBody>): ReportFilters {
+function toSelection(body: z.output<typeof generateBody>): ReportSelection {
   const { startDate, endDate, phoneNumbers = [], statuses = [] } = body;
   return {
-    startDate,
-    endDate,
     from: instantOf(startDate, START_OF_DAY),
     to: instantOf(endDate, END_OF_DAY),
-    phoneNumbers,
-    statuses,
+    filters: { startDate, endDate, phoneNumbers, statuses },
   };
 }
 
 function presentListed({ report, status }: ListedReport, downloadUrl: string) {
-  const { id, fileName, recordCount, filters, createdAt } = report;
+  const { id, fileName, recordCount, from, to, createdAt } = report;
   return {
     _id: id,
     reportId: id,
     filename: fileName,
     downloadUrl,
     recordCount: recordCount ?? 0,
-    dateRange: { startDate: iso(filters.from), endDate: iso(filters.to) },
+    dateRange: { startDate: iso(from), endDate: iso(to) },
     status,
     createdAt: iso(createdAt),
   };
 }
 
 /** Behind a proxy the host may be another one, or the scheme: PUBLIC_URL says it then. */
-function hostOf({ headers: { host }, socket }: IncomingMessage): string {
+function originOf({ headers: { host }, socket }: IncomingMessage): string {
   const url = `http://${host}`;
-  return host !== undefined && URL.canParse(url) && new URL(url).host === host
-    ? url
-    : `http://127.0.0.1:${socket.localPort}`;
+  const isHost = host !== undefined && URL.canParse(url) && new URL(url).href === `${new URL(url).origin}/`;
+  return isHost ? new URL(url).origin : `http://127.0.0.1:${socket.localPort}`;
 }
 
 function iso(at: number): string {

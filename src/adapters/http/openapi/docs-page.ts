@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 /** A file of `swagger-ui-dist` that the page needs; no other one is served. */
 export interface DocsFile {
@@ -57,7 +59,13 @@ const files = new Map<string, Promise<string>>();
 
 /** The content of a file of the page, read once. `name` is that of a `DocsFile`. */
 export function docsFile(name: string): Promise<string> {
-  const known = files.get(name) ?? readFile(resolve(`swagger-ui-dist/${name}`), 'utf8');
+  const known = files.get(name) ?? readFile(pathOf(name), 'utf8');
   files.set(name, known);
   return known;
+}
+
+/** A build brings copies along: a program that installs the service needs no package of a page. */
+function pathOf(name: string): string {
+  const copy = fileURLToPath(new URL(`./swagger-ui/${name}`, import.meta.url));
+  return existsSync(copy) ? copy : resolve(`swagger-ui-dist/${name}`);
 }

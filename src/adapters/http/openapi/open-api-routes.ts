@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyone } from '../routing/admission.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
-import { html, ok, text } from '../routing/http-reply.ts';
+import { html, ok, text as textReply } from '../routing/http-reply.ts';
 import { type RouteFamily, route, SERVICE_TAG } from '../routing/route.ts';
 import { DOCS_POLICY, DOCS_SCRIPT, DOCS_STYLE, docsFile, docsPage } from './docs-page.ts';
 import { OPENAPI_VERSION, type OpenApi } from './open-api.ts';
@@ -16,6 +16,7 @@ const documentSchema = z
 
 /** The family that serves the document and a page that shows it. `document` is asked for at the first request. */
 export function openApiRoutes(document: () => OpenApi): RouteFamily {
+  let text: string | undefined;
   const serveDocument = route({
     method: 'get',
     path: '/openapi.json',
@@ -24,7 +25,10 @@ export function openApiRoutes(document: () => OpenApi): RouteFamily {
     description: 'OpenAPI 3.1, made from the schemas that validate requests.',
     admission: anyone,
     ok: { description: 'The OpenAPI document', schema: documentSchema },
-    handle: async () => ok(document()),
+    async handle() {
+      text ??= JSON.stringify(document());
+      return { ...ok(document()), text };
+    },
   });
 
   const page = route({
@@ -54,7 +58,7 @@ export function openApiRoutes(document: () => OpenApi): RouteFamily {
       description: 'A file of Swagger UI, as its package has it.',
       admission: anyone,
       ok: { description: 'The file', kind: 'text', mediaType },
-      handle: async () => text(await docsFile(name), mediaType),
+      handle: async () => textReply(await docsFile(name), mediaType),
     }),
   );
 

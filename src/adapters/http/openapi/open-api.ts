@@ -45,7 +45,7 @@ const INTERFACE_VERSION = '1.0.0';
 const DESCRIPTION = `Sends verification codes, texts and whatsapp templates over sms, whatsapp and telegram, alone or in fallback chains, and runs
 whatsapp campaigns. It tells what became of each message, on request and by webhook, and bills in Iraqi dinar (IQD).
 
-- **Key.** Every endpoint but those of Service takes a project API key: \`Authorization: Bearer sk_live_…\` or \`sk_dev_…\`.
+- **Key.** Every endpoint but those of Service and the link to the file of a report takes a project API key: \`Authorization: Bearer sk_live_…\` or \`sk_dev_…\`.
 - **Errors.** Every error is JSON. Texts are for people; programs go by the status and by the header \`X-Error-Code\`. An unknown
   path gets 404, a method that a path does not have 405, and what is no valid HTTP request 400, 408, 417 or 431
   (\`x-replies-without-operation\`).

@@ -12,6 +12,8 @@ interface ReplyHead {
 export interface JsonReply<Body = unknown> extends ReplyHead {
   readonly kind: 'json';
   readonly body: Body;
+  /** The body as it is sent, where it was made before. */
+  readonly text?: string;
 }
 
 /** A text in UTF-8. */

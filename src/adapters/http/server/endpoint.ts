@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { ServerLimits } from '../limits.ts';
 import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http-error.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
 import { httpErrorOf, INTERNAL_ERROR, OVERLOADED } from '../routing/known-errors.ts';
@@ -6,20 +7,29 @@ import type { PathParams, Route } from '../routing/route.ts';
 import type { LoadShedder } from './load-shedder.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 
+/** What the endpoints of a server share. */
+export interface EndpointParts {
+  readonly writer: ReplyWriter;
+  readonly shedder: LoadShedder;
+  readonly limits: Pick<ServerLimits, 'unsentReplyBytesMax'>;
+}
+
 /** A route on its server: sheds load, and puts errors into the envelope of the family. */
 export class Endpoint {
   readonly #route: Route;
   readonly #envelope: ErrorEnvelope;
   readonly #writer: ReplyWriter;
   readonly #shedder: LoadShedder;
+  readonly #limits: EndpointParts['limits'];
   readonly #overloaded: ErrorReply;
   readonly #fault: ErrorReply;
 
-  constructor(route: Route, envelope: ErrorEnvelope, writer: ReplyWriter, shedder: LoadShedder) {
+  constructor(route: Route, envelope: ErrorEnvelope, { writer, shedder, limits }: EndpointParts) {
     this.#route = route;
     this.#envelope = envelope;
     this.#writer = writer;
     this.#shedder = shedder;
+    this.#limits = limits;
     this.#overloaded = errorReply(OVERLOADED, envelope);
     this.#fault = errorReply(route.fault ?? INTERNAL_ERROR, envelope);
   }
@@ -46,7 +56,8 @@ export class Endpoint {
     } catch (error) {
       this.#writer.fail(context, error, this.#fault);
     }
-    if (isStreamed && !response.destroyed) {
+    const isLong = response.writableLength > this.#limits.unsentReplyBytesMax;
+    if ((isStreamed || isLong) && !response.destroyed) {
       // It waits for its caller, and counts for its address and its project until the reply has ended.
       place.leave();
       response.once('close', () => place.end());

@@ -64,7 +64,7 @@ export class ReplyWriter {
     }
     switch (reply.kind) {
       case 'json':
-        this.#writeWhole(context, reply, JSON_HEADERS, JSON.stringify(reply.body), closes);
+        this.#writeWhole(context, reply, JSON_HEADERS, reply.text ?? JSON.stringify(reply.body), closes);
         break;
       case 'text':
         this.#writeWhole(context, reply, textHeaders(reply), reply.text, closes);

@@ -11,6 +11,8 @@ export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<v
       file_name text NOT NULL,
       file_id ${key} NOT NULL UNIQUE,
       filters text NOT NULL,
+      from_at bigint NOT NULL,
+      to_at bigint NOT NULL,
       record_count bigint,
       created_at bigint NOT NULL,
       updated_at bigint NOT NULL,
@@ -18,7 +20,4 @@ export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<v
     ) ${clustered}`);
   await knex.raw('CREATE INDEX reports_made ON reports (project_id, id) WHERE record_count IS NOT NULL');
   await knex.raw('CREATE INDEX reports_by_age ON reports (project_id, created_at)');
-  await knex.raw(
-    'CREATE INDEX reports_unmade ON reports (project_id) WHERE record_count IS NULL AND deleted_at IS NULL',
-  );
 }

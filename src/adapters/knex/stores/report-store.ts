@@ -2,10 +2,11 @@ import type { Knex } from 'knex';
 import type { ReportStore } from '../../../application/ports/report-store.ts';
 import {
   newestExpired,
+  type RecentReport,
   type Report,
-  type ReportCounts,
   type ReportFilters,
   type ReportStatus,
+  type ReportSummary,
 } from '../../../domain/reports/report.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
 import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
@@ -13,17 +14,20 @@ import type { Session } from '../driver/session.ts';
 
 const CHANGING_COLUMNS = { record_count: 'bigint', updated_at: 'bigint', deleted_at: 'bigint' } as const;
 
+const SUMMARY_COLUMNS = {
+  id: 'text',
+  project_id: 'text',
+  file_name: 'text',
+  file_id: 'text',
+  from_at: 'bigint',
+  to_at: 'bigint',
+  created_at: 'bigint',
+  ...CHANGING_COLUMNS,
+} as const;
+
 const INSERT = {
   table: 'reports',
-  columns: {
-    id: 'text',
-    project_id: 'text',
-    file_name: 'text',
-    file_id: 'text',
-    filters: 'text',
-    created_at: 'bigint',
-    ...CHANGING_COLUMNS,
-  },
+  columns: { ...SUMMARY_COLUMNS, filters: 'text' },
   orderBy: 'id',
 } as const satisfies Insert<string>;
 
@@ -49,6 +53,8 @@ export class SqlReportStore implements ReportStore {
         project_id: report.projectId,
         file_name: report.fileName,
         file_id: report.fileId,
+        from_at: report.from,
+        to_at: report.to,
         filters: JSON.stringify(report.filters),
         created_at: report.createdAt,
         ...changingColumns(report),
@@ -80,27 +86,23 @@ export class SqlReportStore implements ReportStore {
     return row === undefined ? null : fromRow(row);
   }
 
-  async counts(projectId: string, since: number): Promise<ReportCounts> {
-    const [row] = await this.#session.query(
-      `SELECT COUNT(*) AS unmade FROM reports
-       WHERE project_id = ? AND record_count IS NULL AND deleted_at IS NULL`,
-      [projectId],
-    );
-    const requested = await this.#session.query(
-      'SELECT created_at FROM reports WHERE project_id = ? AND created_at > ? ORDER BY created_at',
+  async recent(projectId: string, since: number): Promise<readonly RecentReport[]> {
+    const rows = await this.#session.query(
+      `SELECT created_at, record_count, deleted_at FROM reports
+       WHERE project_id = ? AND created_at > ? ORDER BY created_at`,
       [projectId, since],
     );
-    return {
-      unmade: row?.unmade as number,
-      requestedAt: requested.map(({ created_at }) => created_at as number),
-    };
+    return rows.map((row) => ({
+      requestedAt: row.created_at as number,
+      isUnmade: row.record_count === null && row.deleted_at === null,
+    }));
   }
 
   async list(
     projectId: string,
     { statuses, now }: { readonly statuses: readonly ReportStatus[]; readonly now: number },
     page: Page,
-  ): Promise<readonly Report[]> {
+  ): Promise<readonly ReportSummary[]> {
     const rows = await this.#session.select((knex) =>
       knex('reports')
         .where({ project_id: projectId })
@@ -111,12 +113,12 @@ export class SqlReportStore implements ReportStore {
             for (const status of statuses) any.orWhere((one) => whereStatus(one, status, now));
           });
         })
-        .select('*')
+        .select(Object.keys(SUMMARY_COLUMNS))
         .orderBy('id', 'desc')
         .limit(page.limit)
         .offset(offsetOf(page)),
     );
-    return rows.map(fromRow);
+    return rows.map(summaryFrom);
   }
 }
 
@@ -142,12 +144,17 @@ function changingColumns(report: Report): RowOf<keyof typeof CHANGING_COLUMNS> {
 }
 
 function fromRow(row: Row): Report {
+  return { ...summaryFrom(row), filters: JSON.parse(row.filters as string) as ReportFilters };
+}
+
+function summaryFrom(row: Row): ReportSummary {
   return {
     id: row.id as string,
     projectId: row.project_id as string,
     fileName: row.file_name as string,
     fileId: row.file_id as string,
-    filters: JSON.parse(row.filters as string) as ReportFilters,
+    from: row.from_at as number,
+    to: row.to_at as number,
     recordCount: row.record_count as number | null,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,

@@ -1,5 +1,7 @@
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { aProject, DEV_KEY } from '../../../support/builders.ts';
+import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
 
@@ -63,6 +65,19 @@ it('a request is rejected with 503 when the process is full by the time its body
   expect((await Promise.all(served)).map(({ status }) => status)).toEqual([200, 200]);
   expect((await world.post('/sms', SOUND)).status).toBe(200);
   connection.destroy();
+});
+
+it('a long reply that is not read counts for its address, until its connection stalls and is closed', async () => {
+  world = await new HttpWorld({ limits: { requestsPerAddressMax: 3, stallTimeoutMs: 300 } }).open();
+  const unread = [1, 2, 3].map(() => {
+    const socket = connect(world.port, '127.0.0.1').on('error', () => undefined);
+    // Nobody reads: what the system does not buffer stays with the server.
+    socket.pause().write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n');
+    return socket;
+  });
+  await until(async () => (await world.call('GET', '/info')).status === 503);
+  await until(async () => (await world.call('GET', '/info')).status === 200);
+  for (const socket of unread) socket.destroy();
 });
 
 describe('the requests of one project or one address', () => {
