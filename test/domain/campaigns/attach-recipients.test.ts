@@ -1,12 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import {
   attachRecipients,
+  joinCampaign,
   parametersRejection,
   RECIPIENTS_PER_CAMPAIGN_MAX,
 } from '../../../src/domain/campaigns/attach-recipients.ts';
 import type { NewRecipient } from '../../../src/domain/campaigns/recipient.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
 import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
-import { aPhoneNumber, aTestNumber, aWhatsappTemplate, somePrices } from '../../support/builders.ts';
+import {
+  aCampaign,
+  anId,
+  aPhoneNumber,
+  aRecipient,
+  aTestNumber,
+  aWhatsappTemplate,
+  NOW,
+  somePrices,
+} from '../../support/builders.ts';
 
 const LAYLA = { body: { '1': 'Layla' } };
 const given = (phoneNumber: string, more: Partial<NewRecipient> = {}): NewRecipient => ({
@@ -123,6 +134,27 @@ describe('attaching recipients', () => {
       phoneNumber: '07701234567',
       rejection: { kind: 'template-parameter-missing', path: 'templateParameters.body.1' },
     });
+  });
+});
+
+describe('joining a campaign', () => {
+  const campaign = aCampaign({ id: anId(7), totalRecipients: 3, estimatedCost: iqd(100) });
+  const added = [numbered(1), numbered(2)];
+  const join = (ids: readonly string[]) => joinCampaign(campaign, added, { ids, cost: iqd(60) }, NOW + 5);
+
+  it('recipients that join a campaign stand behind those it has, and add their cost', () => {
+    expect(join([anId(11), anId(12)])).toEqual({
+      campaign: { ...campaign, totalRecipients: 5, estimatedCost: iqd(220), updatedAt: NOW + 5 },
+      recipients: [
+        aRecipient({ ...numbered(1), id: anId(11), campaignId: anId(7), position: 3 }),
+        aRecipient({ ...numbered(2), id: anId(12), campaignId: anId(7), position: 4 }),
+      ],
+    });
+  });
+
+  it('recipients join a campaign with the first ids of those given, and not with too few', () => {
+    expect(join([anId(11), anId(12), anId(13)]).recipients.map(({ id }) => id)).toEqual([anId(11), anId(12)]);
+    expect(() => join([anId(11)])).toThrow('every recipient that joins has an id');
   });
 });
 
