@@ -1,4 +1,3 @@
-import { invariant } from '../shared/invariant.ts';
 import {
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
@@ -37,14 +36,14 @@ export function findSender(
   businesses: readonly WhatsappBusiness[],
   ids: SenderIds,
 ): CampaignSender | CampaignSenderRejection {
-  const { template, account, phoneNumber, category } = partsOf(businesses, ids);
-  const rejection = senderRejections(businesses, ids).find(({ kind }) => kind !== 'template-not-approved');
-  if (rejection !== undefined) return rejection;
-  invariant(
-    template !== null && account !== null && phoneNumber !== null && category !== null,
-    'a sender without a rejection has every part',
-  );
-  return { kind: 'sender', account, phoneNumber, template, category };
+  const template = findTemplate(businesses, ids.templateId);
+  if (template === null) return { kind: 'campaign-template-not-found' };
+  const from = findNumber(businesses, ids.phoneNumberId);
+  if (from === null) return { kind: 'campaign-phone-not-found' };
+  if (!from.account.templates.includes(template)) return { kind: 'campaign-accounts-differ' };
+  const category = categoryOf(template);
+  if (category === null) return { kind: 'campaign-category' };
+  return { kind: 'sender', ...from, template, category };
 }
 
 /** As `findSender`, with a template that is approved. */
@@ -61,28 +60,16 @@ export function senderRejections(
   businesses: readonly WhatsappBusiness[],
   ids: SenderIds,
 ): readonly CampaignSenderRejection[] {
-  const { template, account, category } = partsOf(businesses, ids);
+  const template = findTemplate(businesses, ids.templateId);
+  const account = findNumber(businesses, ids.phoneNumberId)?.account;
   const rejections: CampaignSenderRejection[] = [];
   if (template === null) rejections.push({ kind: 'campaign-template-not-found' });
-  if (account === null) rejections.push({ kind: 'campaign-phone-not-found' });
+  if (account === undefined) rejections.push({ kind: 'campaign-phone-not-found' });
   if (template === null) return rejections;
   if (account?.templates.includes(template) === false) rejections.push({ kind: 'campaign-accounts-differ' });
-  if (category === null) rejections.push({ kind: 'campaign-category' });
+  if (categoryOf(template) === null) rejections.push({ kind: 'campaign-category' });
   if (template.status !== TEMPLATE_STATUS_APPROVED) rejections.push({ kind: 'template-not-approved' });
   return rejections;
-}
-
-/** What the ids name, each by itself; null where they name nothing. The account is that of the number. */
-function partsOf(businesses: readonly WhatsappBusiness[], { templateId, phoneNumberId }: SenderIds) {
-  const accounts = businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
-  const account = accounts.find(({ phoneNumbers }) => phoneNumbers.some(({ id }) => id === phoneNumberId));
-  const template = findTemplate(businesses, templateId);
-  return {
-    template,
-    account: account ?? null,
-    phoneNumber: account?.phoneNumbers.find(({ id }) => id === phoneNumberId) ?? null,
-    category: CAMPAIGN_CATEGORIES.find((each) => each === template?.category) ?? null,
-  };
 }
 
 /** The template with our 24-hex id, whatever account has it. */
@@ -95,4 +82,21 @@ export function findTemplate(
     if (template !== undefined) return template;
   }
   return null;
+}
+
+/** The number with our 24-hex id, and the account that has it. */
+function findNumber(
+  businesses: readonly WhatsappBusiness[],
+  phoneNumberId: string,
+): Pick<CampaignSender, 'account' | 'phoneNumber'> | null {
+  for (const account of businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts)) {
+    const phoneNumber = account.phoneNumbers.find(({ id }) => id === phoneNumberId);
+    if (phoneNumber !== undefined) return { account, phoneNumber };
+  }
+  return null;
+}
+
+/** Null for a template that no campaign may send. */
+function categoryOf({ category }: WhatsappTemplate): CampaignCategory | null {
+  return CAMPAIGN_CATEGORIES.find((each) => each === category) ?? null;
 }

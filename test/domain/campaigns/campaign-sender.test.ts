@@ -71,6 +71,18 @@ describe('the sender of a campaign', () => {
     expect(named(ids(code.id, foreignNumber.id))).toEqual(['campaign-accounts-differ', 'campaign-category']);
   });
 
+  it('a sender that may be planned with has no rejection but that of a template that is not approved', () => {
+    const templateIds = [template, pending, code, foreignTemplate].map(({ id }) => id);
+    for (const templateId of [...templateIds, anId(99)]) {
+      for (const phoneNumberId of [phoneNumber.id, foreignNumber.id, anId(98)]) {
+        const given = ids(templateId, phoneNumberId);
+        const rejections = senderRejections(BUSINESSES, given);
+        const [first] = rejections.filter(({ kind }) => kind !== 'template-not-approved');
+        expect(findSender(BUSINESSES, given)).toMatchObject(first ?? { kind: 'sender' });
+      }
+    }
+  });
+
   it('a template is found in whatever account has it', () => {
     expect(findTemplate(BUSINESSES, foreignTemplate.id)).toBe(foreignTemplate);
     expect(findTemplate(BUSINESSES, pending.id)).toBe(pending);
