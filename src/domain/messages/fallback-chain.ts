@@ -104,7 +104,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
     }
     case 'rejected': {
       if (!isFirstResult) return withoutEffects(message);
-      if (result.cause === 'busy' && mayTryAgain(message, attemptNumber, now)) {
+      if (result.cause === 'busy' && mayTryAgain(message, attempt, now)) {
         const busy = {
           ...attempt,
           state: 'busy',
@@ -298,24 +298,18 @@ function next(message: Message, ended: ChannelAttempt, attemptNumber: number, no
 }
 
 /** Only a campaign waits for a busy provider: a single message goes on with the next channel. */
-function mayTryAgain(
-  { campaignId, isFinal, ...message }: Message,
-  attemptNumber: number,
-  now: number,
-): boolean {
-  const attempt = message.attempts[attemptNumber];
-  if (campaignId === null || isFinal || attempt === undefined) return false;
-  return now < triedSince(attempt) + BUSY_RETRIES_END_MS;
+function mayTryAgain({ campaignId, isFinal }: Message, attempt: ChannelAttempt, now: number): boolean {
+  return campaignId !== null && !isFinal && now < triedSince(attempt) + BUSY_RETRIES_END_MS;
 }
 
 function triedSince({ triedSince: since, startedAt }: ChannelAttempt): number {
   return since ?? startedAt;
 }
 
-/** Whether the attempt is the next one, or has to start again. */
+/** Whether the attempt is the one to start: the last one again when its provider was busy, else the one after it. */
 function isToStart({ attempts }: Message, attemptNumber: number): boolean {
-  const isBusy = attempts.length === attemptNumber + 1 && attempts[attemptNumber]?.state === 'busy';
-  return isBusy || attempts.length === attemptNumber;
+  const isBusy = attempts.at(-1)?.state === 'busy';
+  return attemptNumber === (isBusy ? attempts.length - 1 : attempts.length);
 }
 
 function withdraw(

@@ -132,6 +132,17 @@ describe('a message of a campaign', () => {
     expect(tell(message, withdraw)).toEqual({ message, effects: [] });
     expect(tell(queued, { ...withdraw, attemptNumber: 1 } as ChainEvent).effects).toEqual([]);
   });
+
+  it('a message of a campaign is not withdrawn by an attempt on a channel that it does not have', () => {
+    const behindTheLast: ChainEvent = { kind: 'withdraw', attemptNumber: 1, reason: 'Stopped' };
+    expect(tell(dispatching, behindTheLast)).toEqual({ message: dispatching, effects: [] });
+  });
+
+  it('a message whose provider is busy starts on that channel again, and on no later one', () => {
+    const { message } = tell({ ...dispatching, channels: ['whatsapp', 'sms'] }, rejectedFor('busy'));
+    expect(tell(message, { kind: 'start', attemptNumber: 1 })).toEqual({ message, effects: [] });
+    expect(tell(message, start).effects).toContain('submit 0');
+  });
 });
 
 describe('a message that was sent by itself', () => {

@@ -92,6 +92,20 @@ it('stores the ids of a submit result that comes after the outcome was unknown',
   expect(message.attempts[0]).toMatchObject({ state: 'accepted', providerMessageIds: ['late'] });
 });
 
+it('keeps the ids of an accepted attempt when an unknown result comes later, with other ids or without', () => {
+  const message = play(toSms, [
+    STARTED,
+    [accepted(0, 'first'), ['sent sms']],
+    [unknown(0, 'No response', 'other'), []],
+    [unknown(0, 'No response'), []],
+  ]);
+  expect(message.attempts[0]).toMatchObject({
+    state: 'accepted',
+    reason: null,
+    providerMessageIds: ['first'],
+  });
+});
+
 it('fails with the reason of the last channel that was tried, not of one tried or skipped besides', () => {
   const text = { ...toAll, channels: ['whatsapp', 'sms', 'telegram'] as const, content: aText() };
   const message = play(text, [
