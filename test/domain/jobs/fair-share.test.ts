@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Backlog, firstRound, nextRound } from '../../../src/domain/jobs/fair-share.ts';
-import { JOB_PRIORITIES, type JobPriority, messagePriority } from '../../../src/domain/jobs/job-priority.ts';
-import type { Content } from '../../../src/domain/messages/send-request.ts';
-import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
+import { JOB_PRIORITIES, type JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 
 const backlog = (projectId: string, priority: JobPriority = 'text'): Backlog => ({ priority, projectId });
 const [a, b, c] = [backlog('a'), backlog('b'), backlog('c')];
@@ -30,17 +28,6 @@ function leaseOf(capacity: number, backlogs: readonly Backlog[], jobs: readonly 
   }
   return backlogs.map((each, index) => (jobs[index] ?? 0) - (left.get(each) ?? 0));
 }
-
-describe('the priority of a message', () => {
-  it('a code is more urgent than a text or a template', () => {
-    const priorityOf = (content: Content) => messagePriority({ content, campaignId: null });
-    expect(priorityOf(aCode())).toBe('code');
-    expect(priorityOf(aText())).toBe('text');
-    expect(priorityOf(aTemplateContent())).toBe('text');
-    expect(messagePriority({ content: aTemplateContent(), campaignId: '664abc' })).toBe('campaign');
-    expect(JOB_PRIORITIES).toEqual(['code', 'text', 'campaign', 'webhook', 'housekeeping']);
-  });
-});
 
 describe('the first round of a lease', () => {
   it('the first round of a lease gives a project that is alone everything', () => {
