@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   dayBefore,
   expiresAt,
+  FILE_ID_PATTERN,
   newestExpired,
   newReport,
   REPORT_LIFETIME_DAYS,
@@ -56,6 +57,16 @@ describe('a report', () => {
 
   it('the statuses are those of specification 3.3', () => {
     expect(REPORT_STATUSES).toEqual(['available', 'expired', 'deleted']);
+  });
+});
+
+describe('the id of a file', () => {
+  it('the id of a file is 40 lower-case hexadecimal digits, and nothing before or behind them', () => {
+    const fileId = '0123456789abcdef0123456789abcdef01234567';
+    expect(FILE_ID_PATTERN.test(fileId)).toBe(true);
+    const others = [fileId.slice(1), `${fileId}0`, `/${fileId}`, `${fileId}.csv`, fileId.toUpperCase()];
+    expect(others.filter((each) => FILE_ID_PATTERN.test(each))).toEqual([]);
+    expect(FILE_ID_PATTERN.test(`g${fileId.slice(1)}`)).toBe(false);
   });
 });
 

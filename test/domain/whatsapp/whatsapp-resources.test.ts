@@ -3,6 +3,7 @@ import {
   countResources,
   findAccount,
   findPhoneNumber,
+  findPortfolio,
 } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   aWhatsappAccount,
@@ -54,4 +55,16 @@ it('a number is found anywhere in the tree', () => {
   ];
   expect(findPhoneNumber([...tree, ...numbers], 'p9')).toBe(last);
   expect(findPhoneNumber(tree, 'p9')).toBeNull();
+});
+
+it('the portfolio of a number is the business that has it, in whatever account', () => {
+  const business = aWhatsappBusiness({
+    whatsappAccounts: [
+      third,
+      aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber(), aWhatsappPhoneNumber({ id: 'p9' })] }),
+    ],
+  });
+  expect(findPortfolio([...tree, business], 'p9')).toBe(business);
+  expect(findPortfolio(tree, 'p9')).toBeNull();
+  expect(findPortfolio([], 'p9')).toBeNull();
 });
