@@ -74,6 +74,18 @@ describe('the progress of a recipient', () => {
       },
     ],
     [
+      'was delivered, in a project that pays the price of the channel that delivered,',
+      {
+        settlement: 'delivered',
+        cost: iqd(80),
+        prices: { whatsapp: iqd(60) },
+        status: 'delivered',
+        isFinal: true,
+        finalAt: FINAL_AT,
+      },
+      { status: 'delivered', finalCost: iqd(60), billingState: 'charged', deliveredAt: FINAL_AT },
+    ],
+    [
       'was read',
       { status: 'read', isFinal: true, sentAt: SENT_AT, finalAt: FINAL_AT },
       {

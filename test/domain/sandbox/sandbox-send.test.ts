@@ -105,7 +105,11 @@ describe('sandbox sends', () => {
       settings: { attemptTimeoutMs: { verification: 2 * MINUTE_MS, other: MINUTE_MS } },
     });
     expect(send('0002', { project: patient })).toMatchObject({ attemptTimeoutMs: 2 * MINUTE_MS });
-    expect(send('0002', { account: anAccount({ balance: ZERO }) }).kind).toBe('insufficient-credit');
+    expect(send('0002', { account: anAccount({ balance: ZERO }) })).toEqual({
+      kind: 'insufficient-credit',
+      yourCredit: ZERO,
+      requiredCredit: iqd(100),
+    });
   });
 
   it('a send to a test number is rejected by the ordinary checks too', () => {

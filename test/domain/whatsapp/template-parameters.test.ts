@@ -147,6 +147,15 @@ describe('the parameters of a template', () => {
     });
   });
 
+  it('header media that is no URL is named wherever the header stands in the template', () => {
+    const asksForImage = template({ type: 'BODY', text: '{{1}}' }, { type: 'HEADER', format: 'IMAGE' });
+    const given = { header: { imageUrl: 'a.png' }, body: { '1': 'a' } };
+    expect(parameterRejection(asksForImage, given)).toEqual({
+      kind: 'template-parameter-no-url',
+      path: 'templateParameters.header.imageUrl',
+    });
+  });
+
   it('a header of text needs no URL', () => {
     const asksForText = template({ type: 'HEADER', format: 'TEXT', text: '{{imageUrl}}' });
     expect(parameterRejection(asksForText, { header: { imageUrl: 'no URL' } })).toBeNull();
