@@ -86,6 +86,10 @@ describe('an open circuit', () => {
     });
   });
 
+  it('forgets the attempts from before it opened', () => {
+    expect(having('+++-------').recent).toEqual([]);
+  });
+
   it('lets another event be attempted when the result of a half-open attempt never came', () => {
     const halfOpen = halfOpened(having('----------'), openSince + MINUTE_MS);
     expect(circuitAt(halfOpen, openSince + MINUTE_MS + 30 * SECOND_MS)).toEqual({ state: 'half-open' });
@@ -162,6 +166,7 @@ describe('a circuit breaker', () => {
     ['at the first failure after successes', having('+++-'), true],
     ['not after successes alone', having('++'), false],
     ['not at the second failure', having('--'), false],
+    ['not at a success after one', having('-+'), false],
     ['not at a failure within five minutes of another', having('-+-'), false],
     ['at a failure five minutes after the last', having('+-', 6 * MINUTE_MS, having('-')), true],
   ])('a destination begins to fail: %s', (_what, breaker, begins) => {
