@@ -15,6 +15,8 @@ import {
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
+  REPORT_DOWNLOADS_MAX,
+  REPORT_DOWNLOADS_PER_ADDRESS_MAX,
   REPORT_LIMIT_DEFAULT,
   REPORT_LIMIT_MAX,
   REPORT_PAGE_MAX,
@@ -45,6 +47,7 @@ import {
 } from '../../src/application/jobs/worker-watch.ts';
 import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
+import { REPORTS_WRITTEN_MAX } from '../../src/application/reports/make-reports.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-recipients.ts';
 import {
@@ -171,6 +174,19 @@ describe('the limits of one process in docs/performance.md', () => {
         `${number(SERVER_LIMITS.connectionsMax)}; one more closes the one that has been idle longest, ` +
           'or is closed when none is idle',
       ],
+      [
+        'connections with a request on which nothing moves',
+        `closed after ${SERVER_LIMITS.stallTimeoutMs / 1_000} s`,
+      ],
+      [
+        'replies that are not read',
+        `${SERVER_LIMITS.unsentReplyBytesMax / 1_024} KiB count for nobody; a longer one counts for its address until it is read`,
+      ],
+      [
+        'downloads of reports',
+        `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
+      ],
+      ['reports written at a time', `${REPORTS_WRITTEN_MAX}; more wait`],
       [
         'unknown keys without a checksum looked up at a time',
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
