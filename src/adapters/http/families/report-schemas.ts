@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
-import { REPORT_STATUSES, type ReportStatus } from '../../../domain/reports/report.ts';
+import { FILE_ID_PATTERN, REPORT_STATUSES, type ReportStatus } from '../../../domain/reports/report.ts';
 import {
   REPORT_LIMIT_DEFAULT,
   REPORT_LIMIT_MAX,
@@ -11,7 +11,6 @@ import {
 import { wholeNumber } from '../routing/query-fields.ts';
 import { BODY_ERROR } from './send-body.ts';
 
-const FILE_ID_PATTERN = /^[a-f0-9]{40}$/;
 const NUMBER_PATTERN = /^\+?[0-9]+$/;
 const NUMBERS_ERROR = `phoneNumbers must be a list of at most ${REPORT_PHONE_NUMBERS_MAX} numbers of digits, each with or without a plus`;
 const STATUSES_ERROR = `statuses must be a list of ${MESSAGE_STATUSES.join(', ')}`;
