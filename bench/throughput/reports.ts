@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Child } from '../../test/support/child-process.ts';
 import { smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
@@ -28,6 +29,7 @@ export async function reports(bench: Bench): Promise<void> {
         ? await bench.openOnSqlite(THIS_CHECKOUT, 'reports')
         : await bench.open<ServiceHandlers>(THIS_CHECKOUT, 'service', {
             DATABASE_URL: await createDatabase(postgres.url, 'reports'),
+            REPORTS_DIR: join(bench.folder, 'reports'),
           });
     await service.ask('fill', STORED);
     const made: MadeReport[] = [];

@@ -45,6 +45,7 @@ export async function startLoadService({
     clock,
     logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
     campaignLimits: config.campaignLimits,
+    reports: config.reports,
     watchesClock: true,
     seed: readSeed(seed),
     ...(onSubmission === undefined ? {} : { onSubmission }),
