@@ -28,8 +28,8 @@ const DETECTED = ['Killed', 'Timeout', 'RuntimeError'];
 /** A branch that the compiler proves to be unreachable: whatever stands in its place changes nothing. */
 const UNREACHABLE = /^default: (return )?\w+(\.\w+)* satisfies never;$/;
 
-/** The time for one layer with `--changed`, in milliseconds: both together stay below three minutes. */
-const CHANGED_TIME_LIMIT_MS = 75_000;
+/** The time for one layer with `--changed`, in milliseconds: both together stay below two minutes. */
+const CHANGED_TIME_LIMIT_MS = 45_000;
 
 /** The characters of a piece of code that name a mutant. */
 const CODE_LENGTH = 60;
