@@ -47,7 +47,10 @@ import {
 } from '../../src/application/jobs/worker-watch.ts';
 import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
-import { REPORTS_WRITTEN_MAX } from '../../src/application/reports/make-reports.ts';
+import {
+  REPORTS_WRITTEN_MAX,
+  REPORTS_WRITTEN_PER_PROJECT_MAX,
+} from '../../src/application/reports/make-reports.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-recipients.ts';
 import {
@@ -186,7 +189,10 @@ describe('the limits of one process in docs/performance.md', () => {
         'downloads of reports',
         `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
       ],
-      ['reports written at a time', `${REPORTS_WRITTEN_MAX}; more wait`],
+      [
+        'reports written at a time',
+        `${REPORTS_WRITTEN_PER_PROJECT_MAX} of one project, ${REPORTS_WRITTEN_MAX} in all; more wait`,
+      ],
       [
         'unknown keys without a checksum looked up at a time',
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,

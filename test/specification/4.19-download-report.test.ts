@@ -27,3 +27,15 @@ it('4.19 an unknown file, and an id of another form, are not found', async () =>
     });
   }
 });
+
+it('4.19 downloads that have ended, and those of no file, count for nobody', async () => {
+  const service = await startWith();
+  const { downloadUrl } = await reportOf(service, ALL);
+  for (let download = 0; download < 12; download += 1) {
+    expect((await service.request(`/reports/files/${'0'.repeat(40)}`)).status).toBe(404);
+    expect((await fetch(downloadUrl, { method: 'HEAD' })).status).toBe(200);
+    const response = await fetch(downloadUrl);
+    expect(response.status).toBe(200);
+    await response.text();
+  }
+});

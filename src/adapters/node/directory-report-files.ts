@@ -29,6 +29,7 @@ export class DirectoryReportFiles implements ReportFiles {
         await file.close();
       }
       await rename(part, this.#pathOf(fileId));
+      await this.#syncDirectory();
     } catch (error) {
       await rm(part, { force: true });
       throw error;
@@ -50,6 +51,16 @@ export class DirectoryReportFiles implements ReportFiles {
   async remove(fileId: string): Promise<void> {
     await rm(this.#pathOf(fileId), { force: true });
     await this.#removeParts(fileId);
+  }
+
+  /** Also the name of the file survives the crash of the machine. */
+  async #syncDirectory(): Promise<void> {
+    const directory = await open(this.#directory, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
   }
 
   #pathOf(fileId: string): string {

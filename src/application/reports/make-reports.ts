@@ -1,6 +1,7 @@
-import { type Report, UNMADE_REPORTS_MAX } from '../../domain/reports/report.ts';
+import type { Report } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
 import type { BackgroundWork } from '../background-work.ts';
+import { InFlight } from '../in-flight.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { RecordJobFailure } from '../jobs/record-job-failure.ts';
 import type { RenewLeases } from '../jobs/renew-leases.ts';
@@ -28,8 +29,12 @@ interface MakePorts {
 /** Messages that are read and written at a time: the event loop has other work in between. */
 export const REPORT_PAGE_ROWS = 500;
 
-/** Reports that a process writes at a time; each has a file or an upload open. More wait, and keep their leases. */
-export const REPORTS_WRITTEN_MAX = UNMADE_REPORTS_MAX;
+/**
+ * Reports that a process writes at a time, and those of one project; each has a file or an upload open. More wait, and keep
+ * their leases.
+ */
+export const REPORTS_WRITTEN_MAX = 10;
+export const REPORTS_WRITTEN_PER_PROJECT_MAX = 2;
 
 /** Ends the writing of a report: the process stops, or another one has the job by now. */
 class Abandoned extends Error {}
@@ -50,8 +55,9 @@ export class MakeReports {
   /** Ends when the page at hand is read: one page at a time, however many reports are made. */
   #page: Promise<unknown> = Promise.resolve();
   #written = 0;
-  /** Begin those that wait, in their order. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #writtenByProject = new InFlight(REPORTS_WRITTEN_PER_PROJECT_MAX);
+  /** Those that wait to be written, in their order. */
+  readonly #waiting: { readonly projectId: string; readonly begin: () => void }[] = [];
 
   constructor(ports: MakePorts) {
     this.#ports = ports;
@@ -64,14 +70,15 @@ export class MakeReports {
       background.start(async () => {
         const making: Making = { job, isAbandoned: false };
         const stopRenewing = this.#renewNowAndThen(making);
-        await this.#begin();
+        const { projectId } = job.work;
+        await this.#begin(projectId);
         try {
           await this.#make(making);
         } catch (error) {
           if (!(error instanceof Abandoned)) await recordJobFailure.execute(job, error);
         } finally {
           stopRenewing();
-          this.#end();
+          this.#end(projectId);
         }
       });
     }
@@ -82,18 +89,22 @@ export class MakeReports {
     this.#isStopping = true;
   }
 
-  async #begin(): Promise<void> {
-    if (this.#written === REPORTS_WRITTEN_MAX) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      return;
-    }
-    this.#written += 1;
+  async #begin(projectId: string): Promise<void> {
+    if (this.#tryBegin(projectId)) return;
+    await new Promise<void>((begin) => this.#waiting.push({ projectId, begin }));
   }
 
-  #end(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#written -= 1;
-    else next();
+  #tryBegin(projectId: string): boolean {
+    if (this.#written === REPORTS_WRITTEN_MAX || !this.#writtenByProject.tryBegin(projectId)) return false;
+    this.#written += 1;
+    return true;
+  }
+
+  #end(projectId: string): void {
+    this.#written -= 1;
+    this.#writtenByProject.end(projectId);
+    const next = this.#waiting.findIndex((waiting) => this.#tryBegin(waiting.projectId));
+    for (const { begin } of next === -1 ? [] : this.#waiting.splice(next, 1)) begin();
   }
 
   /** Also while a page is being written, which may take longer than a lease. Returns what ends it. */

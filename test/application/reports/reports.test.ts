@@ -11,17 +11,19 @@ import {
   MakeReports,
   REPORT_PAGE_ROWS,
   REPORTS_WRITTEN_MAX,
+  REPORTS_WRITTEN_PER_PROJECT_MAX,
 } from '../../../src/application/reports/make-reports.ts';
 import { RemoveReports } from '../../../src/application/reports/remove-reports.ts';
 import { type ReportCommand, RequestReports } from '../../../src/application/reports/request-reports.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { newReport, type Report, UNMADE_REPORTS_MAX } from '../../../src/domain/reports/report.ts';
-import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
+import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
 import { aMessage, anId, aProject, NOW } from '../../support/builders.ts';
 
 const FILE_ID = 'f'.repeat(40);
 const DAY_MS = 86_400_000;
 const project = aProject();
+const OTHERS = [1, 2, 3, 4, 5].map((index) => aProject({ id: anId(700 + index), slug: `other-${index}` }));
 const selection = {
   from: 0,
   to: Number.MAX_SAFE_INTEGER,
@@ -65,6 +67,7 @@ async function renewNow(): Promise<void> {
 async function open(intervals: { count: number } = { count: 0 }): Promise<void> {
   files = new TestFiles();
   world = await openApplication({
+    projects: [project, ...OTHERS].map((each) => aSeedProject({ project: each })),
     overrides: [
       new ContainerModule(({ rebind }) => {
         rebind(ports.reportFiles).toConstantValue(files);
@@ -84,10 +87,10 @@ async function open(intervals: { count: number } = { count: 0 }): Promise<void> 
 afterEach(() => world.close());
 
 /** A report of all messages with its job, as a request makes it. */
-async function requested(index = 1): Promise<Report> {
+async function requested(index = 1, of = project): Promise<Report> {
   const report = newReport(
     { id: anId(index), fileId: index === 1 ? FILE_ID : String(index).padStart(40, '0') },
-    project,
+    of,
     selection,
     world.clock.at,
   );
@@ -205,28 +208,56 @@ describe('MakeReports', () => {
     expect(await reportNow()).toMatchObject({ recordCount: REPORT_PAGE_ROWS + 1 });
   });
 
-  it('a process writes ten reports at a time, and the others keep their leases meanwhile', async () => {
-    await open();
-    for (let index = 1; index <= REPORTS_WRITTEN_MAX + 2; index += 1) await requested(index);
-    let open10: () => void = () => undefined;
+  /** Requests so many reports of each project, and resolves when `begun` of them are held up; returns what lets them go on. */
+  async function holdUp(perProject: number, projects: typeof OTHERS, begun: number) {
+    let index = 0;
+    for (const of of projects) {
+      for (let report = 0; report < perProject; report += 1) {
+        index += 1;
+        await requested(index, of);
+      }
+    }
+    let letGo: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => {
-      open10 = resolve;
+      letGo = resolve;
     });
-    let begun = 0;
+    const seen = { begun: 0 };
     files.beforeEach = async () => {
-      begun += 1;
+      seen.begun += 1;
       await opened;
     };
     const done = world.runDueJobs();
-    while (begun < REPORTS_WRITTEN_MAX) await new Promise((resolve) => setImmediate(resolve));
+    while (seen.begun < begun) await new Promise((resolve) => setImmediate(resolve));
+    return { done, letGo, seen, last: anId(index) };
+  }
+
+  it('a process writes ten reports at a time, and the others keep their leases meanwhile', async () => {
+    await open();
+    const { done, letGo, seen, last } = await holdUp(3, OTHERS, REPORTS_WRITTEN_MAX);
     world.clock.at += LEASE_MS - 1;
     await renewNow();
     world.clock.at += LEASE_MS - 1;
     expect(await world.lease()).toEqual([]);
-    expect(begun).toBe(REPORTS_WRITTEN_MAX);
-    open10();
+    expect(seen.begun).toBe(REPORTS_WRITTEN_MAX);
+    letGo();
     await done;
-    expect(await reportNow(anId(REPORTS_WRITTEN_MAX + 2))).toMatchObject({ recordCount: 0 });
+    expect(await reportNow(last)).toMatchObject({ recordCount: 0 });
+    expect(REPORTS_WRITTEN_MAX).toBe(10);
+  });
+
+  it('a project with many reports leaves places to the others', async () => {
+    await open();
+    const many = await holdUp(4, [project], REPORTS_WRITTEN_PER_PROJECT_MAX);
+    await requested(50, aProject({ id: anId(701), slug: 'other-1' }));
+    const { begun } = many.seen;
+    files.beforeEach = async () => undefined;
+    await world.container.get(RunJobs).execute(await world.lease());
+    while ((await reportNow(anId(50)))?.recordCount !== 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect([begun, many.seen.begun]).toEqual([2, 2]);
+    many.letGo();
+    await many.done;
+    expect(await reportNow(many.last)).toMatchObject({ recordCount: 0 });
   });
 
   it('a report whose last page comes after its lease is not counted twice', async () => {

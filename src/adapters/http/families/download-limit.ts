@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { InFlight } from '../../../application/in-flight.ts';
 import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
 import { RequestRejected } from '../routing/http-error.ts';
@@ -9,16 +8,17 @@ export class DownloadLimit {
   readonly #byAddress = new InFlight(REPORT_DOWNLOADS_PER_ADDRESS_MAX);
   #count = 0;
 
-  /** Counts the download until its source is closed. Throws `RequestRejected` with 503, and closes it, when there are too many. */
-  begin(network: string, source: Readable): void {
-    if (this.#count >= REPORT_DOWNLOADS_MAX || !this.#byAddress.tryBegin(network)) {
-      source.on('error', () => undefined).destroy();
-      throw new RequestRejected(OVERLOADED);
-    }
+  /**
+   * Counts one more. What it returns ends the download, and is to be called once. Throws `RequestRejected` with 503 when
+   * there are too many.
+   */
+  begin(network: string): () => void {
+    const isFull = this.#count >= REPORT_DOWNLOADS_MAX || !this.#byAddress.tryBegin(network);
+    if (isFull) throw new RequestRejected(OVERLOADED);
     this.#count += 1;
-    source.once('close', () => {
+    return () => {
       this.#count -= 1;
       this.#byAddress.end(network);
-    });
+    };
   }
 }

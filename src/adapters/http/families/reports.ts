@@ -151,10 +151,16 @@ export function reportRoutes(
       },
     },
     async handle({ params, network }) {
-      const { fileName, content } = await browseReports.download(params.fileId ?? '');
-      const stream = content instanceof Readable ? content : Readable.from(content);
-      downloads.begin(network, stream);
-      return file(stream, `${MEDIA_TYPE}; charset=utf-8`, fileName);
+      const end = downloads.begin(network);
+      try {
+        const { fileName, content } = await browseReports.download(params.fileId ?? '');
+        const stream = content instanceof Readable ? content : Readable.from(content);
+        stream.once('close', end);
+        return file(stream, `${MEDIA_TYPE}; charset=utf-8`, fileName);
+      } catch (error) {
+        end();
+        throw error;
+      }
     },
   });
 
