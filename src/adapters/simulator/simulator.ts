@@ -42,6 +42,7 @@ export const EVENT_RETRY_MS = 1_000;
  * receipts on the service's own clock. Like a real provider it keeps nothing for us over a restart.
  */
 export class Simulator implements ChannelProvider, ProviderEventSource {
+  readonly name = 'simulator';
   readonly #options: SimulatorOptions;
   readonly #events = new Timeline<ProviderEvent>();
   #sink: ProviderEventSink | null = null;
@@ -64,6 +65,10 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
 
   health(): ProviderHealth {
     return { ok: true, detail: 'simulator, nothing is sent' };
+  }
+
+  async check(): Promise<ProviderHealth> {
+    return this.health();
   }
 
   /** Replaces the script; earlier submissions keep the outcome they were given. */

@@ -54,6 +54,8 @@ export interface ProviderHealth {
  * `api` process and the commands make providers and never start them.
  */
 export interface ChannelProvider {
+  /** Its name in the configuration, which tells it from every other provider of the installation. */
+  readonly name: string;
   /**
    * Called once, before the first submission. Events go to the sink from then on. Resolves although the other side cannot be
    * reached: the provider goes on trying, and its health says so.
@@ -66,8 +68,18 @@ export interface ChannelProvider {
    * than `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
    */
   submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;
+  /**
+   * Takes back what the chain gave up on, so that the handset does not get it any more. Only a try: it never rejects, and
+   * nobody waits for it. Absent when the provider cannot.
+   */
+  revoke?(providerMessageIds: readonly string[]): Promise<void>;
   /** Known without asking the other side. */
   health(): ProviderHealth;
+  /**
+   * Asks the other side whether it takes the credentials, and sends no message. Never rejects, and needs no start. Takes
+   * `SUBMIT_TIMEOUT_MS` at most.
+   */
+  check(): Promise<ProviderHealth>;
   /** Ends every connection; no event reaches the sink afterwards. May be called twice, and without a start. */
   close(): Promise<void>;
 }
@@ -75,12 +87,17 @@ export interface ChannelProvider {
 /** The caller waits this long for submit results, in milliseconds. */
 export const SUBMIT_TIMEOUT_MS = 10_000;
 
-/** One provider per channel and environment; a project of the `dev` environment always gets the simulator. */
+/** Which providers carry a channel. A project of the `dev` environment always gets the simulator. */
 export interface ChannelProviders {
-  /** The provider of a channel for projects of this environment; null when none is configured. */
-  of(channel: Channel, environment: Environment): ChannelProvider | null;
+  /**
+   * The providers to try for a number, the first one first; a later one gets what those before it rejected as `busy` or for
+   * its `sender`. Empty when none is configured for the number.
+   */
+  route(channel: Channel, environment: Environment, phoneNumber: PhoneNumber): readonly ChannelProvider[];
   /** The channels that have a provider for projects of this environment. */
   channelsFor(environment: Environment): readonly Channel[];
+  /** The providers of live projects, by channel. */
+  live(): readonly { readonly channel: Channel; readonly provider: ChannelProvider }[];
   /** Every provider once. */
   all(): readonly ChannelProvider[];
 }

@@ -1,0 +1,140 @@
+import { clearTimeout, setTimeout } from 'node:timers';
+import { Agent, type Dispatcher } from 'undici';
+import {
+  PROVIDER_REPLY_BYTES_MAX,
+  PROVIDER_REPLY_MS,
+  type ProviderHttp,
+  type ProviderReply,
+  type ProviderRequest,
+} from '../../application/ports/provider-http.ts';
+
+/** Requests in flight to one provider; more wait for a connection. */
+export const PROVIDER_CONNECTIONS_MAX = 64;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const USER_AGENT = 'Barid/1.0';
+
+interface UndiciProviderHttpOptions {
+  /** The deadline of one request, the wait for a connection included, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Trusted instead of the system's certificate authorities, in PEM. */
+  readonly ca?: string;
+}
+
+/** The HTTP client of one provider. Certificates and names are verified; the addresses are an operator's own choice. */
+export class UndiciProviderHttp implements ProviderHttp {
+  readonly #timeoutMs: number;
+  readonly #agent: Agent;
+
+  constructor({ timeoutMs = PROVIDER_REPLY_MS, ca }: UndiciProviderHttpOptions = {}) {
+    this.#timeoutMs = timeoutMs;
+    this.#agent = new Agent({
+      connections: PROVIDER_CONNECTIONS_MAX,
+      pipelining: 1,
+      connect: { timeout: CONNECT_TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) },
+      // These two only measure silence; the deadline measures all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  send(request: ProviderRequest): Promise<ProviderReply> {
+    if (!URL.canParse(request.url))
+      return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
+    return new Promise((resolve) => {
+      const call = new Call(this.#timeoutMs, resolve);
+      try {
+        this.#agent.dispatch(optionsOf(request), call);
+      } catch (error) {
+        call.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+function optionsOf({ method, url, headers = {}, body }: ProviderRequest): Dispatcher.DispatchOptions {
+  const { origin, pathname, search } = new URL(url);
+  return {
+    origin,
+    path: `${pathname}${search}`,
+    method,
+    headers: { 'user-agent': USER_AGENT, ...headers },
+    body: body ?? null,
+    // Undici repeats an idempotent request on a broken connection: the other side may have acted on the first.
+    idempotent: false,
+  };
+}
+
+/** One request and its reply under one deadline. */
+class Call implements Dispatcher.DispatchHandler {
+  readonly #timeoutMs: number;
+  readonly #resolve: (reply: ProviderReply) => void;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #controller: Dispatcher.DispatchController | null = null;
+  #status = 0;
+  #bytes = 0;
+  #isSettled = false;
+
+  constructor(timeoutMs: number, resolve: (reply: ProviderReply) => void) {
+    this.#timeoutMs = timeoutMs;
+    this.#resolve = resolve;
+    this.#deadline = setTimeout(() => this.#giveUp(), timeoutMs);
+  }
+
+  /** A connection is there, and the request goes out on it. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isSettled) controller.abort(new Error('The request came too late'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    if (status >= 200) this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes > PROVIDER_REPLY_BYTES_MAX) {
+      this.#end({ kind: 'unclear', reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes` });
+      return;
+    }
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#chunks).toString('utf8');
+    this.#settle({ kind: 'replied', status: this.#status, body });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const reason = `The connection failed: ${codeOf(error)}`;
+    this.#settle({ kind: this.#controller === null ? 'not-sent' : 'unclear', reason });
+  }
+
+  #giveUp(): void {
+    const kind = this.#controller === null ? 'not-sent' : 'unclear';
+    this.#end({ kind, reason: `No reply within ${this.#timeoutMs} ms` });
+  }
+
+  /** Something may still be on its way on the connection: it is closed. */
+  #end(reply: ProviderReply): void {
+    this.#settle(reply);
+    this.#controller?.abort(new Error('The request has ended'));
+  }
+
+  #settle(reply: ProviderReply): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#deadline);
+    this.#resolve(reply);
+  }
+}
+
+/** A code says enough; the text of an error may quote the request. */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,33 @@
+/** A request to a provider's interface. */
+export interface ProviderRequest {
+  readonly method: 'GET' | 'POST';
+  /** Absolute; from the configuration of an operator, never from a caller. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/**
+ * What became of a request. `replied`: the whole reply came. `not-sent`: the other side cannot have seen it, so it may be
+ * sent again or elsewhere. `unclear`: the other side may have acted on it.
+ */
+export type ProviderReply =
+  | { readonly kind: 'replied'; readonly status: number; readonly body: string }
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  | { readonly kind: 'unclear'; readonly reason: string };
+
+/**
+ * Requests to the HTTP interface of one provider, over connections of its own: no provider waits for another. Follows no
+ * redirect. A reply ends within `PROVIDER_REPLY_MS` and has at most `PROVIDER_REPLY_BYTES_MAX` bytes, or is `unclear`.
+ */
+export interface ProviderHttp {
+  /** Never rejects. */
+  send(request: ProviderRequest): Promise<ProviderReply>;
+  /** Ends every connection; a request in flight is `unclear`. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow reply is still recorded, in milliseconds. */
+export const PROVIDER_REPLY_MS = 9_000;
+
+export const PROVIDER_REPLY_BYTES_MAX = 1_048_576;

@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import type { ChannelProvider } from '../../application/ports/channel-provider.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type { ProviderCallback } from '../../application/ports/provider-callback.ts';
+import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
+import type { Hmac } from '../../domain/webhooks/signer.ts';
+
+/** What an adapter of a provider is made of, beside its settings. */
+export interface ProviderTools {
+  /** The provider's name in the configuration. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly hmac: Hmac;
+  readonly whatsappDirectory: WhatsappDirectory;
+  /** A client of its own: the provider closes it. */
+  readonly http: () => ProviderHttp;
+}
+
+/** A provider as it is made, and what reads its callbacks; null when it posts nothing. */
+export interface MadeProvider {
+  readonly provider: ChannelProvider;
+  readonly callback: ProviderCallback | null;
+}
+
+/** A kind of provider that a channels file can name: its settings, and how its adapter is made of them. */
+export interface ProviderKind<Schema extends z.ZodType = z.ZodType> {
+  /** What it can carry. */
+  readonly channels: readonly Channel[];
+  /** The settings beside `kind`. */
+  readonly settings: Schema;
+  make(settings: z.output<Schema>, tools: ProviderTools): MadeProvider;
+}
