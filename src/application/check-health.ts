@@ -37,7 +37,7 @@ interface DatabaseHealth {
 interface HealthPorts {
   readonly unitOfWork: UnitOfWork;
   readonly jobQueue: JobQueue;
-  readonly channelProviders: Pick<ChannelProviders, 'of'>;
+  readonly channelProviders: Pick<ChannelProviders, 'live'>;
   readonly clock: Clock;
 }
 
@@ -123,10 +123,15 @@ export class CheckHealth {
 
   /** What carries the messages of live projects. */
   #channels(): readonly DependencyHealth[] {
-    return CHANNELS.map((channel) => {
-      const provider = this.#ports.channelProviders.of(channel, 'live');
-      if (provider === null) return { name: channel, ok: true, critical: false, detail: NO_PROVIDER };
-      return { name: channel, critical: false, ...provider.health() };
+    const live = this.#ports.channelProviders.live();
+    return CHANNELS.flatMap((channel): readonly DependencyHealth[] => {
+      const providers = live.filter((each) => each.channel === channel);
+      if (providers.length === 0) return [{ name: channel, ok: true, critical: false, detail: NO_PROVIDER }];
+      return providers.map(({ provider }) => ({
+        name: providers.length === 1 ? channel : `${channel} ${provider.name}`,
+        critical: false,
+        ...provider.health(),
+      }));
     });
   }
 

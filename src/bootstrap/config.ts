@@ -5,7 +5,8 @@ import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
-import type { Channel } from '../domain/shared/channel.ts';
+import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
+import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
 import type { EgressConfig } from './egress-config.ts';
 
 /** One thing wrong with the configuration: which name, and what to write instead. */
@@ -56,15 +57,6 @@ export interface Config {
   readonly campaignLimits: boolean;
   readonly logLevel: string;
 }
-
-/**
- * What carries the messages of a channel for live projects, with its settings and secrets: so far only the simulator, which
- * carries nothing and has none.
- */
-export type ProviderConfig = { readonly kind: 'simulator' };
-
-/** The provider of each channel for live projects; null for a channel that they do not have. */
-export type ProvidersConfig = Readonly<Record<Channel, ProviderConfig | null>>;
 
 /** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {
@@ -128,8 +120,21 @@ const queue = z
   );
 
 const provider = z
-  .enum(['', 'simulator'], 'must be simulator (a staging system, nothing is sent) or empty (no such channel)')
-  .transform((kind): ProviderConfig['kind'] | null => (kind === '' ? null : kind));
+  .enum(
+    ['', 'simulator'],
+    'must be simulator (a staging system, nothing is sent) or empty; carriers are in CHANNELS_FILE',
+  )
+  .transform((kind) => (kind === '' ? null : kind));
+
+const channelsFile = z.string().transform((path, context): ProvidersConfig | null => {
+  try {
+    return path === '' ? null : readChannelsFile(path);
+  } catch (error) {
+    if (!(error instanceof ChannelsFileError)) throw error;
+    context.addIssue(error.message);
+    return z.NEVER;
+  }
+});
 
 const oneWord = z.string().regex(/^\S*$/, 'must not contain blanks');
 
@@ -177,10 +182,16 @@ const ENTRIES = {
       .string()
       .regex(/^[a-z0-9._-]{1,60}$/, 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'),
   },
+  CHANNELS_FILE: {
+    fallback: '',
+    description:
+      'JSON file of the carriers of live projects, see [channels](channels.md); a channel that is not in it has none',
+    schema: channelsFile,
+  },
   SMS_PROVIDER: {
     fallback: '',
     description:
-      'what carries sms of live projects: `simulator` on a staging system, where nothing is sent; empty: live projects have no sms',
+      '`simulator` on a staging system, where sms of live projects are accepted and not sent; empty: as `CHANNELS_FILE` says',
     schema: provider,
   },
   WHATSAPP_PROVIDER: { fallback: '', description: 'the same for whatsapp', schema: provider },
@@ -289,6 +300,12 @@ function isOrigin(text: string): boolean {
 type Name = keyof typeof ENTRIES;
 type Parsed = { readonly [Key in Name]: z.output<(typeof ENTRIES)[Key]['schema']> };
 
+const SIMULATED_BY = {
+  sms: 'SMS_PROVIDER',
+  whatsapp: 'WHATSAPP_PROVIDER',
+  telegram: 'TELEGRAM_PROVIDER',
+} as const satisfies Record<Channel, Name>;
+
 /** A worker needs no fixed port: it must not take the one of an api process on the same machine. */
 const WORKER_PORT = '0';
 
@@ -332,7 +349,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const config = assemble(parsed as Parsed);
-  const contradicting = [...contradictions(config), ...bucketContradictions(parsed as Parsed)];
+  const contradicting = [
+    ...contradictions(config),
+    ...bucketContradictions(parsed as Parsed),
+    ...channelContradictions(parsed as Parsed),
+  ];
   if (contradicting.length > 0) throw new ConfigError(contradicting);
   return Object.freeze(config);
 }
@@ -371,11 +392,7 @@ function assemble(parsed: Parsed): Config {
         : { kind: 'rabbitmq', url: parsed.QUEUE_URL, prefix: parsed.QUEUE_PREFIX },
     secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
-    providers: {
-      sms: providerOf(parsed.SMS_PROVIDER),
-      whatsapp: providerOf(parsed.WHATSAPP_PROVIDER),
-      telegram: providerOf(parsed.TELEGRAM_PROVIDER),
-    },
+    providers: providersOf(parsed),
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
     reports: reportsOf(parsed),
     publicUrl: parsed.PUBLIC_URL === '' ? null : parsed.PUBLIC_URL,
@@ -411,9 +428,14 @@ function reportsOf(parsed: Parsed): ReportsConfig {
   };
 }
 
-/** What carries a channel by its kind; null for a channel without one. The settings of a kind are added here. */
-export function providerOf(kind: ProviderConfig['kind'] | null): ProviderConfig | null {
-  return kind === null ? null : { kind };
+/** A channel is on the simulator, or as the channels file says; null for a channel that live projects do not have. */
+function providersOf(parsed: Parsed): ProvidersConfig {
+  const file = parsed.CHANNELS_FILE;
+  return {
+    sms: parsed.SMS_PROVIDER === null ? (file?.sms ?? null) : simulated(),
+    whatsapp: parsed.WHATSAPP_PROVIDER === null ? (file?.whatsapp ?? null) : simulated(),
+    telegram: parsed.TELEGRAM_PROVIDER === null ? (file?.telegram ?? null) : simulated(),
+  };
 }
 
 function contradictions({ role, database }: Config): readonly ConfigMistake[] {
@@ -425,6 +447,16 @@ function contradictions({ role, database }: Config): readonly ConfigMistake[] {
     });
   }
   return mistakes;
+}
+
+function channelContradictions(parsed: Parsed): readonly ConfigMistake[] {
+  const both = CHANNELS.filter(
+    (channel) => parsed[SIMULATED_BY[channel]] !== null && (parsed.CHANNELS_FILE?.[channel] ?? null) !== null,
+  );
+  return both.map((channel) => ({
+    name: SIMULATED_BY[channel],
+    problem: `excludes ${channel} in CHANNELS_FILE; leave one of the two out`,
+  }));
 }
 
 /** Settings of a bucket without a bucket would leave the reports in a directory, and say so to nobody. */

@@ -12,7 +12,7 @@ import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { providerOf } from './config.ts';
+import { simulated } from './channels-file.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import type { EgressConfig } from './egress-config.ts';
 import { Inbox } from './harness-inbox.ts';
@@ -104,9 +104,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     database: wiring.database,
     queue: wiring.queue,
     providers: {
-      sms: providerOf(options.providers?.sms ?? null),
-      whatsapp: providerOf(options.providers?.whatsapp ?? null),
-      telegram: providerOf(options.providers?.telegram ?? null),
+      sms: options.providers?.sms === undefined ? null : simulated(),
+      whatsapp: options.providers?.whatsapp === undefined ? null : simulated(),
+      telegram: options.providers?.telegram === undefined ? null : simulated(),
     },
     secretKey: randomBytes(32),
     egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },

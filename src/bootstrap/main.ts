@@ -7,14 +7,8 @@ import { WrongSecretKey } from '../application/access/check-secret-key.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { StorageUnavailable, StorageUnwritable } from '../application/storage-unavailable.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import {
-  type Config,
-  ConfigError,
-  type ConfigMistake,
-  configNames,
-  type ProvidersConfig,
-  readConfig,
-} from './config.ts';
+import type { ProvidersConfig } from './channels-file.ts';
+import { type Config, ConfigError, type ConfigMistake, configNames, readConfig } from './config.ts';
 import { makeDatabasePlace } from './database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
@@ -169,12 +163,15 @@ function endSoon(): void {
 
 /** The channels on which messages of live projects are accepted and charged, and never sent. */
 function simulatedChannels(providers: ProvidersConfig): readonly Channel[] {
-  return CHANNELS.filter((channel) => providers[channel]?.kind === 'simulator');
+  return CHANNELS.filter((channel) => providers[channel]?.providers.some(({ kind }) => kind === 'simulator'));
 }
 
 function liveChannels(providers: ProvidersConfig): string {
   const configured = CHANNELS.filter((channel) => providers[channel] !== null);
-  const named = configured.map((channel) => `${channel} by ${providers[channel]?.kind}`);
+  const named = configured.map((channel) => {
+    const names = providers[channel]?.providers.map(({ name }) => name) ?? [];
+    return `${channel} by ${names.join(' and ')}`;
+  });
   return named.length === 0 ? 'none' : named.join(', ');
 }
 

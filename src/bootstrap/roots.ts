@@ -16,6 +16,7 @@ import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
+import { ReceiveCallbacks } from '../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
@@ -67,6 +68,7 @@ export const resolveRoots = (container: Container) =>
     manageCampaigns: ManageCampaigns,
     preflightCampaigns: PreflightCampaigns,
     readCatalog: ReadCatalog,
+    receiveCallbacks: ReceiveCallbacks,
     recordProviderEvents: RecordProviderEvents,
     redriveJobs: RedriveJobs,
     relayJobs: RelayJobs,

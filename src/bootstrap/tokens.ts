@@ -2,7 +2,7 @@ import type { ServiceIdentifier } from 'inversify';
 import type { Database } from '../adapters/knex/database.ts';
 import type { Simulator } from '../adapters/simulator/simulator.ts';
 import type { LocalWakeSignal } from '../adapters/timer/local-wake-signal.ts';
-import type { ChannelProviders } from '../application/ports/channel-provider.ts';
+import type { ChannelProvider, ChannelProviders } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { CsvEncoder } from '../application/ports/csv-encoder.ts';
 import type { Delay } from '../application/ports/delay.ts';
@@ -10,6 +10,7 @@ import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
+import type { ProviderCallback, ProviderCallbacks } from '../application/ports/provider-callback.ts';
 import type { ProviderEventSource } from '../application/ports/provider-events.ts';
 import type { ReportFiles } from '../application/ports/report-files.ts';
 import type { RequestHasher } from '../application/ports/request-hasher.ts';
@@ -18,7 +19,16 @@ import type { Timeout } from '../application/ports/timeout.ts';
 import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
 import type { WakeSignal } from '../application/ports/wake-signal.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
+import type { WhatsappDirectory } from '../application/ports/whatsapp-directory.ts';
+import type { Channel } from '../domain/shared/channel.ts';
 import type { Hmac } from '../domain/webhooks/signer.ts';
+
+/** A provider of live projects on its channel, and what reads its callbacks. */
+export interface LiveProvider {
+  readonly channel: Channel;
+  readonly provider: ChannelProvider;
+  readonly callback: ProviderCallback | null;
+}
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
 
@@ -34,6 +44,8 @@ export const ports = {
   unitOfWork: port<UnitOfWork>('UnitOfWork'),
   jobQueue: port<JobQueue>('JobQueue'),
   channelProviders: port<ChannelProviders>('ChannelProviders'),
+  providerCallbacks: port<ProviderCallbacks>('ProviderCallbacks'),
+  whatsappDirectory: port<WhatsappDirectory>('WhatsappDirectory'),
   providerEvents: port<ProviderEventSource>('ProviderEventSource'),
   submitTimeout: port<Timeout>('SubmitTimeout'),
   secretBox: port<SecretBox>('SecretBox'),
@@ -53,6 +65,7 @@ export const ports = {
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */
 export const adapters = {
   simulator: port<Simulator>('Simulator'),
+  liveProviders: port<readonly LiveProvider[]>('LiveProviders'),
   localWakeSignal: port<LocalWakeSignal>('LocalWakeSignal'),
   database: port<Database>('Database'),
 };

@@ -340,6 +340,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/callbacks/{provider}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Answer the question of a provider whether this is the right place, or take a receipt in a query
+         * @description Some providers ask before they post, and some put a receipt into the query.
+         */
+        readonly get: operations["checkCallback"];
+        readonly put?: never;
+        /**
+         * Take what a provider posts
+         * @description The reply comes when everything in the request is stored. The provider signs it in a way of its own.
+         */
+        readonly post: operations["receiveCallback"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/healthz": {
         readonly parameters: {
             readonly query?: never;
@@ -4994,6 +5018,182 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "This report has expired"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
+                };
+            };
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly checkCallback: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description The name of a provider in the configuration
+                 * @example meta
+                 */
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The answer to the question, or that the receipt is stored */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
+                };
+            };
+            /** @description The request is from the provider and makes no sense */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The body is not JSON"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is not from the provider */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The signature is missing or wrong"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
+                };
+            };
+            /** @description No provider of this name posts anything */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
+                };
+            };
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
+    readonly receiveCallback: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /**
+                 * @description The name of a provider in the configuration
+                 * @example meta
+                 */
+                readonly provider: string;
+            };
+            readonly cookie?: never;
+        };
+        /** @description In the form of the provider */
+        readonly requestBody: {
+            readonly content: {
+                readonly "*/*": string;
+            };
+        };
+        readonly responses: {
+            /** @description It is stored */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
+                };
+            };
+            /** @description The request is from the provider and makes no sense */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The body is not JSON"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is not from the provider */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The signature is missing or wrong"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
+                };
+            };
+            /** @description No provider of this name posts anything */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Not found"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["MessageBody"];
+                };
+            };
+            readonly 413: components["responses"]["BodyTooLarge"];
+            /** @description The request body must come without compression */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "X-Error-Code": components["headers"]["X-Error-Code"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The request body must come without compression"
                      *     }
                      */
                     readonly "application/json": components["schemas"]["MessageBody"];

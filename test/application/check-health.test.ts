@@ -59,15 +59,19 @@ beforeEach(async () => {
       close: never,
     },
     channelProviders: {
-      of: (channel) =>
-        channel === 'sms'
-          ? {
-              start: never,
-              submit: never,
-              close: never,
-              health: () => ({ ok: smsIsWell, detail: 'bound to the SMSC' }),
-            }
-          : null,
+      live: () => [
+        {
+          channel: 'sms',
+          provider: {
+            name: 'carrier',
+            start: never,
+            submit: never,
+            close: never,
+            health: () => ({ ok: smsIsWell, detail: 'bound to the SMSC' }),
+            check: never,
+          },
+        },
+      ],
     },
     clock: { now: () => now },
   });

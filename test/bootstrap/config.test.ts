@@ -39,7 +39,8 @@ const QUEUE = 'must be empty or amqp://user:password@host';
 const BUCKET = 'must be s3://bucket or s3://bucket/prefix';
 const ENDPOINT = 'must be an http or https URL without a path, such as https://s3.example.com';
 const PROXIES = 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24';
-const NO_SUCH_PROVIDER = 'must be simulator (a staging system, nothing is sent) or empty (no such channel)';
+const NO_SUCH_PROVIDER =
+  'must be simulator (a staging system, nothing is sent) or empty; carriers are in CHANNELS_FILE';
 
 /** A bad value for every rule, and the problem that is reported; several for rules with two limits. */
 const BAD: readonly [name: string, value: string, problem: string][] = [
@@ -62,6 +63,7 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['QUEUE_URL', 'amqps:///barid', QUEUE],
   ['QUEUE_PREFIX', 'Barid', 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
   ['QUEUE_PREFIX', 'b'.repeat(61), 'must be 1 to 60 of a-z, 0-9, dot, hyphen and underscore'],
+  ['CHANNELS_FILE', '/nowhere/channels.json', '/nowhere/channels.json cannot be read (ENOENT)'],
   ['SMS_PROVIDER', 'smpp', NO_SUCH_PROVIDER],
   ['WHATSAPP_PROVIDER', 'Simulator', NO_SUCH_PROVIDER],
   ['TELEGRAM_PROVIDER', 'none', NO_SUCH_PROVIDER],

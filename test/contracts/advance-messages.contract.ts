@@ -54,6 +54,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
   const advanceMessages = new AdvanceMessages({
     clock,
     enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
+    channelProviders: { route: () => [] },
     submissionCapacity: new SubmissionCapacity(),
     campaignLimits: new CampaignLimits({ campaignLimits: true }),
   });

@@ -49,9 +49,11 @@ function planted(
     const sound = simulator();
     const { provider } = sound;
     const whole: ChannelProvider = {
+      name: provider.name,
       start: (sink) => provider.start(sink),
       submit: (submissions) => provider.submit(submissions),
       health: () => provider.health(),
+      check: () => provider.check(),
       close: () => provider.close(),
     };
     return { ...sound, provider: { ...whole, ...fault(whole) }, promptMs };

@@ -46,6 +46,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
       advanceMessages: new AdvanceMessages({
         clock,
         enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
+        channelProviders: { route: () => [] },
         submissionCapacity: new SubmissionCapacity(),
         campaignLimits: new CampaignLimits({ campaignLimits: true }),
       }),

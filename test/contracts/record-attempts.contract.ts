@@ -6,7 +6,7 @@ import type { Stores } from '../../src/application/ports/stores.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { RecordAttempts } from '../../src/application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../src/application/webhooks/release-jobs.ts';
-import { CLOSED_CIRCUIT } from '../../src/domain/webhooks/circuit-breaker.ts';
+import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
 import { aDeliveryReport, aMessage, NOW } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InboundWebhook } from '../../src/application/ports/webhook-stores.ts';
-import { CLOSED_CIRCUIT } from '../../src/domain/webhooks/circuit-breaker.ts';
+import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';

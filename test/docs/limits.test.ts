@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   BODY_BYTES_MAX,
+  CALLBACK_BYTES_MAX,
+  CALLBACKS_MAX,
+  CALLBACKS_PER_ADDRESS_MAX,
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
@@ -188,6 +191,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'downloads of reports',
         `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
+      ],
+      [
+        'callbacks of providers read at a time',
+        `${CALLBACKS_PER_ADDRESS_MAX} of one address, ${CALLBACKS_MAX} in all, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; more get 503 \`overloaded\``,
       ],
       [
         'reports written at a time',

@@ -1,9 +1,10 @@
-import type { Project } from '../../domain/access/project.ts';
+import type { Environment, Project } from '../../domain/access/project.ts';
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountCaptured } from '../../domain/billing/settlement.ts';
 import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
 import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
 import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import {
@@ -14,6 +15,7 @@ import {
   startAttemptJobId,
 } from '../jobs/attempt-jobs.ts';
 import type { Job, LeasedJob } from '../jobs/job.ts';
+import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { EnqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
@@ -44,6 +46,7 @@ export interface PendingSubmission {
 interface AdvancePorts {
   readonly clock: Clock;
   readonly enqueueWebhooks: EnqueueWebhooks;
+  readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
   readonly campaignLimits: CampaignLimits;
 }
@@ -106,7 +109,7 @@ export class AdvanceMessages {
     starts: readonly AttemptStart[],
     { projects, isIsolated, now }: StartSurroundings,
   ): Promise<ReadonlyMap<string, number>> {
-    const { submissionCapacity, campaignLimits } = this.#ports;
+    const { campaignLimits } = this.#ports;
     const retryAts = new Map<string, number>();
     const ready: Message[] = [];
     for (const { message, attemptNumber } of starts) {
@@ -116,12 +119,25 @@ export class AdvanceMessages {
         ? now + CAPACITY_RETRY_MS
         : project === undefined || channel === undefined
           ? null
-          : submissionCapacity.retryAt(channel, project.environment, now);
+          : this.#capacityRetryAt(channel, project.environment, message, now);
       if (retryAt !== null) retryAts.set(message.smsId, retryAt);
       else if (message.attempts.length === 0) ready.push(message);
     }
     for (const [smsId, at] of await campaignLimits.retryAts(stores, ready, now)) retryAts.set(smsId, at);
     return retryAts;
+  }
+
+  /** By the first provider of the route: a later one only gets what that one did not take. */
+  #capacityRetryAt(
+    channel: Channel,
+    environment: Environment,
+    { phoneNumber }: Message,
+    now: number,
+  ): number | null {
+    const { submissionCapacity, channelProviders } = this.#ports;
+    const [first] = channelProviders.route(channel, environment, phoneNumber);
+    if (first === undefined) return null;
+    return submissionCapacity.retryAt({ channel, environment, provider: first.name }, now);
   }
 }
 

@@ -8,6 +8,14 @@ export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
 /** An attempt that finds its provider at the limit starts this much later, or after those that came before it. */
 export const CAPACITY_RETRY_MS = 1_000;
 
+/** The way of a submission: what is in flight on one way never delays another. */
+export interface SubmissionWay {
+  readonly channel: Channel;
+  readonly environment: Environment;
+  /** The name of the provider. */
+  readonly provider: string;
+}
+
 interface ProviderLoad {
   inFlight: number;
   lastRetryAt: number;
@@ -15,7 +23,7 @@ interface ProviderLoad {
 
 /**
  * How many submissions are in flight to each channel provider. A provider that is slow or hangs delays attempts of its
- * own channel and environment, and no others.
+ * own, and no others.
  */
 export class SubmissionCapacity {
   readonly #inFlightMax: number;
@@ -29,8 +37,8 @@ export class SubmissionCapacity {
    * Null when an attempt may start now, else the instant (milliseconds since 1970) to try it again. Later calls get
    * later instants, so that a backlog does not crowd out other work. One batch of attempts may exceed the limit.
    */
-  retryAt(channel: Channel, environment: Environment, now: number): number | null {
-    const load = this.#loadOf(channel, environment);
+  retryAt(way: SubmissionWay, now: number): number | null {
+    const load = this.#loadOf(way);
     if (load.inFlight < this.#inFlightMax) return null;
     // No submission is in flight for longer than the submit timeout: this interval always finds capacity.
     const spacingMs = SUBMIT_TIMEOUT_MS / this.#inFlightMax;
@@ -39,16 +47,16 @@ export class SubmissionCapacity {
   }
 
   /** Counts submissions as in flight until the function it returns is called. */
-  begin(channel: Channel, environment: Environment, submissions: number): () => void {
-    const load = this.#loadOf(channel, environment);
+  begin(way: SubmissionWay, submissions: number): () => void {
+    const load = this.#loadOf(way);
     load.inFlight += submissions;
     return () => {
       load.inFlight -= submissions;
     };
   }
 
-  #loadOf(channel: Channel, environment: Environment): ProviderLoad {
-    const key = `${channel} ${environment}`;
+  #loadOf({ channel, environment, provider }: SubmissionWay): ProviderLoad {
+    const key = `${channel} ${environment} ${provider}`;
     const load = this.#loads.get(key) ?? { inFlight: 0, lastRetryAt: 0 };
     this.#loads.set(key, load);
     return load;

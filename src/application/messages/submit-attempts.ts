@@ -1,7 +1,7 @@
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
 import { groupBy } from '../group-by.ts';
-import type { ChannelProviders, Submission } from '../ports/channel-provider.ts';
+import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Timeout } from '../ports/timeout.ts';
@@ -11,7 +11,7 @@ import type { SubmissionCapacity } from './submission-capacity.ts';
 
 interface SubmitPorts {
   readonly applyMessageEvents: ApplyMessageEvents;
-  readonly channelProviders: ChannelProviders;
+  readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
   /** Expires after `SUBMIT_TIMEOUT_MS`. */
   readonly submitTimeout: Timeout;
@@ -21,14 +21,22 @@ interface SubmitPorts {
 
 type SubmitResults = readonly SubmitResult[];
 
+/** A submission and the providers that were not tried for it yet. */
+interface RoutedSubmission {
+  readonly submission: Submission;
+  /** The chain moves on at this instant. */
+  readonly endsAt: number;
+  readonly route: readonly ChannelProvider[];
+}
+
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
 const WRONG_COUNT_REASON = 'The provider gave results that cannot be matched to messages';
 
-/** An accepted message outlived the configuration of its channel. */
+/** No route of the channel is for this number, or the message outlived the configuration. */
 const NO_PROVIDER: SubmitResult = {
   kind: 'rejected',
-  reason: 'The channel has no provider any more',
+  reason: 'The channel has no provider for this number',
   endsChain: false,
 };
 
@@ -48,43 +56,75 @@ export class SubmitAttempts {
    * `unknown`; what it says later is recorded when it comes.
    */
   async execute(pending: readonly PendingSubmission[]): Promise<void> {
-    const now = this.#ports.clock.now();
-    const submissions = pending.flatMap((each) => {
+    const { clock, channelProviders } = this.#ports;
+    const now = clock.now();
+    const routed = pending.flatMap((each): readonly RoutedSubmission[] => {
       const submission = submissionOf(each);
-      return submission === null || isTooLate(each, now) ? [] : [submission];
+      const endsAt = endOf(each);
+      if (submission === null || now >= endsAt) return [];
+      const { channel, environment, phoneNumber } = submission;
+      return [{ submission, endsAt, route: channelProviders.route(channel, environment, phoneNumber) }];
     });
-    const groups = groupBy(submissions, ({ channel, environment }) => `${channel} ${environment}`);
+    await this.#submitByRoute(routed);
+  }
+
+  /** Those of one route go to its first provider together. */
+  async #submitByRoute(routed: readonly RoutedSubmission[]): Promise<void> {
+    const groups = groupBy(routed, ({ submission: { channel, environment }, route }) =>
+      [channel, environment, ...route.map(({ name }) => name)].join(' '),
+    );
     await Promise.all([...groups.values()].map((group) => this.#submit(group)));
   }
 
-  /** All of them go to the same channel provider. */
-  async #submit(submissions: readonly Submission[]): Promise<void> {
-    const [first] = submissions;
+  /** All of them have the same route. */
+  async #submit(routed: readonly RoutedSubmission[]): Promise<void> {
+    const submissions = routed.map(({ submission }) => submission);
+    const [first] = routed;
     if (first === undefined) return;
-    const end = this.#ports.submissionCapacity.begin(first.channel, first.environment, submissions.length);
-    const call = this.#call(first, submissions);
+    const { route } = first;
+    const [provider] = route;
+    if (provider === undefined) {
+      await this.#record(submissions, () => NO_PROVIDER);
+      return;
+    }
+    const { channel, environment } = first.submission;
+    const end = this.#ports.submissionCapacity.begin(
+      { channel, environment, provider: provider.name },
+      submissions.length,
+    );
+    const call = this.#call(provider, submissions);
     const results = await this.#inTime(call);
     // Results that wait for a lock of one project take no capacity from the others.
     end();
     if (results === null) void this.#recordLate(submissions, call);
-    await this.#record(submissions, results ?? submissions.map(() => unknown(LATE_REASON)));
+    const resultOf = (index: number) => (results === null ? unknown(LATE_REASON) : results[index]);
+    const now = this.#ports.clock.now();
+    const isForNext = (each: RoutedSubmission, index: number) =>
+      route.length > 1 && now < each.endsAt && isForNextProvider(resultOf(index));
+    const next = routed.filter(isForNext).map((each) => ({ ...each, route: route.slice(1) }));
+    const kept = routed.flatMap((each, index) =>
+      isForNext(each, index) ? [] : [{ submission: each.submission, result: resultOf(index) }],
+    );
+    await Promise.all([
+      this.#record(
+        kept.map(({ submission }) => submission),
+        (index) => kept[index]?.result,
+      ),
+      this.#submitByRoute(next),
+    ]);
   }
 
   /** Never rejects: a provider that throws, or gives too few or too many results, leaves every outcome unknown. */
-  async #call(
-    { channel, environment }: Submission,
-    submissions: readonly Submission[],
-  ): Promise<SubmitResults> {
-    const { channelProviders, logger } = this.#ports;
+  async #call(provider: ChannelProvider, submissions: readonly Submission[]): Promise<SubmitResults> {
+    const { logger } = this.#ports;
+    const of = { channel: submissions[0]?.channel, provider: provider.name };
     try {
-      const provider = channelProviders.of(channel, environment);
-      if (provider === null) return submissions.map(() => NO_PROVIDER);
       const results = await provider.submit(submissions);
       if (results.length === submissions.length) return results;
-      logger.error('channel_submit_failed', new Error(WRONG_COUNT_REASON), { channel });
+      logger.error('channel_submit_failed', new Error(WRONG_COUNT_REASON), of);
       return submissions.map(() => unknown(WRONG_COUNT_REASON));
     } catch (error) {
-      logger.error('channel_submit_failed', error, { channel });
+      logger.error('channel_submit_failed', error, of);
       return submissions.map(() => unknown(FAULT_REASON));
     }
   }
@@ -106,20 +146,30 @@ export class SubmitAttempts {
     const channel = submissions[0]?.channel;
     logger.warn('channel_submit_timed_out', { channel, submissions: submissions.length });
     try {
-      await this.#record(submissions, await call);
+      const results = await call;
+      await this.#record(submissions, (index) => results[index]);
     } catch (error) {
       logger.error('channel_submit_failed', error, { channel });
     }
   }
 
-  async #record(submissions: readonly Submission[], results: SubmitResults): Promise<void> {
+  async #record(
+    submissions: readonly Submission[],
+    resultOf: (index: number) => SubmitResult | undefined,
+  ): Promise<void> {
+    if (submissions.length === 0) return;
     await this.#ports.applyMessageEvents.submitted(
       submissions.map(({ smsId, attemptNumber, channel }, index) => {
-        const result = results[index] ?? unknown(WRONG_COUNT_REASON);
+        const result = resultOf(index) ?? unknown(WRONG_COUNT_REASON);
         return { smsId, attemptNumber, channel, result };
       }),
     );
   }
+}
+
+/** A provider that has no time for a message, or does not know its sender, did not take it: another one may. */
+function isForNextProvider(result: SubmitResult | undefined): boolean {
+  return result?.kind === 'rejected' && result.cause !== undefined && !result.endsChain;
 }
 
 function unknown(reason: string): SubmitResult {
@@ -127,8 +177,8 @@ function unknown(reason: string): SubmitResult {
 }
 
 /** A worker that was stopped between the commit and the call must not send what the chain gave up on. */
-function isTooLate({ message, attemptNumber }: PendingSubmission, now: number): boolean {
-  return now >= (message.attempts[attemptNumber]?.startedAt ?? 0) + message.attemptTimeoutMs;
+function endOf({ message, attemptNumber }: PendingSubmission): number {
+  return (message.attempts[attemptNumber]?.startedAt ?? 0) + message.attemptTimeoutMs;
 }
 
 function submissionOf({ message, project, attemptNumber }: PendingSubmission): Submission | null {

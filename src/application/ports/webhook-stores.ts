@@ -1,4 +1,4 @@
-import type { CircuitBreaker } from '../../domain/webhooks/circuit-breaker.ts';
+import type { CircuitBreaker } from '../../domain/shared/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 

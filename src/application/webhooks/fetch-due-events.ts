@@ -1,4 +1,4 @@
-import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/webhooks/circuit-breaker.ts';
+import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/shared/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../batcher.ts';
 import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';

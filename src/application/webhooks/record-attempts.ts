@@ -1,12 +1,16 @@
-import { concernsReceiver, errorOf, isSuccess } from '../../domain/webhooks/attempt-result.ts';
 import {
   beginsToFail,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
-  countsForCircuit,
   openedUntil,
   recordAttempt,
-} from '../../domain/webhooks/circuit-breaker.ts';
+} from '../../domain/shared/circuit-breaker.ts';
+import {
+  concernsReceiver,
+  countsForCircuit,
+  errorOf,
+  isSuccess,
+} from '../../domain/webhooks/attempt-result.ts';
 import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import {
   afterAttempt,

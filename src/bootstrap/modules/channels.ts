@@ -1,21 +1,23 @@
 import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
-import {
-  type ChannelProvider,
-  type ChannelProviders,
-  SUBMIT_TIMEOUT_MS,
-} from '../../application/ports/channel-provider.ts';
+import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
+import { GuardedProvider, namedEvents } from '../../application/messages/guarded-provider.ts';
+import { type ChannelProviders, SUBMIT_TIMEOUT_MS } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { Environment } from '../../domain/access/project.ts';
-import { CHANNELS, type Channel } from '../../domain/shared/channel.ts';
-import type { ProviderConfig, ProvidersConfig } from '../config.ts';
-import { adapters, ports } from '../tokens.ts';
+import type { ProviderCallback, ProviderCallbacks } from '../../application/ports/provider-callback.ts';
+import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import { providersFor } from '../../domain/messages/provider-route.ts';
+import { CHANNELS } from '../../domain/shared/channel.ts';
+import type { Hmac } from '../../domain/webhooks/signer.ts';
+import type { ProvidersConfig } from '../channels-file.ts';
+import type { ProviderTools } from '../providers/provider-kind.ts';
+import { adapters, type LiveProvider, ports } from '../tokens.ts';
 
 /** The providers of live projects as they are configured; every channel of dev projects is on the simulator. */
 export const channels = (
-  providers: ProvidersConfig,
+  config: ProvidersConfig,
   onSubmission: (message: SimulatedMessage) => void = () => {},
 ) =>
   new ContainerModule(({ bind }) => {
@@ -23,33 +25,83 @@ export const channels = (
       (clock: Clock, logger: Logger) => new Simulator({ clock, logger, onSubmission }),
       [ports.clock, ports.logger],
     );
-    bind(ports.channelProviders).toResolvedValue(
-      (simulator: Simulator): ChannelProviders => {
-        const live = new Map<Channel, ChannelProvider>();
-        for (const channel of CHANNELS) {
-          const config = providers[channel];
-          if (config !== null) live.set(channel, providerFrom(config, simulator));
-        }
-        const of = (channel: Channel, environment: Environment) =>
-          environment === 'dev' ? simulator : (live.get(channel) ?? null);
-        return {
-          of,
-          channelsFor: (environment) => CHANNELS.filter((channel) => of(channel, environment) !== null),
-          all: () => [...new Set([simulator, ...live.values()])],
-        };
-      },
-      [adapters.simulator],
+    bind(adapters.liveProviders).toResolvedValue(
+      (
+        simulator: Simulator,
+        clock: Clock,
+        logger: Logger,
+        hmac: Hmac,
+        whatsappDirectory: WhatsappDirectory,
+      ) => liveProviders(config, simulator, { clock, logger, hmac, whatsappDirectory }),
+      [adapters.simulator, ports.clock, ports.logger, ports.hmac, ports.whatsappDirectory],
     );
+    bind(ports.channelProviders).toResolvedValue(
+      (simulator: Simulator, live: readonly LiveProvider[]) => channelProviders(config, simulator, live),
+      [adapters.simulator, adapters.liveProviders],
+    );
+    bind(ports.providerCallbacks).toResolvedValue(
+      (live: readonly LiveProvider[]): ProviderCallbacks => ({
+        of: (name) => live.find(({ provider }) => provider.name === name)?.callback ?? null,
+      }),
+      [adapters.liveProviders],
+    );
+    bind(ports.whatsappDirectory).toConstantValue({
+      resourcesOf: async () => new Map(),
+      phoneIdsOf: async () => new Map(),
+    });
     bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });
 
-/** The provider of one channel: a new kind gets its adapter here. */
-function providerFrom(config: ProviderConfig, simulator: Simulator): ChannelProvider {
-  switch (config.kind) {
-    case 'simulator':
-      return simulator;
-    default:
-      return config.kind satisfies never;
-  }
+type SharedTools = Omit<ProviderTools, 'name' | 'http'>;
+
+function liveProviders(
+  config: ProvidersConfig,
+  simulator: Simulator,
+  tools: SharedTools,
+): readonly LiveProvider[] {
+  return CHANNELS.flatMap((channel) =>
+    (config[channel]?.providers ?? []).map((each): LiveProvider => {
+      if (!('make' in each)) return { channel, provider: simulator, callback: null };
+      const { name } = each;
+      const { provider, callback } = each.make({ ...tools, name, http: () => new UndiciProviderHttp() });
+      return {
+        channel,
+        provider: new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger }),
+        callback: callback === null ? null : named(name, callback),
+      };
+    }),
+  );
+}
+
+function channelProviders(
+  config: ProvidersConfig,
+  simulator: Simulator,
+  live: readonly LiveProvider[],
+): ChannelProviders {
+  const byName = new Map(live.map(({ provider }) => [provider.name, provider]));
+  const onlySimulator = [simulator];
+  return {
+    route(channel, environment, phoneNumber) {
+      if (environment === 'dev') return onlySimulator;
+      return providersFor(config[channel]?.routes ?? [], phoneNumber).flatMap((name) => {
+        const provider = byName.get(name);
+        return provider === undefined ? [] : [provider];
+      });
+    },
+    channelsFor: (environment) =>
+      CHANNELS.filter((channel) => environment === 'dev' || config[channel] !== null),
+    live: () => live,
+    all: () => [...new Set([simulator, ...live.map(({ provider }) => provider)])],
+  };
+}
+
+/** The callback of a provider, whose events come under the ids that its submit results have. */
+function named(name: string, callback: ProviderCallback): ProviderCallback {
+  return {
+    async read(request) {
+      const content = await callback.read(request);
+      return content.kind === 'events' ? { ...content, events: namedEvents(name, content.events) } : content;
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { callbackRoutes } from '../../adapters/http/families/callbacks.ts';
 import { campaignRoutes } from '../../adapters/http/families/campaigns.ts';
 import { catalogRoutes } from '../../adapters/http/families/catalog.ts';
 import { healthRoutes } from '../../adapters/http/families/health.ts';
@@ -43,6 +44,7 @@ export function routeFamilies(
       campaignGate,
     }),
     reportRoutes({ authenticate, requestReports, browseReports }, publicUrl),
+    callbackRoutes({ receiveCallbacks: roots.receiveCallbacks }),
     health,
   ];
 }

@@ -24,6 +24,7 @@ import { WorkerHeartbeat } from '../../application/jobs/worker-heartbeat.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
 import { CorrelateReceipts } from '../../application/messages/correlate-receipts.ts';
+import { ReceiveCallbacks } from '../../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../../application/messages/record-provider-events.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SealDeliveryReport } from '../../application/messages/seal-delivery-report.ts';
@@ -50,7 +51,7 @@ import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 
 const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
-const { channelProviders, wakeSignal } = ports;
+const { channelProviders, providerCallbacks, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
 const { heartbeatInterval, workerId, campaignLimits } = ports;
 const { reportFiles, csvEncoder, reportPollingInterval, renewInterval } = ports;
@@ -86,6 +87,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AdvanceMessages, {
     clock,
     enqueueWebhooks: EnqueueWebhooks,
+    channelProviders,
     submissionCapacity: SubmissionCapacity,
     campaignLimits: CampaignLimits,
   });
@@ -101,6 +103,12 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, RecordProviderEvents, {
     applyMessageEvents: ApplyMessageEvents,
     acceptInbound: AcceptInbound,
+  });
+  wire(bind, ReceiveCallbacks, {
+    providerCallbacks,
+    recordProviderEvents: RecordProviderEvents,
+    clock,
+    logger,
   });
   wire(bind, SubmitAttempts, {
     applyMessageEvents: ApplyMessageEvents,

@@ -16,8 +16,11 @@ const DEADLINE_DELAY_MIN_MS = 1_000;
 /** A message of a campaign that a busy provider rejected is tried again after this time, in milliseconds. */
 export const BUSY_RETRY_MS = 30_000;
 
-/** From the first try on a busy provider is tried for so long, in milliseconds. */
+/** From the first try on a message of a campaign is tried for so long, in milliseconds. */
 export const BUSY_RETRIES_END_MS = millisecondsInDay;
+
+/** A single message has no time to lose: a busy last channel is tried again after this time, in milliseconds. */
+export const SINGLE_BUSY_RETRY_MS = 2_000;
 
 const OPEN: ReadonlySet<AttemptState> = new Set<AttemptState>(['dispatching', 'accepted', 'unknown']);
 
@@ -104,7 +107,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
     }
     case 'rejected': {
       if (!isFirstResult) return withoutEffects(message);
-      if (result.cause === 'busy' && mayTryAgain(message, attempt, now)) {
+      if (result.cause === 'busy' && now < busyRetriesEnd(message, attemptNumber)) {
         const busy = {
           ...attempt,
           state: 'busy',
@@ -115,7 +118,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
           message: replace(message, attemptNumber, busy),
           effects: [
             { kind: 'unschedule', attemptNumber },
-            { kind: 'schedule-start', attemptNumber, at: now + BUSY_RETRY_MS },
+            { kind: 'schedule-start', attemptNumber, at: now + busyRetryMs(message) },
           ],
         };
       }
@@ -297,9 +300,21 @@ function next(message: Message, ended: ChannelAttempt, attemptNumber: number, no
   };
 }
 
-/** Only a campaign waits for a busy provider: a single message goes on with the next channel. */
-function mayTryAgain({ campaignId, isFinal }: Message, attempt: ChannelAttempt, now: number): boolean {
-  return campaignId !== null && !isFinal && now < triedSince(attempt) + BUSY_RETRIES_END_MS;
+/**
+ * Until when a busy provider is tried again. A single message goes on with the next channel; on its last one it waits for as
+ * long as an attempt may take.
+ */
+function busyRetriesEnd(message: Message, attemptNumber: number): number {
+  const attempt = message.attempts[attemptNumber];
+  if (attempt === undefined || message.isFinal) return Number.NEGATIVE_INFINITY;
+  if (message.campaignId !== null) return triedSince(attempt) + BUSY_RETRIES_END_MS;
+  return isLast(message, attemptNumber)
+    ? triedSince(attempt) + message.attemptTimeoutMs - SINGLE_BUSY_RETRY_MS
+    : Number.NEGATIVE_INFINITY;
+}
+
+function busyRetryMs({ campaignId }: Message): number {
+  return campaignId === null ? SINGLE_BUSY_RETRY_MS : BUSY_RETRY_MS;
 }
 
 function triedSince({ triedSince: since, startedAt }: ChannelAttempt): number {

@@ -1,3 +1,4 @@
+import type { CircuitBreaker } from '../shared/circuit-breaker.ts';
 /** What a webhook tells of: a message that was sent, or one that came in. */
 export type WebhookKind = 'delivery' | 'inbound';
 
@@ -46,4 +47,12 @@ export function errorOf(result: AttemptResult): string {
 /** Only a 2xx is a success; redirects are not followed (specification 6.1 and 6.2). */
 export function isSuccess(result: AttemptResult): boolean {
   return result.kind === 'responded' && result.status >= 200 && result.status <= 299;
+}
+
+/**
+ * Whether attempts of this kind count. An inbound event keeps to the schedule of specification 6.2 and never opens a
+ * circuit. At an open one it may be the half-open attempt, and counts.
+ */
+export function countsForCircuit({ openUntil }: CircuitBreaker, kind: WebhookKind): boolean {
+  return kind === 'delivery' || openUntil !== null;
 }

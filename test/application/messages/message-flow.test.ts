@@ -298,7 +298,9 @@ describe('the way of a message', () => {
   });
 
   it('an attempt starts later when its provider is at its limit, and no other attempt does', async () => {
-    const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
+    const end = world.container
+      .get(SubmissionCapacity)
+      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, SUBMISSIONS_IN_FLIGHT_MAX);
     const delayed = await send();
     const free = await send({ provider: 'sms' });
     await world.runDueJobs();
@@ -316,7 +318,9 @@ describe('the way of a message', () => {
   it('the time of other attempts ends while their provider is at its limit', async () => {
     const timedOut = await send({ provider: 'whatsapp-sms' });
     await world.runDueJobs();
-    const end = world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
+    const end = world.container
+      .get(SubmissionCapacity)
+      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, SUBMISSIONS_IN_FLIGHT_MAX);
     world.clock.at += 30 * SECOND_MS;
     const waiting = await send({ provider: 'whatsapp' });
     const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
@@ -335,7 +339,9 @@ describe('the way of a message', () => {
       const locked = await messages.lock([smsId]);
       await messages.save(locked.map((each) => ({ ...each, status: 'failed', isFinal: true, finalAt: NOW })));
     });
-    world.container.get(SubmissionCapacity).begin('whatsapp', 'live', SUBMISSIONS_IN_FLIGHT_MAX);
+    world.container
+      .get(SubmissionCapacity)
+      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, SUBMISSIONS_IN_FLIGHT_MAX);
     await world.runDueJobs();
     expect(await jobs()).toEqual([]);
   });

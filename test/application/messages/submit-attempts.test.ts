@@ -34,12 +34,14 @@ function world(
     },
   };
   const provider: ChannelProvider = {
+    name: 'one',
     async start() {},
     submit(submissions) {
       calls.push(submissions.map(({ smsId }) => smsId));
       return submit?.(submissions) ?? Promise.resolve([]);
     },
     health: () => ({ ok: true, detail: 'under test' }),
+    check: async () => ({ ok: true, detail: 'under test' }),
     async close() {},
   };
   const submitAttempts = new SubmitAttempts({
@@ -54,11 +56,7 @@ function world(
     },
     clock: { now: () => NOW + lateMs },
     logger,
-    channelProviders: {
-      of: () => (submit === null ? null : provider),
-      channelsFor: () => ['sms'],
-      all: () => [provider],
-    },
+    channelProviders: { route: () => (submit === null ? [] : [provider]) },
   });
   const pending = (channel: Channel, ...numbers: readonly number[]) =>
     numbers.map((number) => ({
@@ -73,7 +71,8 @@ function world(
     }));
   const execute = (channel: Channel, ...numbers: readonly number[]) =>
     submitAttempts.execute(pending(channel, ...numbers));
-  const isFull = (channel: Channel) => capacity.retryAt(channel, 'live', NOW) !== null;
+  const isFull = (channel: Channel) =>
+    capacity.retryAt({ channel, environment: 'live', provider: 'one' }, NOW) !== null;
   return { submitAttempts, pending, execute, calls, recorded, timeouts, logger, isFull };
 }
 
@@ -83,6 +82,102 @@ const result = (number: number, expected: unknown) => ({
   attemptNumber: 0,
   channel: 'sms',
   result: expected,
+});
+
+/** SubmitAttempts around a route of providers by name, whose results are given. */
+function routedWorld(
+  providers: Readonly<Record<string, ChannelProvider['submit']>>,
+  { nowAfterFirst = NOW }: { readonly nowAfterFirst?: number } = {},
+) {
+  const calls: [provider: string, smsIds: readonly string[]][] = [];
+  const recorded: SubmittedAttempt[] = [];
+  let now = NOW;
+  const route = Object.entries(providers).map(
+    ([name, submit]): ChannelProvider => ({
+      name,
+      async start() {},
+      submit(submissions) {
+        calls.push([name, submissions.map(({ smsId }) => smsId)]);
+        now = nowAfterFirst;
+        return submit(submissions);
+      },
+      health: () => ({ ok: true, detail: 'under test' }),
+      check: async () => ({ ok: true, detail: 'under test' }),
+      async close() {},
+    }),
+  );
+  const submitAttempts = new SubmitAttempts({
+    applyMessageEvents: {
+      async submitted(attempts: readonly SubmittedAttempt[]) {
+        recorded.push(...attempts);
+      },
+    } as unknown as ApplyMessageEvents,
+    submissionCapacity: new SubmissionCapacity(),
+    submitTimeout: () => () => {},
+    clock: { now: () => now },
+    logger: new RecordingLogger(),
+    channelProviders: { route: () => route },
+  });
+  const { pending } = world(null);
+  const execute = (...numbers: readonly number[]) => submitAttempts.execute(pending('sms', ...numbers));
+  return { execute, calls, recorded };
+}
+
+const rejectedAs = (cause?: 'busy' | 'sender', endsChain = false): SubmitResult => ({
+  kind: 'rejected',
+  reason: 'Not this one',
+  endsChain,
+  ...(cause === undefined ? {} : { cause }),
+});
+
+describe('a route of several providers', () => {
+  it('SubmitAttempts gives to the next provider only what the one before it had no time or no sender for', async () => {
+    const results = [
+      acceptedAs('first'),
+      rejectedAs('busy'),
+      rejectedAs('sender'),
+      rejectedAs(),
+      { kind: 'unknown', reason: 'silence', providerMessageIds: [] },
+      rejectedAs('busy', true),
+    ] as const;
+    const here = routedWorld({
+      first: async () => results,
+      second: async (submissions) => submissions.map(({ smsId }) => acceptedAs(`second ${smsId}`)),
+    });
+    await here.execute(1, 2, 3, 4, 5, 6);
+    expect(here.calls).toEqual([
+      ['first', [1, 2, 3, 4, 5, 6].map(anSmsId)],
+      ['second', [2, 3].map(anSmsId)],
+    ]);
+    expect(here.recorded.toSorted((a, b) => a.smsId.localeCompare(b.smsId))).toEqual([
+      result(1, acceptedAs('first')),
+      result(2, acceptedAs(`second ${anSmsId(2)}`)),
+      result(3, acceptedAs(`second ${anSmsId(3)}`)),
+      result(4, rejectedAs()),
+      result(5, results[4]),
+      result(6, rejectedAs('busy', true)),
+    ]);
+  });
+
+  it('SubmitAttempts records what the last provider of the route said', async () => {
+    const here = routedWorld({
+      first: async () => [rejectedAs('busy')],
+      second: async () => [rejectedAs('busy')],
+    });
+    await here.execute(1);
+    expect(here.calls.map(([name]) => name)).toEqual(['first', 'second']);
+    expect(here.recorded).toEqual([result(1, rejectedAs('busy'))]);
+  });
+
+  it('SubmitAttempts gives nothing to the next provider once the time of the attempt is over', async () => {
+    const here = routedWorld(
+      { first: async () => [rejectedAs('busy')], second: async () => [acceptedAs('too late')] },
+      { nowAfterFirst: NOW + ATTEMPT_TIMEOUT_MS },
+    );
+    await here.execute(1);
+    expect(here.calls.map(([name]) => name)).toEqual(['first']);
+    expect(here.recorded).toEqual([result(1, rejectedAs('busy'))]);
+  });
 });
 
 describe('SubmitAttempts', () => {
@@ -120,7 +215,7 @@ describe('SubmitAttempts', () => {
       };
       expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
       expect(here.logger.entries).toEqual([
-        { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
+        { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms', provider: 'one' } },
       ]);
       expect(here.isFull('sms')).toBe(false);
     }
@@ -140,7 +235,7 @@ describe('SubmitAttempts', () => {
     };
     expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
     expect(here.logger.entries).toEqual([
-      { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms' } },
+      { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms', provider: 'one' } },
     ]);
   });
 
@@ -159,7 +254,7 @@ describe('SubmitAttempts', () => {
     await here.execute('sms', 1);
     const rejected = {
       kind: 'rejected',
-      reason: 'The channel has no provider any more',
+      reason: 'The channel has no provider for this number',
       endsChain: false,
     };
     expect([here.calls, here.recorded]).toEqual([[], [result(1, rejected)]]);

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent, RejectionCause } from '../../../src/domain/messages/chain-event.ts';
 import { advance, BUSY_RETRIES_END_MS, BUSY_RETRY_MS } from '../../../src/domain/messages/fallback-chain.ts';
 import { channelFlow, type Message } from '../../../src/domain/messages/message.ts';
-import { aMessage, anAttempt, aTemplateContent, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+import {
+  aCode,
+  aMessage,
+  anAttempt,
+  aTemplateContent,
+  HOUR_MS,
+  NOW,
+  SECOND_MS,
+} from '../../support/builders.ts';
 import { inWords } from '../../support/chain-words.ts';
 
 const CAMPAIGN = '664def456abc789012345699';
@@ -148,12 +156,31 @@ describe('a message of a campaign', () => {
 describe('a message that was sent by itself', () => {
   const single: Message = { ...dispatching, campaignId: null, channels: ['whatsapp'] };
 
-  it('a single message does not wait for a busy provider', () => {
-    expect(tell(single, rejectedFor('busy')).effects).toEqual([
+  it('a single message does not wait for a busy provider while there is another channel', () => {
+    const two: Message = { ...single, content: aCode(), channels: ['whatsapp', 'sms'] };
+    expect(tell(two, rejectedFor('busy')).effects).toEqual(['unschedule 0', 'start 1']);
+  });
+
+  it('a single message tries a busy last channel again two seconds later, for as long as an attempt may take', () => {
+    const again = tell(single, rejectedFor('busy'));
+    expect(again.effects).toEqual(['unschedule 0', 'start 0 in 2000']);
+    expect(again.message).toMatchObject({ status: 'pending', isFinal: false });
+    const endsAt = NOW + single.attemptTimeoutMs - 2 * SECOND_MS;
+    expect(tell(single, rejectedFor('busy'), endsAt - 1).effects).toEqual([
+      'unschedule 0',
+      'start 0 in 2000',
+    ]);
+    expect(tell(single, rejectedFor('busy'), endsAt).effects).toEqual([
       'unschedule 0',
       'finally failed whatsapp: Not now',
       'release',
     ]);
+  });
+
+  it('a single message whose later channels cannot carry it waits for a busy provider', () => {
+    const onlyWhatsapp: Message = { ...single, channels: ['whatsapp', 'sms'] };
+    expect(onlyWhatsapp.content.smsType).toBe('whatsapp-template');
+    expect(tell(onlyWhatsapp, rejectedFor('busy')).effects).toEqual(['unschedule 0', 'start 0 in 2000']);
   });
 
   it('a single message stops nothing when the provider rejects the sender', () => {

@@ -5,13 +5,14 @@ import type { AuthenticateProject } from '../../../application/access/authentica
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import type { RequestReports } from '../../../application/reports/request-reports.ts';
 import { expiresAt, type ReportSelection } from '../../../domain/reports/report.ts';
+import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { rejectionError } from '../routing/known-errors.ts';
 import { type RouteFamily, route, type Tag } from '../routing/route.ts';
-import { DownloadLimit } from './download-limit.ts';
+import { AddressLimit } from './address-limit.ts';
 import {
   downloadParams,
   END_OF_DAY,
@@ -46,7 +47,10 @@ export function reportRoutes(
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticate);
-  const downloads = new DownloadLimit();
+  const downloads = new AddressLimit({
+    max: REPORT_DOWNLOADS_MAX,
+    perAddressMax: REPORT_DOWNLOADS_PER_ADDRESS_MAX,
+  });
   const linkOf = (request: IncomingMessage, fileId: string) =>
     `${publicUrl ?? originOf(request)}${FILE_PATH}/${fileId}`;
 

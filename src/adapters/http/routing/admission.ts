@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import { Rejected } from '../../../application/rejected.ts';
 import { apiKeyFromHeader, bearerFromHeader } from '../../../domain/access/api-key.ts';
@@ -22,10 +22,8 @@ export interface Admission<Caller> {
   readonly scheme: SecurityScheme | null;
   /** What callers without the credential are told, for the document. */
   readonly errors: readonly HttpError[];
-  /** Whether the body is read first, and handed to `admit`. */
-  readonly readsBody: boolean;
-  /** Resolves with the caller; throws for one who may not. `body` is empty unless `readsBody` is set. */
-  admit(request: IncomingMessage, place: Place, body: Buffer): Promise<Caller>;
+  /** Resolves with the caller; throws for one who may not. The body is not read yet. */
+  admit(request: IncomingMessage, place: Place): Promise<Caller>;
 }
 
 const PROJECT_KEY: SecurityScheme = {
@@ -38,13 +36,11 @@ const OPERATOR_TOKEN: SecurityScheme = {
 };
 
 const OPERATOR_UNAUTHORIZED = unauthorized('Unauthorized, please use the operator token', 'Bearer');
-const SIGNATURE_INVALID = unauthorized('The signature is missing or wrong', 'Signature');
 
 /** Admits everyone. */
 export const anyone: Admission<null> = {
   scheme: null,
   errors: [],
-  readsBody: false,
   admit: async () => null,
 };
 
@@ -56,7 +52,6 @@ export function projectKey(
   return {
     scheme: PROJECT_KEY,
     errors: [UNAUTHORIZED, ADDRESS_NOT_ALLOWED],
-    readsBody: false,
     async admit({ headers }, place) {
       const project = await authenticate.execute(apiKeyFromHeader(headers.authorization), place.network);
       if (!isAddressAllowed(project.settings, endpoint, place.address, isListed)) {
@@ -77,36 +72,11 @@ export function operatorToken(token: string | null): Admission<null> {
   return {
     scheme: OPERATOR_TOKEN,
     errors: [OPERATOR_UNAUTHORIZED, NOT_FOUND],
-    readsBody: false,
     async admit({ headers }) {
       if (expected === null) throw new RequestRejected(NOT_FOUND);
       // Digests have one length, so the comparison takes the same time for every token.
       const given = digestOf(bearerFromHeader(headers.authorization) ?? '');
       if (!timingSafeEqual(given, expected)) throw new RequestRejected(OPERATOR_UNAUTHORIZED);
-      return null;
-    },
-  };
-}
-
-/** Whether a provider signed these bytes. Has to compare in constant time; throws nothing. */
-export type SignatureVerifier = (body: Buffer, headers: IncomingHttpHeaders) => boolean;
-
-/** Admits requests whose body a provider signed; `header` is where the document says that the signature stands. */
-export function providerSignature(header: string, verify: SignatureVerifier): Admission<null> {
-  return {
-    scheme: {
-      name: header,
-      definition: {
-        type: 'apiKey',
-        in: 'header',
-        name: header,
-        description: 'The signature of the provider',
-      },
-    },
-    errors: [SIGNATURE_INVALID],
-    readsBody: true,
-    async admit({ headers }, _place, body) {
-      if (!verify(body, headers)) throw new RequestRejected(SIGNATURE_INVALID);
       return null;
     },
   };

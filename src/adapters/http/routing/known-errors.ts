@@ -74,7 +74,11 @@ export function unauthorized(text: string, challenge: 'Bearer' | 'Signature'): H
 /** The 415 of a route whose body has this media type. */
 export function unsupportedMediaType(mediaType: string): HttpError {
   if (mediaType === 'application/json') return UNSUPPORTED_MEDIA_TYPE;
-  return { ...UNSUPPORTED_MEDIA_TYPE, text: `The request body must be ${mediaType}, without compression` };
+  const text =
+    mediaType === '*/*'
+      ? 'The request body must come without compression'
+      : `The request body must be ${mediaType}, without compression`;
+  return { ...UNSUPPORTED_MEDIA_TYPE, text };
 }
 
 /** The 405 of a known path. */

@@ -6,6 +6,9 @@ import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
 
 export const JSON_TYPE = 'application/json';
 
+/** Stands for every media type, and for none. */
+export const ANY_TYPE = '*/*';
+
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 const UTF8_CHARSET = 'charset[ \\t]*=[ \\t]*"?utf-?8"?';
@@ -34,7 +37,9 @@ export function checkAnnouncedSize({ headers }: IncomingMessage, bytesMax: numbe
 /** Rejects with 415 a body of another media type, compressed, or of JSON that is not in UTF-8. */
 export function checkMediaType({ headers }: IncomingMessage, mediaType: string): void {
   const contentType = headers['content-type'];
-  const fits = mediaType === JSON_TYPE ? isJson(contentType) : essenceOf(contentType) === mediaType;
+  const fits =
+    mediaType === ANY_TYPE ||
+    (mediaType === JSON_TYPE ? isJson(contentType) : essenceOf(contentType) === mediaType);
   if (!fits || !isIdentity(headers['content-encoding'])) {
     throw new RequestRejected(unsupportedMediaType(mediaType));
   }

@@ -110,11 +110,17 @@ type ReplyTo<Documented> =
       ? Extract<HttpReply, { kind: Documented['kind'] }>
       : never;
 
+/** Runs the work, which is all that follows the admission, as soon as it lets the caller through: before the body is read. */
+export type Gate<Caller> = <Result>(
+  caller: Caller,
+  work: () => Promise<Result>,
+  request: { readonly params: PathParams; readonly network: string },
+) => Promise<Result>;
+
 interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
   extends Documentation {
   readonly admission: Admission<Caller>;
-  /** Runs what follows the admission as soon as it lets the caller through: before the body is read. */
-  readonly throughGate?: <Result>(caller: Caller, work: () => Promise<Result>) => Promise<Result>;
+  readonly throughGate?: Gate<Caller>;
   readonly query?: Query;
   /** The schema of a JSON body. */
   readonly body?: Body;
@@ -211,8 +217,8 @@ const NO_BYTES = Buffer.alloc(0);
  *
  * An admission or a use case that is new needs more: its setting in `bootstrap/config.ts`, its binding.
  *
- * The reply is `ok` (JSON), `text`, `html`, `file` or `eventStream`. The admission is `projectKey`, `operatorToken`,
- * `providerSignature` or `anyone`. `body` declares JSON, `rawBody` bytes. A handler rejects a request with
+ * The reply is `ok` (JSON), `text`, `html`, `file` or `eventStream`. The admission is `projectKey`, `operatorToken`
+ * or `anyone`. `body` declares JSON, `rawBody` bytes. A handler rejects a request with
  * `new RequestRejected({ status, code, text })`, a use case with `Rejected`; the envelope of the family makes the
  * body. Most families use `usualEnvelope`.
  */
@@ -249,13 +255,9 @@ export function route<
     rawBody: rawBody ?? null,
     async serve(request, response, params, place) {
       let bytes: Buffer = NO_BYTES;
-      if (admission.readsBody) {
-        bytes = await receive(request, response, place);
-        place.comeBack();
-      }
-      const caller = await admission.admit(request, place, bytes);
+      const caller = await admission.admit(request, place);
       const work = async () => {
-        if (mediaType !== undefined && !admission.readsBody) {
+        if (mediaType !== undefined) {
           bytes = await receive(request, response, place);
           place.comeBack();
         }
@@ -279,10 +281,11 @@ export function route<
       if (throughGate === undefined) return work();
       // A caller who waits at the gate holds a connection, not a place.
       place.leave();
-      return throughGate(caller, () => {
+      const opened = () => {
         place.comeBack();
         return work();
-      });
+      };
+      return throughGate(caller, opened, { params, network: place.network });
     },
   };
 }

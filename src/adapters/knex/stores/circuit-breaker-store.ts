@@ -3,7 +3,7 @@ import {
   BREAKER_LIFETIME_MS,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
-} from '../../../domain/webhooks/circuit-breaker.ts';
+} from '../../../domain/shared/circuit-breaker.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 

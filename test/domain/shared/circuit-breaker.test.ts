@@ -1,17 +1,17 @@
 import { describe, expect, it, test } from 'vitest';
-import type { WebhookKind } from '../../../src/domain/webhooks/attempt-result.ts';
 import {
   BREAKER_LIFETIME_MS,
   beginsToFail,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
   circuitAt,
-  countsForCircuit,
   halfOpened,
   OPEN_WINDOWS_MS,
   openedUntil,
   recordAttempt,
-} from '../../../src/domain/webhooks/circuit-breaker.ts';
+} from '../../../src/domain/shared/circuit-breaker.ts';
+import type { WebhookKind } from '../../../src/domain/webhooks/attempt-result.ts';
+import { countsForCircuit } from '../../../src/domain/webhooks/attempt-result.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */

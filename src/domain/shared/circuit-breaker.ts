@@ -1,5 +1,4 @@
 import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
-import type { WebhookKind } from './attempt-result.ts';
 
 /** The attempts of one slice of time: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
@@ -9,8 +8,9 @@ export interface Tally {
 }
 
 /**
- * The circuit breaker of one destination, by the attempts of one project at one host and path. Plain data of at most ten
- * tallies, so that one JSON column holds it. Instants are milliseconds since 1970.
+ * The circuit breaker of one other side: a webhook destination (by the attempts of one project at one host and path), or a
+ * channel provider. Plain data of at most ten tallies, so that one JSON column holds it. Instants are milliseconds since
+ * 1970.
  */
 export interface CircuitBreaker {
   readonly failuresInRow: number;
@@ -38,7 +38,7 @@ export const FAILURES_IN_ROW_MAX = 10;
 export const FAILURE_PERCENT_MAX = 70;
 export const FAILURE_PERCENT_ATTEMPTS_MIN = 10;
 export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
-/** How long the circuit is open: the first time, the second time, and so on. */
+/** How long the circuit of a destination is open: the first time, the second time, and so on. */
 export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map(
   (minutes) => minutes * millisecondsInMinute,
 );
@@ -70,19 +70,16 @@ export function halfOpened(breaker: CircuitBreaker, now: number): CircuitBreaker
 }
 
 /**
- * Whether attempts of this kind count. An inbound event keeps to the schedule of specification 6.2 and never opens a
- * circuit. At an open one it may be the half-open attempt, and counts.
- */
-export function countsForCircuit({ openUntil }: CircuitBreaker, kind: WebhookKind): boolean {
-  return kind === 'delivery' || openUntil !== null;
-}
-
-/**
  * The breaker after one attempt. A success closes the circuit. A failure opens it when it is the tenth in a row, when too
  * many of the last five minutes failed, or when it was the half-open attempt. A late failure, of an attempt that began
  * before the circuit opened, does not keep it open for longer.
  */
-export function recordAttempt(breaker: CircuitBreaker, succeeded: boolean, now: number): CircuitBreaker {
+export function recordAttempt(
+  breaker: CircuitBreaker,
+  succeeded: boolean,
+  now: number,
+  openWindowsMs: readonly number[] = OPEN_WINDOWS_MS,
+): CircuitBreaker {
   const wasOpen = breaker.openUntil !== null;
   if (succeeded) {
     return { ...CLOSED_CIRCUIT, recent: wasOpen ? [] : tallied(breaker.recent, true, now) };
@@ -93,7 +90,7 @@ export function recordAttempt(breaker: CircuitBreaker, succeeded: boolean, now: 
     recent: tallied(breaker.recent, false, now),
   };
   const mustOpen = wasOpen ? breaker.isHalfOpen : failsTooOften(failed);
-  return mustOpen ? opened(failed, now) : failed;
+  return mustOpen ? opened(failed, now, openWindowsMs) : failed;
 }
 
 /** Until when the last attempt opened the circuit; null when it did not. */
@@ -117,8 +114,8 @@ function failsTooOften({ failuresInRow, recent }: CircuitBreaker): boolean {
   return attempts >= FAILURE_PERCENT_ATTEMPTS_MIN && failed * 100 >= attempts * FAILURE_PERCENT_MAX;
 }
 
-function opened(breaker: CircuitBreaker, now: number): CircuitBreaker {
-  const window = OPEN_WINDOWS_MS[breaker.consecutiveOpens] ?? (OPEN_WINDOWS_MS.at(-1) as number);
+function opened(breaker: CircuitBreaker, now: number, windowsMs: readonly number[]): CircuitBreaker {
+  const window = windowsMs[breaker.consecutiveOpens] ?? windowsMs.at(-1) ?? 0;
   const consecutiveOpens = breaker.consecutiveOpens + 1;
   return { ...breaker, recent: [], openUntil: now + window, consecutiveOpens, isHalfOpen: false };
 }

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/messages/receive-callbacks.ts';
+import { CALLBACK_BYTES_MAX, CALLBACKS_MAX, CALLBACKS_PER_ADDRESS_MAX } from '../limits.ts';
+import { anyone } from '../routing/admission.ts';
+import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
+import { text } from '../routing/http-reply.ts';
+import { NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
+import { ANY_TYPE } from '../routing/request-body.ts';
+import { type Gate, type Input, type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { AddressLimit } from './address-limit.ts';
+
+const TAG: Tag = {
+  name: 'Callbacks',
+  description: 'For channel providers, which post delivery receipts and inbound messages here.',
+};
+
+const SIGNATURE_INVALID = unauthorized('The signature is missing or wrong', 'Signature');
+const DONE = 'ok';
+
+const params = z.object({
+  provider: z
+    .string()
+    .meta({ description: 'The name of a provider in the configuration', examples: ['meta'] }),
+});
+
+const rejections: Readonly<Record<number, { readonly description: string; readonly error: HttpError }>> = {
+  400: {
+    description: 'The request is from the provider and makes no sense',
+    error: invalid('The body is not JSON').error,
+  },
+  401: { description: 'The request is not from the provider', error: SIGNATURE_INVALID },
+  404: { description: 'No provider of this name posts anything', error: NOT_FOUND },
+};
+
+/** Where providers post to, and where they check the address first. Each signs its requests in a way of its own. */
+export function callbackRoutes({
+  receiveCallbacks,
+}: {
+  readonly receiveCallbacks: ReceiveCallbacks;
+}): RouteFamily {
+  /** A body is held before anybody knows who sent it. */
+  const limit = new AddressLimit({ max: CALLBACKS_MAX, perAddressMax: CALLBACKS_PER_ADDRESS_MAX });
+
+  const throughGate: Gate<null> = async (_caller, work, { params: { provider = '' }, network }) => {
+    if (!receiveCallbacks.knows(provider)) throw new RequestRejected(NOT_FOUND);
+    const end = limit.begin(network);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  };
+
+  const handle = (method: 'GET' | 'POST') => async (input: Input<null, object, unknown>) => {
+    const { request, bytes } = input;
+    const url = request.url ?? '';
+    const start = url.indexOf('?');
+    const outcome = await receiveCallbacks.execute(input.params.provider ?? '', {
+      method,
+      query: new URLSearchParams(start === -1 ? '' : url.slice(start + 1)),
+      headers: request.headers,
+      body: bytes,
+    });
+    return text(contentOf(outcome));
+  };
+
+  const receive = route({
+    method: 'post',
+    path: '/callbacks/:provider',
+    operationId: 'receiveCallback',
+    summary: 'Take what a provider posts',
+    description:
+      'The reply comes when everything in the request is stored. The provider signs it in a way of its own.',
+    admission: anyone,
+    throughGate,
+    params,
+    rawBody: { description: 'In the form of the provider', mediaType: ANY_TYPE },
+    bodyBytesMax: CALLBACK_BYTES_MAX,
+    ok: { description: 'It is stored', kind: 'text' },
+    rejections,
+    handle: handle('POST'),
+  });
+
+  const challenge = route({
+    method: 'get',
+    path: '/callbacks/:provider',
+    operationId: 'checkCallback',
+    summary:
+      'Answer the question of a provider whether this is the right place, or take a receipt in a query',
+    description: 'Some providers ask before they post, and some put a receipt into the query.',
+    admission: anyone,
+    throughGate,
+    params,
+    ok: { description: 'The answer to the question, or that the receipt is stored', kind: 'text' },
+    rejections,
+    handle: handle('GET'),
+  });
+
+  return { tag: TAG, envelope: usualEnvelope, routes: [receive, challenge] };
+}
+
+/** Throws `RequestRejected` for what was not stored. */
+function contentOf(outcome: CallbackOutcome): string {
+  switch (outcome.kind) {
+    case 'recorded':
+      return DONE;
+    case 'challenge':
+      return outcome.text;
+    case 'unknown-provider':
+      throw new RequestRejected(NOT_FOUND);
+    case 'forged':
+      throw new RequestRejected(SIGNATURE_INVALID);
+    case 'unreadable':
+      throw invalid(outcome.problem);
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,131 @@
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import {
+  type CircuitBreaker,
+  CLOSED_CIRCUIT,
+  circuitAt,
+  halfOpened,
+  openedUntil,
+  recordAttempt,
+} from '../../domain/shared/circuit-breaker.ts';
+import type { ChannelProvider, ProviderHealth, Submission } from '../ports/channel-provider.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { ProviderEvent, ProviderEventSink } from '../ports/provider-events.ts';
+
+interface GuardedPorts {
+  readonly provider: ChannelProvider;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long the circuit of a provider is open: the first time, the second time, and so on. Codes cannot wait for long. */
+export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
+
+/**
+ * A provider of live projects, as the others of its channel see it. Its message ids begin with its name, so that those of
+ * two providers are never the same. A provider that gave no clear result, or took nothing, ten times in a row is not
+ * called for a while: what it would have got goes to the next one at once.
+ */
+export class GuardedProvider implements ChannelProvider {
+  readonly name: string;
+  readonly #ports: GuardedPorts;
+  #circuit: CircuitBreaker = CLOSED_CIRCUIT;
+  #lastFailure = '';
+
+  constructor(ports: GuardedPorts) {
+    this.#ports = ports;
+    this.name = ports.provider.name;
+  }
+
+  start(sink: ProviderEventSink): Promise<void> {
+    return this.#ports.provider.start((events) => sink(namedEvents(this.name, events)));
+  }
+
+  async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    const { provider, clock } = this.#ports;
+    const now = clock.now();
+    const circuit = circuitAt(this.#circuit, now);
+    if (circuit.state === 'open') return submissions.map(() => this.#notCalled());
+    const tried = circuit.state === 'half-open' ? submissions.slice(0, 1) : submissions;
+    if (circuit.state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
+    const results = await provider.submit(tried).catch((error: unknown) => {
+      this.#record([{ kind: 'unknown', reason: 'The provider failed', providerMessageIds: [] }]);
+      throw error;
+    });
+    this.#record(results);
+    const named = results.map((result) => this.#named(result));
+    return [...named, ...submissions.slice(tried.length).map(() => this.#notCalled())];
+  }
+
+  async revoke(providerMessageIds: readonly string[]): Promise<void> {
+    const prefix = prefixOf(this.name);
+    const own = providerMessageIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
+    if (own.length > 0) await this.#ports.provider.revoke?.(own);
+  }
+
+  health(): ProviderHealth {
+    const health = this.#ports.provider.health();
+    const circuit = circuitAt(this.#circuit, this.#ports.clock.now());
+    if (circuit.state === 'closed') return health;
+    return { ok: false, detail: `circuit ${circuit.state}, ${this.#lastFailure}; ${health.detail}` };
+  }
+
+  check(): Promise<ProviderHealth> {
+    return this.#ports.provider.check();
+  }
+
+  close(): Promise<void> {
+    return this.#ports.provider.close();
+  }
+
+  #record(results: readonly SubmitResult[]): void {
+    const { clock, logger } = this.#ports;
+    const now = clock.now();
+    for (const result of results) {
+      const before = this.#circuit;
+      const failure = failureOf(result);
+      if (failure !== null) this.#lastFailure = failure;
+      this.#circuit = recordAttempt(before, failure === null, now, PROVIDER_OPEN_WINDOWS_MS);
+      const until = openedUntil(before, this.#circuit);
+      if (until !== null) {
+        logger.warn('provider_circuit_opened', {
+          provider: this.name,
+          until: new Date(until).toISOString(),
+          reason: this.#lastFailure,
+        });
+      } else if (before.openUntil !== null && this.#circuit.openUntil === null) {
+        logger.info('provider_circuit_closed', { provider: this.name });
+      }
+    }
+  }
+
+  #notCalled(): SubmitResult {
+    const reason = `${this.name} is not called for now: ${this.#lastFailure}`;
+    return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
+  }
+
+  #named(result: SubmitResult): SubmitResult {
+    if (result.kind === 'rejected') return result;
+    const providerMessageIds = result.providerMessageIds.map((id) => prefixOf(this.name) + id);
+    return { ...result, providerMessageIds };
+  }
+}
+
+/** The events of a provider under the ids that its submit results had. */
+export function namedEvents(provider: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
+  return events.map((event) => {
+    if (event.kind !== 'receipt') return event;
+    const providerMessageId = prefixOf(provider) + event.receipt.providerMessageId;
+    return { ...event, receipt: { ...event.receipt, providerMessageId } };
+  });
+}
+
+function prefixOf(provider: string): string {
+  return `${provider}:`;
+}
+
+/** Why the provider as a whole did not do its work; null when it did, also when it rejected this message. */
+function failureOf(result: SubmitResult): string | null {
+  if (result.kind === 'unknown') return result.reason;
+  return result.kind === 'rejected' && result.cause === 'busy' ? result.reason : null;
+}

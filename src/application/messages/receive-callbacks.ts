@@ -1,0 +1,62 @@
+import { millisecondsInMinute } from 'date-fns/constants';
+import type { Clock } from '../ports/clock.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { CallbackRequest, ProviderCallbacks } from '../ports/provider-callback.ts';
+import type { RecordProviderEvents } from './record-provider-events.ts';
+
+/** A provider that posts nonsense is logged once in this time, in milliseconds. */
+const MALFORMED_LOG_INTERVAL_MS = millisecondsInMinute;
+
+/** What became of a request to `/callbacks/{provider}`. */
+export type CallbackOutcome =
+  | { readonly kind: 'recorded' }
+  | { readonly kind: 'challenge'; readonly text: string }
+  | { readonly kind: 'unknown-provider' }
+  | { readonly kind: 'forged' }
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
+interface CallbackPorts {
+  readonly providerCallbacks: ProviderCallbacks;
+  readonly recordProviderEvents: Pick<RecordProviderEvents, 'execute'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Takes the delivery receipts and inbound messages that providers post. */
+export class ReceiveCallbacks {
+  readonly #ports: CallbackPorts;
+  readonly #loggedAt = new Map<string, number>();
+
+  constructor(ports: CallbackPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether this provider posts anything here. */
+  knows(provider: string): boolean {
+    return this.#ports.providerCallbacks.of(provider) !== null;
+  }
+
+  /** Resolves when every event of the request is committed. Rejects when one may not be: the provider tries again. */
+  async execute(provider: string, request: CallbackRequest): Promise<CallbackOutcome> {
+    const { providerCallbacks, recordProviderEvents } = this.#ports;
+    const callback = providerCallbacks.of(provider);
+    if (callback === null) return { kind: 'unknown-provider' };
+    const content = await callback.read(request);
+    if (content.kind !== 'events') {
+      if (content.kind === 'unreadable') this.#logMalformed(provider, 1);
+      return content;
+    }
+    if (content.malformed > 0) this.#logMalformed(provider, content.malformed);
+    if (content.events.length > 0) await recordProviderEvents.execute(content.events);
+    return { kind: 'recorded' };
+  }
+
+  #logMalformed(provider: string, count: number): void {
+    const { clock, logger } = this.#ports;
+    const now = clock.now();
+    const last = this.#loggedAt.get(provider);
+    if (last !== undefined && Math.abs(now - last) < MALFORMED_LOG_INTERVAL_MS) return;
+    this.#loggedAt.set(provider, now);
+    logger.warn('provider_callback_malformed', { provider, count });
+  }
+}

@@ -1,0 +1,4 @@
+import type { ProviderKind } from './provider-kind.ts';
+
+/** The kinds of providers that a channels file can name, beside the simulator. A new kind is one file and one line. */
+export const PROVIDER_KINDS: Readonly<Record<string, ProviderKind>> = {};

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  GuardedProvider,
+  PROVIDER_OPEN_WINDOWS_MS,
+} from '../../../src/application/messages/guarded-provider.ts';
+import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
+import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
+import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import { anSmsId, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+
+const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17', '18'] };
+const UNKNOWN = { kind: 'unknown', reason: 'No reply', providerMessageIds: ['19'] } as const;
+const BUSY = { kind: 'rejected', reason: 'Throttled', endsChain: false, cause: 'busy' } as const;
+const REJECTED: SubmitResult = { kind: 'rejected', reason: 'No such number', endsChain: false };
+
+let now: number;
+let calls: number;
+let answer: (count: number) => readonly SubmitResult[];
+let revoked: (readonly string[])[];
+let sink: ProviderEventSink | null;
+let logger: RecordingLogger;
+let guarded: GuardedProvider;
+
+beforeEach(() => {
+  now = NOW;
+  calls = 0;
+  revoked = [];
+  sink = null;
+  logger = new RecordingLogger();
+  answer = (count) => Array.from({ length: count }, () => ACCEPTED);
+  const provider: ChannelProvider = {
+    name: 'carrier',
+    async start(given) {
+      sink = given;
+    },
+    async submit(submissions) {
+      calls += 1;
+      return answer(submissions.length);
+    },
+    async revoke(ids) {
+      revoked.push(ids);
+    },
+    health: () => ({ ok: true, detail: 'bound' }),
+    check: async () => ({ ok: true, detail: 'welcome' }),
+    async close() {},
+  };
+  guarded = new GuardedProvider({ provider, clock: { now: () => now }, logger });
+});
+
+const all = (result: SubmitResult) => (count: number) => Array.from({ length: count }, () => result);
+const submit = (count: number) =>
+  guarded.submit(Array.from({ length: count }, (_, index) => aSubmission({ smsId: anSmsId(index) })));
+const kindsOf = (results: readonly SubmitResult[]) =>
+  results.map((result) => (result.kind === 'rejected' ? (result.cause ?? result.kind) : result.kind));
+
+describe('the names of a guarded provider', () => {
+  it('the ids of a guarded provider begin with its name, in results and in receipts', async () => {
+    answer = () => [ACCEPTED, UNKNOWN, REJECTED];
+    expect(await submit(3)).toEqual([
+      { kind: 'accepted', providerMessageIds: ['carrier:17', 'carrier:18'] },
+      { kind: 'unknown', reason: 'No reply', providerMessageIds: ['carrier:19'] },
+      REJECTED,
+    ]);
+    const events: ProviderEvent[] = [];
+    await guarded.start(async (given) => {
+      events.push(...given);
+    });
+    const receipt = { channel: 'sms', providerMessageId: '17', receipt: { kind: 'delivered' } } as const;
+    await sink?.([{ kind: 'receipt', receipt }]);
+    expect(events).toEqual([{ kind: 'receipt', receipt: { ...receipt, providerMessageId: 'carrier:17' } }]);
+  });
+
+  it('a guarded provider takes back its own messages only', async () => {
+    await guarded.revoke(['carrier:17', 'other:18', 'carrier:19']);
+    await guarded.revoke(['other:18']);
+    expect(revoked).toEqual([['17', '19']]);
+  });
+});
+
+describe('the circuit of a guarded provider', () => {
+  it.each([
+    ['gives no clear result', UNKNOWN],
+    ['takes nothing', BUSY],
+  ])('a provider that %s ten times in a row is not called for a second', async (_, result) => {
+    answer = all(result);
+    await submit(9);
+    expect(guarded.health()).toEqual({ ok: true, detail: 'bound' });
+    await submit(1);
+    expect(calls).toBe(2);
+    const notCalled = await submit(2);
+    expect(calls).toBe(2);
+    const { reason } = result;
+    expect(notCalled).toEqual(
+      Array.from({ length: 2 }, () => ({
+        kind: 'rejected',
+        reason: `carrier is not called for now: ${reason}`,
+        endsChain: false,
+        cause: 'busy',
+      })),
+    );
+    expect(guarded.health()).toEqual({ ok: false, detail: `circuit open, ${reason}; bound` });
+    expect(logger.entries).toEqual([
+      {
+        level: 'warn',
+        event: 'provider_circuit_opened',
+        fields: { provider: 'carrier', until: new Date(NOW + SECOND_MS).toISOString(), reason },
+      },
+    ]);
+    now += SECOND_MS;
+    await submit(1);
+    expect(calls).toBe(3);
+  });
+
+  it('a provider that rejects messages does its work', async () => {
+    answer = all(REJECTED);
+    await submit(100);
+    expect(guarded.health().ok).toBe(true);
+  });
+
+  it('one message decides whether the circuit closes, and the others are not sent meanwhile', async () => {
+    answer = all(UNKNOWN);
+    await submit(10);
+    now += SECOND_MS;
+    answer = all(ACCEPTED);
+    expect(kindsOf(await submit(3))).toEqual(['accepted', 'busy', 'busy']);
+    expect(kindsOf(await submit(3))).toEqual(['accepted', 'accepted', 'accepted']);
+    expect(logger.entries.at(-1)).toEqual({
+      level: 'info',
+      event: 'provider_circuit_closed',
+      fields: { provider: 'carrier' },
+    });
+  });
+
+  it('the circuit of a provider stays open for longer each time', async () => {
+    expect(PROVIDER_OPEN_WINDOWS_MS).toEqual([1_000, 5_000, 15_000, 60_000]);
+    answer = all(UNKNOWN);
+    await submit(10);
+    for (const window of [1_000, 5_000, 15_000, 60_000, 60_000]) {
+      now += window - 1;
+      const before = calls;
+      await submit(1);
+      expect(calls).toBe(before);
+      now += 1;
+      await submit(1);
+      expect(calls).toBe(before + 1);
+    }
+  });
+
+  it('a provider that throws counts as one that gives no clear result', async () => {
+    answer = () => {
+      throw new Error('broken');
+    };
+    for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('broken');
+    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open, The provider failed; bound' });
+  });
+});
