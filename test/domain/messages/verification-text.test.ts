@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { smsParts } from '../../../src/domain/billing/billing-units.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
 import { textOf, verificationText } from '../../../src/domain/messages/verification-text.ts';
 import type { Language } from '../../../src/domain/shared/language.ts';
+import { countSmsParts } from '../../../src/domain/sms/sms-parts.ts';
 import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 test.each<[Language, string]>([
@@ -16,8 +16,8 @@ test.each<[Language, string]>([
 test.each<Language>(['ar', 'ckb', 'en'])(
   'a verification text in the language %s with the longest code is one sms',
   (language) => {
-    expect(smsParts(verificationText(language, '0'.repeat(20)))).toBe(1);
-    expect(smsParts(verificationText(language, '😀'.repeat(10)))).toBe(1);
+    expect(countSmsParts(verificationText(language, '0'.repeat(20)))).toBe(1);
+    expect(countSmsParts(verificationText(language, '😀'.repeat(10)))).toBe(1);
   },
 );
 
