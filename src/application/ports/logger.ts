@@ -11,6 +11,7 @@ export type LogEvent =
   | 'provider_circuit_opened'
   | 'provider_event_failed'
   | 'provider_receipts_dropped'
+  | 'provider_revocation_failed'
   | 'report_file_missing'
   | 'channel_submit_failed'
   | 'channel_submit_timed_out'

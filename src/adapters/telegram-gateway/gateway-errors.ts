@@ -1,0 +1,39 @@
+/**
+ * What an error says. `account`: Telegram takes nothing from this account for now. `sender`: nothing is sent from this
+ * channel of Telegram until somebody acts. `message`: only this message or recipient. `already-sent`: a message of this
+ * request went out before.
+ */
+export type ErrorClass = 'account' | 'sender' | 'message' | 'already-sent';
+
+/** Telegram publishes one code only, `ACCESS_TOKEN_INVALID`: the others are those that were seen. */
+const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
+  ['ACCESS_TOKEN_INVALID', 'account'],
+  ['ACCESS_TOKEN_REQUIRED', 'account'],
+  ['BALANCE_NOT_ENOUGH', 'account'],
+  ['CALLBACK_URL_INVALID', 'account'],
+  ['UNKNOWN_METHOD', 'account'],
+  ['HTTP_401', 'account'],
+  ['HTTP_403', 'account'],
+  ['HTTP_404', 'account'],
+  ['HTTP_429', 'account'],
+  ['SENDER_USERNAME_INVALID', 'sender'],
+  ['SENDER_NOT_VERIFIED', 'sender'],
+  ['SENDER_NOT_OWNED', 'sender'],
+  ['CODE_INVALID', 'message'],
+  ['PHONE_NUMBER_INVALID', 'message'],
+  ['PHONE_NUMBER_MISMATCH', 'message'],
+  ['PHONE_NUMBER_NOT_AVAILABLE', 'message'],
+  ['PHONE_NUMBER_NOT_FOUND', 'message'],
+  ['PAYLOAD_INVALID', 'message'],
+  ['REQUEST_ID_INVALID', 'message'],
+  ['TTL_INVALID', 'message'],
+  ['MESSAGE_ALREADY_SENT', 'already-sent'],
+]);
+
+/** `FLOOD_WAIT_30`: Telegram takes nothing for so many seconds. */
+const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
+
+/** The class of an error by its code; a code that is not known is about the message. */
+export function errorClass(code: string): ErrorClass {
+  return FLOOD_PATTERN.test(code) ? 'account' : (CLASSES.get(code) ?? 'message');
+}

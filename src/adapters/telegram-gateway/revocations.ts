@@ -1,0 +1,101 @@
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type { GatewayClient, GatewayReply } from './gateway-client.ts';
+
+/** Revocations in flight at a time: submissions keep most of the connections. */
+export const REVOCATIONS_IN_FLIGHT_MAX = 8;
+
+/** Revocations that wait; what comes beyond is not revoked. */
+export const REVOCATIONS_WAITING_MAX = 1_000;
+
+/** A revocation that waited longer is dropped, in milliseconds: Telegram is away, and a process that stops waits for it. */
+export const REVOCATION_WAIT_MAX_MS = 10_000;
+
+/** Failed revocations are logged together, once in this time at most, in milliseconds. */
+export const REVOCATION_LOG_INTERVAL_MS = 60_000;
+
+interface RevocationPorts {
+  /** The name of the provider. */
+  readonly name: string;
+  readonly client: GatewayClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Waiting {
+  readonly requestId: string;
+  readonly since: number;
+}
+
+/** Takes messages back that nobody waits for any more, a few at a time. A failure is logged and changes nothing. */
+export class Revocations {
+  readonly #ports: RevocationPorts;
+  readonly #waiting: Waiting[] = [];
+  #workers = 0;
+  #failed = 0;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(ports: RevocationPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves when the requests are revoked or given up, or when earlier calls do the rest. Never rejects. */
+  async execute(requestIds: readonly string[]): Promise<void> {
+    const capacity = REVOCATIONS_WAITING_MAX - this.#waiting.length;
+    const since = this.#ports.clock.now();
+    const taken = requestIds.slice(0, capacity);
+    this.#waiting.push(...taken.map((requestId) => ({ requestId, since })));
+    if (requestIds.length > capacity) this.#fail('Too many revocations wait', requestIds.length - capacity);
+    const workers = Math.min(taken.length, REVOCATIONS_IN_FLIGHT_MAX - this.#workers);
+    await Promise.all(Array.from({ length: workers }, () => this.#work()));
+  }
+
+  /** Gives up what waits. */
+  close(): void {
+    this.#waiting.length = 0;
+  }
+
+  async #work(): Promise<void> {
+    this.#workers += 1;
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      await this.#revoke(next);
+    }
+    this.#workers -= 1;
+  }
+
+  async #revoke({ requestId, since }: Waiting): Promise<void> {
+    const { client, clock } = this.#ports;
+    if (clock.now() - since > REVOCATION_WAIT_MAX_MS) {
+      this.#fail('The revocation waited too long', 1);
+      return;
+    }
+    const reply = await client.call('revokeVerificationMessage', { request_id: requestId });
+    const failure = failureOf(reply);
+    if (failure !== null) this.#fail(failure, 1);
+  }
+
+  #fail(reason: string, count: number): void {
+    const { name, clock, logger } = this.#ports;
+    this.#failed += count;
+    const now = clock.now();
+    if (now - this.#loggedAt < REVOCATION_LOG_INTERVAL_MS) return;
+    logger.warn('provider_revocation_failed', { provider: name, count: this.#failed, reason });
+    this.#loggedAt = now;
+    this.#failed = 0;
+  }
+}
+
+/** Why a message was not revoked; null when Telegram takes the request. */
+function failureOf(reply: GatewayReply): string | null {
+  switch (reply.kind) {
+    case 'done':
+      return reply.result === true ? null : 'Telegram replied without a clear result';
+    case 'error':
+      return reply.code;
+    case 'not-sent':
+    case 'unclear':
+      return reply.reason;
+    default:
+      return reply satisfies never;
+  }
+}

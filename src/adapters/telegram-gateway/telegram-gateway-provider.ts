@@ -1,0 +1,194 @@
+import { millisecondsInSecond } from 'date-fns/constants';
+import type {
+  ChannelProvider,
+  ProviderHealth,
+  Submission,
+} from '../../application/ports/channel-provider.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { canCarry } from '../../domain/messages/send-request.ts';
+import { GatewayClient, type GatewayParameters, type GatewayReply } from './gateway-client.ts';
+import { errorClass } from './gateway-errors.ts';
+import { takenRequest } from './request-status.ts';
+import { Revocations } from './revocations.ts';
+
+/** How long Telegram can be told to try a message, in seconds. */
+export const TTL_MIN_S = 30;
+export const TTL_MAX_S = 3_600;
+
+/** No request of anybody: asking for it tells whether the token is good, sends nothing and costs nothing. */
+const MADE_UP_REQUEST_ID = '0';
+
+/** An error about the id of a request comes after the token was taken. */
+const REQUEST_ID_ERROR_PREFIX = 'REQUEST_ID_';
+
+const UNREADABLE_RESULT = 'Telegram took the message and named no id that can be read';
+
+interface TelegramGatewayOptions {
+  /** Its name in the configuration. */
+  readonly name: string;
+  readonly http: ProviderHttp;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly token: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** The verified channel of Telegram that codes come from; null for Telegram's own. */
+  readonly senderUsername: string | null;
+  /** Where Telegram posts its reports; null for no reports. */
+  readonly callbackUrl: string | null;
+  /** Whether Telegram is asked first if it can reach the number. It takes its fee for that, and none for the code then. */
+  readonly checkSendAbility: boolean;
+}
+
+/**
+ * Carries verification codes over the Telegram Gateway. Receipts come through `TelegramGatewayCallback`. A code whose request
+ * had an unclear end has no id, so that its receipts find no message, unless the ability to send was checked first.
+ */
+export class TelegramGatewayProvider implements ChannelProvider {
+  readonly name: string;
+  readonly #options: TelegramGatewayOptions;
+  readonly #client: GatewayClient;
+  readonly #revocations: Revocations;
+  #health: ProviderHealth = { ok: true, detail: 'Telegram Gateway, nothing sent yet' };
+
+  constructor(options: TelegramGatewayOptions) {
+    const { name, http, baseUrl, token, clock, logger } = options;
+    this.name = name;
+    this.#options = options;
+    this.#client = new GatewayClient({ http, baseUrl, token });
+    this.#revocations = new Revocations({ name, client: this.#client, clock, logger });
+  }
+
+  /** There is no connection to open. */
+  async start(): Promise<void> {}
+
+  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    return Promise.all(submissions.map((submission) => this.#submit(submission)));
+  }
+
+  revoke(providerMessageIds: readonly string[]): Promise<void> {
+    return this.#revocations.execute(providerMessageIds);
+  }
+
+  /** As the last request ended. */
+  health(): ProviderHealth {
+    return this.#health;
+  }
+
+  /** Asks for the status of a request that does not exist. */
+  async check(): Promise<ProviderHealth> {
+    const reply = await this.#client.call('checkVerificationStatus', { request_id: MADE_UP_REQUEST_ID });
+    if (reply.kind === 'done') return { ok: true, detail: 'Telegram takes the token' };
+    if (reply.kind !== 'error') return { ok: false, detail: reply.reason };
+    return reply.code.startsWith(REQUEST_ID_ERROR_PREFIX)
+      ? { ok: true, detail: 'Telegram takes the token' }
+      : { ok: false, detail: `Telegram replied with ${reply.code}` };
+  }
+
+  close(): Promise<void> {
+    this.#revocations.close();
+    return this.#client.close();
+  }
+
+  async #submit(submission: Submission): Promise<SubmitResult> {
+    const { content, phoneNumber } = submission;
+    if (content.smsType !== 'verification' || !canCarry('telegram', content)) {
+      return { kind: 'rejected', reason: 'Telegram carries codes of 4 to 8 digits only', endsChain: false };
+    }
+    const message = this.#parametersOf(submission, content.verificationCode);
+    if (!this.#options.checkSendAbility) return this.#send(message, []);
+    const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` });
+    // Whatever became of the question, no message was sent.
+    if (ability.kind !== 'done')
+      return ability.kind === 'error' ? rejectedBy(ability.code) : busy(ability.reason);
+    const request = takenRequest.safeParse(ability.result).data;
+    if (request === undefined) return busy('Telegram said without an id that it can send');
+    return this.#send({ ...message, request_id: request.request_id }, [request.request_id]);
+  }
+
+  /** `knownIds`: the id under which the message goes, when Telegram named it before. */
+  async #send(message: GatewayParameters, knownIds: readonly string[]): Promise<SubmitResult> {
+    const reply = await this.#call('sendVerificationMessage', message);
+    switch (reply.kind) {
+      case 'done': {
+        const request = takenRequest.safeParse(reply.result).data;
+        return request === undefined
+          ? unknown(UNREADABLE_RESULT, knownIds)
+          : { kind: 'accepted', providerMessageIds: [request.request_id] };
+      }
+      case 'error':
+        return errorClass(reply.code) === 'already-sent'
+          ? unknown(`Telegram replied with ${reply.code}`, knownIds)
+          : rejectedBy(reply.code);
+      case 'not-sent':
+        return busy(reply.reason);
+      case 'unclear':
+        return unknown(reply.reason, knownIds);
+      default:
+        return reply satisfies never;
+    }
+  }
+
+  async #call(
+    method: 'checkSendAbility' | 'sendVerificationMessage',
+    parameters: GatewayParameters,
+  ): Promise<GatewayReply> {
+    const reply = await this.#client.call(method, parameters);
+    this.#health = healthAfter(reply);
+    return reply;
+  }
+
+  #parametersOf(submission: Submission, code: string): GatewayParameters {
+    const { senderUsername, callbackUrl } = this.#options;
+    const { smsId, attemptNumber, phoneNumber, attemptTimeoutMs } = submission;
+    return {
+      phone_number: `+${phoneNumber}`,
+      code,
+      ttl: ttlSeconds(attemptTimeoutMs),
+      payload: `${smsId}/${attemptNumber}`,
+      ...(senderUsername === null ? {} : { sender_username: senderUsername }),
+      ...(callbackUrl === null ? {} : { callback_url: callbackUrl }),
+    };
+  }
+}
+
+/** Whole seconds that end with the attempt, as far as Telegram takes them. */
+function ttlSeconds(attemptTimeoutMs: number): number {
+  const seconds = Math.floor(attemptTimeoutMs / millisecondsInSecond);
+  return Math.min(Math.max(seconds, TTL_MIN_S), TTL_MAX_S);
+}
+
+function healthAfter(reply: GatewayReply): ProviderHealth {
+  if (reply.kind === 'not-sent' || reply.kind === 'unclear') return { ok: false, detail: reply.reason };
+  if (reply.kind === 'done') return { ok: true, detail: 'Telegram Gateway took the last request' };
+  const kind = errorClass(reply.code);
+  const detail = `Telegram replied with ${reply.code}`;
+  return { ok: kind !== 'account' && kind !== 'sender', detail };
+}
+
+function rejectedBy(code: string): SubmitResult {
+  const reason = `Telegram replied with ${code}`;
+  const kind = errorClass(code);
+  switch (kind) {
+    case 'account':
+      return busy(reason);
+    case 'sender':
+      return { kind: 'rejected', reason, endsChain: false, cause: 'sender' };
+    case 'message':
+    case 'already-sent':
+      return { kind: 'rejected', reason, endsChain: false };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function busy(reason: string): SubmitResult {
+  return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
+}
+
+function unknown(reason: string, providerMessageIds: readonly string[]): SubmitResult {
+  return { kind: 'unknown', reason, providerMessageIds };
+}
