@@ -13,6 +13,7 @@ const COMMANDS = {
   redrive: ['redrive.js', 'makes every dead-letter job due again'],
   webhooks: ['webhooks.js', 'log <id> or retry <id>: inbound webhooks of a number'],
   reports: ['reports.js', 'delete <id>: ends the link of a report and removes its file'],
+  channels: ['channels.js', 'check: tries the credentials of every provider, and sends nothing'],
   'api-key': ['api-key.js', 'dev or live: makes an API key for the seed file'],
 };
 

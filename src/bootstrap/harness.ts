@@ -12,7 +12,7 @@ import type { Message } from '../domain/messages/message.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
-import { simulated } from './channels-file.ts';
+import { type ProvidersConfig, parseChannels, simulated } from './channels-file.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import type { EgressConfig } from './egress-config.ts';
 import { Inbox } from './harness-inbox.ts';
@@ -38,6 +38,8 @@ export interface HarnessOptions {
   readonly egress?: Partial<EgressConfig>;
   /** The channels of live projects, `simulator` each; live projects have none without. Dev projects have all. */
   readonly providers?: Partial<Record<Channel, 'simulator'>>;
+  /** The content of a channels file, whose providers are stand-ins on this machine; `providers` comes before it. */
+  readonly channels?: unknown;
   /** Whether campaigns keep the sending rate and the daily limit of the platform; they do without. */
   readonly campaignLimits?: boolean;
   /**
@@ -103,11 +105,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     role: 'all',
     database: wiring.database,
     queue: wiring.queue,
-    providers: {
-      sms: options.providers?.sms === undefined ? null : simulated(),
-      whatsapp: options.providers?.whatsapp === undefined ? null : simulated(),
-      telegram: options.providers?.telegram === undefined ? null : simulated(),
-    },
+    providers: providersOf(options),
     secretKey: randomBytes(32),
     egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
     clock,
@@ -123,6 +121,15 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const jobQueue = service.roots.jobQueue;
   if (jobQueue instanceof RabbitJobQueue) await jobQueue.ready();
   return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
+}
+
+function providersOf({ providers = {}, channels = {} }: HarnessOptions): ProvidersConfig {
+  const file = parseChannels(JSON.stringify(channels));
+  return {
+    sms: providers.sms === undefined ? file.sms : simulated(),
+    whatsapp: providers.whatsapp === undefined ? file.whatsapp : simulated(),
+    telegram: providers.telegram === undefined ? file.telegram : simulated(),
+  };
 }
 
 export class Harness {
