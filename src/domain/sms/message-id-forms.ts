@@ -1,0 +1,69 @@
+/** How an SMSC writes its message ids. */
+export const MESSAGE_ID_FORMS = ['as-is', 'hex', 'decimal'] as const;
+export type MessageIdForm = (typeof MESSAGE_ID_FORMS)[number];
+
+/**
+ * How one SMSC writes the same id in its two places: in submit responses and in the text of delivery receipts. Settings of a
+ * provider. `as-is` for both unless they are two notations of one number, then each says which.
+ */
+export interface MessageIdForms {
+  readonly submitIds: MessageIdForm;
+  readonly receiptIds: MessageIdForm;
+}
+
+/** The ids in one delivery receipt; null for a place that has none. */
+export interface ReceiptIds {
+  /** The parameter `receipted_message_id`. */
+  readonly parameter: string | null;
+  /** The field `id` of the text. */
+  readonly text: string | null;
+}
+
+/** The longest id of SMPP, in characters, with the zero at its end. */
+export const MESSAGE_ID_CHARACTERS_MAX = 65;
+
+const PRINTABLE = new RegExp(`^[ -~]{1,${MESSAGE_ID_CHARACTERS_MAX}}$`);
+const HEX = /^(?:0x)?([0-9a-f]+)$/i;
+const DECIMAL = /^[0-9]+$/;
+
+/**
+ * The one spelling of an id, for the id of a submit response and of its receipts alike. A number in `hex` or `decimal` becomes
+ * decimal without leading zeros. Any other id becomes lower case without leading zeros, which no number is mistaken for.
+ * Null for an id that is empty, longer than `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
+ */
+export function canonicalMessageId(id: string, form: MessageIdForm): string | null {
+  const written = trimmed(id);
+  if (!PRINTABLE.test(written)) return null;
+  switch (form) {
+    case 'hex': {
+      const digits = HEX.exec(written)?.[1];
+      return digits === undefined ? asIs(written) : BigInt(`0x${digits}`).toString();
+    }
+    case 'decimal':
+      return DECIMAL.test(written) ? BigInt(written).toString() : asIs(written);
+    case 'as-is':
+      return asIs(written);
+    default:
+      return form satisfies never;
+  }
+}
+
+/**
+ * The canonical id that a receipt is about, or null when it names none. The parameter comes before the text. By SMPP it repeats
+ * the submit response, so it is read in that form; some SMSCs write it as in the text, which shows when both are equal.
+ */
+export function receiptMessageId(ids: ReceiptIds, forms: MessageIdForms): string | null {
+  const inText = ids.text === null ? null : canonicalMessageId(ids.text, forms.receiptIds);
+  if (ids.parameter === null) return inText;
+  const isAsInText = inText !== null && canonicalMessageId(ids.parameter, forms.receiptIds) === inText;
+  return isAsInText ? inText : (canonicalMessageId(ids.parameter, forms.submitIds) ?? inText);
+}
+
+/** Without spaces around it, and without the zero that ends a string of SMPP. */
+function trimmed(id: string): string {
+  return id.replaceAll('\0', ' ').trim();
+}
+
+function asIs(id: string): string {
+  return id.toLowerCase().replace(/^0+(?=.)/, '');
+}
