@@ -1,7 +1,7 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
-import type { ChainEffect, ChainEvent, ChainOutcome, SubmitResult } from './chain-event.ts';
+import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt, SubmitResult } from './chain-event.ts';
 import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
@@ -150,12 +150,14 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
 }
 
 function receiptArrived(
-  message: Message,
+  before: Message,
   { attemptNumber, providerMessageId, receipt }: Extract<ChainEvent, { kind: 'receipt' }>,
   now: number,
 ): ChainOutcome {
-  const attempt = message.attempts[attemptNumber];
-  if (attempt === undefined || attempt.state === 'skipped') return withoutEffects(message);
+  const named = before.attempts[attemptNumber];
+  if (named === undefined || named.state === 'skipped') return withoutEffects(before);
+  const attempt = withCharge(named, receipt);
+  const message = attempt === named ? before : replace(before, attemptNumber, attempt);
   switch (receipt.kind) {
     case 'sent':
       return acceptedByReceipt(message, attemptNumber, now);
@@ -184,6 +186,13 @@ function receiptArrived(
     default:
       return receipt satisfies never;
   }
+}
+
+/** The charge of a delivered message counts; that of a sent one is only expected, and may come after it. */
+function withCharge(attempt: ChannelAttempt, receipt: DeliveryReceipt): ChannelAttempt {
+  if (receipt.kind === 'failed' || receipt.charge === undefined) return attempt;
+  if (receipt.kind === 'sent' && attempt.charge !== undefined) return attempt;
+  return { ...attempt, charge: receipt.charge };
 }
 
 /** The provider took the message, or part of it, and its fate is open still. */

@@ -3,6 +3,7 @@ import type { SettlementRule } from '../billing/settlement.ts';
 import type { Channel } from '../shared/channel.ts';
 import type { Money } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
+import type { ProviderCharge } from './chain-event.ts';
 import type { MessageStatus } from './message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from './send-request.ts';
 
@@ -36,6 +37,8 @@ export interface ChannelAttempt {
   readonly providerMessageIds: readonly string[];
   /** Those of them that were reported as delivered. The attempt is delivered when every part is. */
   readonly deliveredIds: readonly string[];
+  /** What the provider charges the operator; absent while no receipt said so. */
+  readonly charge?: ProviderCharge;
   readonly startedAt: number;
   /** When it started for the first time; absent unless a busy provider made it start again. */
   readonly triedSince?: number;
