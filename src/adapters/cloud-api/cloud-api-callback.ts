@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { InboundArrival, SubmissionReceipt } from '../../application/ports/channel-provider.ts';
+import type {
+  CallbackContent,
+  CallbackRequest,
+  ProviderCallback,
+} from '../../application/ports/provider-callback.ts';
+import type { ProviderEvent } from '../../application/ports/provider-events.ts';
+import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
+import { inboundMessage, type WrittenMessage } from './inbound-message.ts';
+import { statusReceipt } from './status-receipt.ts';
+
+interface CallbackOptions {
+  readonly hmac: Hmac;
+  readonly whatsappDirectory: WhatsappDirectory;
+  /** Signs every callback. */
+  readonly appSecret: string;
+  /** What the operator typed in where Meta asks for the URL. */
+  readonly verifyToken: string;
+}
+
+/** The longest name or value of a challenge that is read. */
+export const CHALLENGE_CHARACTERS_MAX = 512;
+
+/** Statuses and messages of one callback that are read; Meta puts up to 1,000 together. */
+export const CALLBACK_ITEMS_MAX = 10_000;
+
+const SIGNATURE_PATTERN = /^sha256=([0-9a-f]{64})$/i;
+/** It is returned in our own reply, so nothing in it may be markup. */
+const CHALLENGE_PATTERN = /^[\w.-]+$/;
+
+const OBJECT = 'whatsapp_business_account';
+const FIELD = 'messages';
+
+const list = z.array(z.unknown());
+const callback = z.object({ object: z.string(), entry: list });
+const entry = z.object({ changes: list });
+const change = z.object({ field: z.string(), value: z.unknown() });
+const value = z.object({
+  metadata: z.object({ phone_number_id: z.string().regex(/^[0-9]{1,32}$/) }),
+  contacts: list.optional().catch(undefined),
+  statuses: list.optional(),
+  messages: list.optional(),
+});
+
+/** What one callback holds, before our ids of the numbers are known. */
+interface Items {
+  readonly receipts: SubmissionReceipt[];
+  readonly written: WrittenMessage[];
+  malformed: number;
+  left: number;
+}
+
+/** Reads the callbacks of Meta's Cloud API: the challenge at the set-up, statuses of our messages, and messages of customers. */
+export class CloudApiCallback implements ProviderCallback {
+  readonly #options: CallbackOptions;
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+  }
+
+  async read(request: CallbackRequest): Promise<CallbackContent> {
+    return request.method === 'GET' ? this.#challenge(request) : this.#events(request);
+  }
+
+  #challenge({ query }: CallbackRequest): CallbackContent {
+    const given = query.get('hub.verify_token') ?? '';
+    if (given.length > CHALLENGE_CHARACTERS_MAX) return { kind: 'forged' };
+    // The digests are compared, because the texts may differ in their lengths.
+    const { verifyToken } = this.#options;
+    const isKnown = equalDigests(this.#digest(verifyToken, verifyToken), this.#digest(verifyToken, given));
+    if (!isKnown || query.get('hub.mode') !== 'subscribe') return { kind: 'forged' };
+    const text = query.get('hub.challenge') ?? '';
+    if (text.length > CHALLENGE_CHARACTERS_MAX || !CHALLENGE_PATTERN.test(text)) {
+      return { kind: 'unreadable', problem: 'hub.challenge is missing, too long or no plain text' };
+    }
+    return { kind: 'challenge', text };
+  }
+
+  async #events({ headers, body }: CallbackRequest): Promise<CallbackContent> {
+    const header = headers['x-hub-signature-256'];
+    const given = typeof header === 'string' ? SIGNATURE_PATTERN.exec(header)?.[1]?.toLowerCase() : undefined;
+    const expected = this.#digest(this.#options.appSecret, body);
+    if (given === undefined || !equalDigests(expected, given)) return { kind: 'forged' };
+    const read = callback.safeParse(parsed(body.toString('utf8')));
+    if (!read.success) return { kind: 'unreadable', problem: 'The body is no callback of the Graph API' };
+    if (read.data.object !== OBJECT) return { kind: 'events', events: [], malformed: 0 };
+    const items: Items = { receipts: [], written: [], malformed: 0, left: CALLBACK_ITEMS_MAX };
+    for (const each of read.data.entry) readEntry(each, items);
+    const events: readonly ProviderEvent[] = [
+      ...items.receipts.map((receipt) => ({ kind: 'receipt', receipt }) as const),
+      ...(await this.#arrivals(items.written)).map((arrival) => ({ kind: 'inbound', arrival }) as const),
+    ];
+    return { kind: 'events', events, malformed: items.malformed };
+  }
+
+  /** A message to a number of no project is nobody's. */
+  async #arrivals(written: readonly WrittenMessage[]): Promise<readonly InboundArrival[]> {
+    if (written.length === 0) return [];
+    const platformIds = [...new Set(written.map(({ platformId }) => platformId))];
+    const ids = await this.#options.whatsappDirectory.phoneIdsOf(platformIds);
+    return written.flatMap(({ platformId, arrival }) => {
+      const phoneNumberId = ids.get(platformId);
+      return phoneNumberId === undefined ? [] : [{ phoneNumberId, ...arrival }];
+    });
+  }
+
+  #digest(key: string, content: string | Uint8Array): string {
+    return this.#options.hmac({ text: key, encoding: 'utf8' }, [content], 'hex');
+  }
+}
+
+function readEntry(given: unknown, items: Items): void {
+  const read = entry.safeParse(given);
+  if (!read.success) {
+    items.malformed += 1;
+    return;
+  }
+  for (const each of read.data.changes) readChange(each, items);
+}
+
+/** Other fields than messages, such as reviews of templates, are not for us. */
+function readChange(given: unknown, items: Items): void {
+  const read = change.safeParse(given);
+  if (read.success && read.data.field !== FIELD) return;
+  const content = read.success ? value.safeParse(read.data.value) : read;
+  if (!content.success || !('metadata' in content.data)) {
+    items.malformed += 1;
+    return;
+  }
+  const { metadata, contacts = [], statuses = [], messages = [] } = content.data;
+  readItems(statuses, items, (status) => {
+    const receipt = statusReceipt(status);
+    if (receipt !== null && receipt !== 'ignored') items.receipts.push(receipt);
+    return receipt !== null;
+  });
+  readItems(messages, items, (message) => {
+    const arrival = inboundMessage(message, contacts);
+    if (arrival !== null) items.written.push({ platformId: metadata.phone_number_id, arrival });
+    return arrival !== null;
+  });
+}
+
+/** Items beyond the limit count as malformed: they are not read, and the operator is told. */
+function readItems(given: readonly unknown[], items: Items, isRead: (item: unknown) => boolean): void {
+  for (const item of given) {
+    items.left -= 1;
+    if (items.left < 0 || !isRead(item)) items.malformed += 1;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import type {
+  ChannelProvider,
+  ProviderHealth,
+  Submission,
+} from '../../application/ports/channel-provider.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import {
+  cloudApiErrorClass,
+  isCredentialsError,
+  saysNotTaken,
+} from '../../domain/whatsapp/cloud-api-errors.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { planMessage, type SendingDefaults } from './cloud-api-message.ts';
+import type { GraphApi } from './graph-api.ts';
+import { errorText, type GraphError, type GraphReply, graphReply } from './graph-reply.ts';
+
+interface CloudApiOptions {
+  readonly name: string;
+  readonly graph: GraphApi;
+  readonly http: ProviderHttp;
+  readonly whatsappDirectory: WhatsappDirectory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly defaults: SendingDefaults;
+}
+
+/** Rejected credentials are logged once in this time, and the provider is not healthy for as long, in milliseconds. */
+export const TROUBLE_MS = 60_000;
+
+const PROVIDER_MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
+
+const accepted = z.object({
+  messages: z.array(z.object({ id: z.string().regex(PROVIDER_MESSAGE_ID) })).min(1),
+});
+
+/**
+ * Whatsapp messages over Meta's Cloud API: one HTTP request for each, from the numbers and with the templates of the project.
+ * Receipts and inbound messages come as callbacks, which `CloudApiCallback` reads; this class hears nothing of them.
+ */
+export class CloudApiProvider implements ChannelProvider {
+  readonly name: string;
+  readonly #options: CloudApiOptions;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  #trouble: { readonly reason: string; readonly until: number } | null = null;
+
+  constructor(options: CloudApiOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {}
+
+  async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    const projectIds = [...new Set(submissions.map(({ projectId }) => projectId))];
+    const resources = await this.#resourcesOf(projectIds);
+    if (resources === null) {
+      return submissions.map(() => busy('The whatsapp numbers and templates could not be read'));
+    }
+    return Promise.all(
+      submissions.map((submission) => this.#send(submission, resources.get(submission.projectId) ?? [])),
+    );
+  }
+
+  health(): ProviderHealth {
+    const { clock, graph } = this.#options;
+    if (this.#trouble !== null && clock.now() < this.#trouble.until) {
+      return { ok: false, detail: this.#trouble.reason };
+    }
+    return { ok: true, detail: `Cloud API ${graph.version}` };
+  }
+
+  /** Reads the default number, or who the token belongs to where there is none. */
+  async check(): Promise<ProviderHealth> {
+    const { http, graph, defaults } = this.#options;
+    const node = defaults.phoneNumberId ?? 'me';
+    const reply = graphReply(await http.send(graph.get(node, { fields: 'id' })));
+    switch (reply.kind) {
+      case 'json':
+        return { ok: true, detail: `Meta takes the credentials, Cloud API ${graph.version}` };
+      case 'error':
+        return { ok: false, detail: errorText(reply.error) };
+      case 'not-sent':
+      case 'unclear':
+        return { ok: false, detail: reply.reason };
+      default:
+        return reply satisfies never;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#options.http.close();
+  }
+
+  async #resourcesOf(
+    projectIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]> | null> {
+    return this.#options.whatsappDirectory.resourcesOf(projectIds).catch(() => null);
+  }
+
+  async #send(submission: Submission, businesses: readonly WhatsappBusiness[]): Promise<SubmitResult> {
+    const { http, graph, defaults } = this.#options;
+    const planned = planMessage(submission, businesses, defaults);
+    if (planned.kind === 'no-sender') {
+      return { kind: 'rejected', reason: planned.reason, endsChain: false, cause: 'sender' };
+    }
+    const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
+    return this.#resultOf(graphReply(await http.send(request)));
+  }
+
+  #resultOf(reply: GraphReply): SubmitResult {
+    switch (reply.kind) {
+      case 'json': {
+        const [message] = accepted.safeParse(reply.json).data?.messages ?? [];
+        if (message === undefined) return unknown('Meta replied without an id of the message');
+        this.#trouble = null;
+        return { kind: 'accepted', providerMessageIds: [message.id] };
+      }
+      case 'error':
+        return this.#failed(reply.status, reply.error);
+      case 'not-sent':
+        this.#note(reply.reason);
+        return busy(reply.reason);
+      case 'unclear':
+        return unknown(reply.reason);
+      default:
+        return reply satisfies never;
+    }
+  }
+
+  #failed(status: number, error: GraphError): SubmitResult {
+    const reason = errorText(error);
+    if (isCredentialsError(error.code)) this.#credentialsRejected(error.code);
+    if (status >= 500 && !saysNotTaken(error.code)) return unknown(reason);
+    const rejected = { kind: 'rejected', reason, endsChain: false } as const;
+    const errorClass = cloudApiErrorClass(error.code);
+    switch (errorClass) {
+      case 'busy':
+      case 'sender':
+        return { ...rejected, cause: errorClass };
+      case 'message':
+        return rejected;
+      case 'ends-chain':
+        return { ...rejected, endsChain: true };
+      default:
+        return errorClass satisfies never;
+    }
+  }
+
+  #credentialsRejected(code: number): void {
+    this.#note(`Meta rejects the credentials with code ${code}`);
+    const { clock, logger } = this.#options;
+    const now = clock.now();
+    if (Math.abs(now - this.#loggedAt) < TROUBLE_MS) return;
+    this.#loggedAt = now;
+    logger.warn('provider_credentials_rejected', { provider: this.name, code });
+  }
+
+  #note(reason: string): void {
+    this.#trouble = { reason, until: this.#options.clock.now() + TROUBLE_MS };
+  }
+}
+
+function busy(reason: string): SubmitResult {
+  return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
+}
+
+function unknown(reason: string): SubmitResult {
+  return { kind: 'unknown', reason, providerMessageIds: [] };
+}

@@ -1,0 +1,41 @@
+import type { ProviderRequest } from '../../application/ports/provider-http.ts';
+
+interface GraphApiOptions {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** Such as `v25.0`. */
+  readonly version: string;
+  readonly accessToken: string;
+}
+
+/** Requests to Meta's Graph API. The token goes into a header only: a URL may be logged on the way. */
+export class GraphApi {
+  readonly version: string;
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ baseUrl, version, accessToken }: GraphApiOptions) {
+    this.version = version;
+    this.#base = `${baseUrl}/${version}`;
+    this.#headers = { authorization: `Bearer ${accessToken}` };
+  }
+
+  get(path: string, query: Readonly<Record<string, string>>): ProviderRequest {
+    const url = `${this.#base}/${escaped(path)}?${new URLSearchParams(query)}`;
+    return { method: 'GET', url, headers: this.#headers };
+  }
+
+  post(path: string, body: object): ProviderRequest {
+    return {
+      method: 'POST',
+      url: `${this.#base}/${escaped(path)}`,
+      headers: { ...this.#headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+  }
+}
+
+/** An id of the platform is text of an operator's seed, and must not name another place. */
+function escaped(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}

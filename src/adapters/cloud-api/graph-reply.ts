@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { ProviderReply } from '../../application/ports/provider-http.ts';
+import { providerText } from '../../domain/shared/provider-text.ts';
+
+const text = z.string();
+
+/** The error object of the Graph API, as far as it is read: titles are going to disappear, codes and details stay. */
+export const graphError = z.object({
+  code: z.int(),
+  message: text.optional().catch(undefined),
+  title: text.optional().catch(undefined),
+  error_data: z.object({ details: text }).optional().catch(undefined),
+});
+export type GraphError = z.output<typeof graphError>;
+
+const errorReply = z.object({ error: graphError });
+
+/** A reply of the Graph API: JSON that is no error, an error, or nothing that can be read. */
+export type GraphReply =
+  | { readonly kind: 'json'; readonly json: unknown }
+  | { readonly kind: 'error'; readonly status: number; readonly error: GraphError }
+  | { readonly kind: 'not-sent' | 'unclear'; readonly reason: string };
+
+/** What a reply says. An error object counts whatever the status is; other replies only with a status of success. */
+export function graphReply(reply: ProviderReply): GraphReply {
+  if (reply.kind !== 'replied') return reply;
+  const { status, body } = reply;
+  const json = parsed(body);
+  const failed = errorReply.safeParse(json);
+  if (failed.success) return { kind: 'error', status, error: failed.data.error };
+  if (status < 200 || status > 299 || typeof json !== 'object' || json === null) {
+    return { kind: 'unclear', reason: `Meta replied with status ${status} and nothing that can be read` };
+  }
+  return { kind: 'json', json };
+}
+
+/** The code and Meta's own words, in a form that can be stored. */
+export function errorText({ code, message, title, error_data: data }: GraphError): string {
+  const words = data?.details ?? message ?? title ?? '';
+  return providerText(words === '' ? `Meta error ${code}` : `Meta error ${code}: ${words}`);
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

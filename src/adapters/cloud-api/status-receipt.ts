@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { SubmissionReceipt } from '../../application/ports/channel-provider.ts';
+import type { DeliveryReceipt, ProviderCharge } from '../../domain/messages/chain-event.ts';
+import { errorText, graphError } from './graph-reply.ts';
+
+const word = z.string().regex(/^[\w-]{1,50}$/);
+
+const status = z.object({
+  id: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+  status: word,
+  // Neither spoils the status that it comes with.
+  pricing: z
+    .object({ billable: z.boolean(), pricing_model: word, category: word })
+    .optional()
+    .catch(undefined),
+  errors: z.array(graphError).optional().catch(undefined),
+});
+type Status = z.output<typeof status>;
+
+/** The receipt of a status; `ignored` for one that says nothing of the delivery, null for what is no status. */
+export function statusReceipt(given: unknown): SubmissionReceipt | 'ignored' | null {
+  const read = status.safeParse(given);
+  if (!read.success) return null;
+  const receipt = receiptOf(read.data);
+  return receipt === null ? 'ignored' : { channel: 'whatsapp', providerMessageId: read.data.id, receipt };
+}
+
+function receiptOf({ status: kind, pricing, errors }: Status): DeliveryReceipt | null {
+  switch (kind) {
+    case 'sent':
+    case 'delivered':
+    case 'read':
+      return { kind, ...(pricing === undefined ? {} : { charge: chargeOf(pricing) }) };
+    case 'failed': {
+      const [error] = errors ?? [];
+      return { kind, reason: error === undefined ? 'Meta gave no reason' : errorText(error) };
+    }
+    default:
+      return null;
+  }
+}
+
+function chargeOf({ billable, pricing_model, category }: NonNullable<Status['pricing']>): ProviderCharge {
+  return { billable, model: pricing_model, category };
+}
