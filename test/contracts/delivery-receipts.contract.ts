@@ -125,6 +125,16 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
   });
 
+  it('the charge of a provider reaches the attempt, also when its receipt came first, and no bill', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    const charge = { billable: true, model: 'PMP', category: 'utility' };
+    await received(receipt('one', { kind: 'delivered', charge }));
+    await submitted(accepted(1, 'one'));
+    expect((await messageOf(1))?.attempts).toEqual([expect.objectContaining({ state: 'delivered', charge })]);
+    expect(await spent()).toEqual({ held: 0, spent: iqd(80) });
+  });
+
   it('a message is charged once when the same receipt comes twice before its submit result, and twice after', async () => {
     const { submitted, received } = aProcess();
     await dispatching(1);

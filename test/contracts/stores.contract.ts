@@ -40,6 +40,7 @@ export function storesContract(open: () => Promise<Storage>): void {
           state: 'failed',
           reason: 'غير متاح',
           providerMessageIds: ['wamid.1', 'wamid.2'],
+          charge: { billable: true, model: 'PMP', category: 'marketing' },
           endedAt: NOW + 1,
         }),
       ],
@@ -79,7 +80,14 @@ export function storesContract(open: () => Promise<Storage>): void {
       await run(({ messages }) => messages.insert([aMessage(), rich, aMessage({ smsId: anSmsId(3) })]));
       const changed = {
         content: aText('***'),
-        attempts: [anAttempt({ state: 'delivered', providerMessageIds: ['r'], endedAt: NOW + 5 })],
+        attempts: [
+          anAttempt({
+            state: 'delivered',
+            providerMessageIds: ['r'],
+            charge: { billable: false, model: 'PMP', category: 'service' },
+            endedAt: NOW + 5,
+          }),
+        ],
         status: 'delivered',
         isFinal: true,
         sentAt: NOW + 4,

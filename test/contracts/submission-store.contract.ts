@@ -89,6 +89,16 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(parked).toEqual([{ ...failed('first'), ...attempt(1) }]);
   });
 
+  it('the submission store returns the charge of a parked receipt as it came', async () => {
+    const charge = { billable: true, model: 'PMP', category: 'authentication' };
+    const charged: IdentifiedReceipt = { ...id('charged'), receipt: { kind: 'delivered', charge } };
+    await run(({ submissions }) => submissions.park([charged], LIMITS));
+    const parked = await run(({ submissions }) =>
+      submissions.record([{ ...id('charged'), ...attempt(1) }], LATER),
+    );
+    expect(parked).toEqual([{ ...charged, ...attempt(1) }]);
+  });
+
   it('the submission store parks nothing under an id that is recorded, and says which attempt it belongs to', async () => {
     await run(({ submissions }) => submissions.record([{ ...id('known'), ...attempt(1) }], LATER));
     const outcomes = await run(({ submissions }) =>
