@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { BackgroundWork } from '../../src/application/background-work.ts';
 import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
 import { AdvanceMessages } from '../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
@@ -9,8 +10,9 @@ import {
   SUBMISSION_LIFETIME_MS,
   type SubmittedAttempt,
 } from '../../src/application/messages/correlate-receipts.ts';
+import { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
-import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
+import type { ChannelProviders, SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
@@ -27,6 +29,13 @@ const RACES = 40;
 const CROSSINGS = 8;
 const CROSSING_IDS = 20;
 const DELIVERED: DeliveryReceipt = { kind: 'delivered' };
+
+const NO_PROVIDERS: ChannelProviders = {
+  route: () => [],
+  channelsFor: () => [],
+  live: () => [],
+  all: () => [],
+};
 
 /** What recording submit results and delivery receipts promises, whichever comes first. */
 export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
@@ -49,6 +58,11 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         channelProviders: { route: () => [] },
         submissionCapacity: new SubmissionCapacity(),
         campaignLimits: new CampaignLimits({ campaignLimits: true }),
+      }),
+      revokeAttempts: new RevokeAttempts({
+        unitOfWork,
+        channelProviders: NO_PROVIDERS,
+        background: new BackgroundWork({ logger }),
       }),
       wakeSignal: { wake() {} },
       clock,

@@ -51,6 +51,8 @@ export function inWords(effect: ChainEffect, now: number): string {
   switch (effect.kind) {
     case 'submit':
       return `submit ${effect.attemptNumber}`;
+    case 'revoke':
+      return `revoke ${effect.attemptNumber}`;
     case 'schedule-start':
       return effect.at === now
         ? `start ${effect.attemptNumber}`

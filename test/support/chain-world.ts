@@ -27,6 +27,7 @@ export class ChainWorld {
   now = NOW;
   readonly scheduled = new Map<string, Scheduled>();
   readonly submitted: number[] = [];
+  readonly revoked: number[] = [];
   readonly said: string[] = [];
   readonly settled: (Channel | null)[] = [];
   readonly #everScheduled: ChainEvent[] = [];
@@ -86,6 +87,9 @@ export class ChainWorld {
         case 'submit':
           this.submitted.push(effect.attemptNumber);
           break;
+        case 'revoke':
+          this.revoked.push(effect.attemptNumber);
+          break;
         case 'schedule-start':
           this.#schedule(start(effect.attemptNumber), effect.at);
           break;
@@ -116,8 +120,14 @@ export class ChainWorld {
   }
 
   #checkEffects(before: Message, { message: after, effects }: ChainOutcome): void {
-    if (before.isFinal) expect(effects, 'nothing follows the final word').toEqual([]);
+    const others = effects.filter(({ kind }) => kind !== 'revoke');
+    if (before.isFinal) expect(others, 'nothing but a revocation follows the final word').toEqual([]);
     for (const effect of effects) {
+      if (effect.kind === 'revoke') {
+        const attempt = after.attempts[effect.attemptNumber];
+        expect(attempt?.state, 'only what was given up is revoked').toBe('timed-out');
+        expect(attempt?.providerMessageIds, 'a revocation names what it revokes').not.toEqual([]);
+      }
       if (effect.kind === 'schedule-deadline') {
         expect(effect.at, 'a deadline lies ahead').toBeGreaterThan(this.now);
       }

@@ -5,6 +5,7 @@ import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.
 import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
+import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import {
@@ -18,6 +19,7 @@ import type { Job, LeasedJob } from '../jobs/job.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
+import type { AttemptRef } from '../ports/submission-store.ts';
 import type { EnqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
 
@@ -43,6 +45,20 @@ export interface PendingSubmission {
   readonly attemptNumber: number;
 }
 
+/** An attempt that the chain gave up on, and what its provider may still deliver. */
+export interface PendingRevocation {
+  readonly projectId: string;
+  readonly channel: Channel;
+  readonly phoneNumber: PhoneNumber;
+  readonly providerMessageIds: readonly string[];
+}
+
+/** What may be done at the channel providers once the transaction is committed. */
+export interface ProviderWork {
+  readonly submissions: readonly PendingSubmission[];
+  readonly revocations: readonly PendingRevocation[];
+}
+
 interface AdvancePorts {
   readonly clock: Clock;
   readonly enqueueWebhooks: EnqueueWebhooks;
@@ -51,11 +67,13 @@ interface AdvancePorts {
   readonly campaignLimits: CampaignLimits;
 }
 
+const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
+
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
  * its effect are one. An attempt whose provider is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and
- * ignores events of unknown messages. Returns the attempts to submit after the commit.
+ * ignores events of unknown messages. Returns what to submit and to revoke after the commit.
  */
 export class AdvanceMessages {
   readonly #ports: AdvancePorts;
@@ -67,9 +85,9 @@ export class AdvanceMessages {
   async execute(
     stores: Stores,
     { events = [], jobs = [], isIsolated = () => false }: MessageBatch,
-  ): Promise<readonly PendingSubmission[]> {
+  ): Promise<ProviderWork> {
     const smsIds = [...events.map(({ smsId }) => smsId), ...jobs.map(({ work }) => work.smsId)];
-    if (smsIds.length === 0) return [];
+    if (smsIds.length === 0) return NO_WORK;
     const now = this.#ports.clock.now();
     // Messages before jobs: every caller locks in this order, so that no two wait for each other.
     const [locked, completed] = await Promise.all([
@@ -91,12 +109,10 @@ export class AdvanceMessages {
       recordProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
     ]);
     await this.#ports.enqueueWebhooks.statusChanges(stores, writes.statusChanges);
-    return writes.started.flatMap(({ smsId, attemptNumber }) => {
-      const message = after.get(smsId);
-      const project = projects.get(message?.projectId ?? '');
-      if (message === undefined || message.isFinal || project === undefined) return [];
-      return [{ message, project, attemptNumber }];
-    });
+    return {
+      submissions: submissionsOf(writes.started, after, projects),
+      revocations: revocationsOf(writes.revoked, after),
+    };
   }
 
   /**
@@ -178,6 +194,34 @@ function fold(
   return { after, writes };
 }
 
+function submissionsOf(
+  started: readonly AttemptRef[],
+  messages: ReadonlyMap<string, Message>,
+  projects: ReadonlyMap<string, Project>,
+): readonly PendingSubmission[] {
+  return started.flatMap(({ smsId, attemptNumber }) => {
+    const message = messages.get(smsId);
+    const project = projects.get(message?.projectId ?? '');
+    if (message === undefined || message.isFinal || project === undefined) return [];
+    return [{ message, project, attemptNumber }];
+  });
+}
+
+/** What a later event of the batch reported as delivered after all is not revoked. */
+function revocationsOf(
+  revoked: readonly AttemptRef[],
+  messages: ReadonlyMap<string, Message>,
+): readonly PendingRevocation[] {
+  return revoked.flatMap(({ smsId, attemptNumber }) => {
+    const message = messages.get(smsId);
+    const attempt = message?.attempts[attemptNumber];
+    if (message === undefined || attempt?.state !== 'timed-out') return [];
+    const { projectId, phoneNumber } = message;
+    const { channel, providerMessageIds } = attempt;
+    return [{ projectId, channel, phoneNumber, providerMessageIds }];
+  });
+}
+
 function changesBetween(
   before: ReadonlyMap<string, Message>,
   after: ReadonlyMap<string, Message>,
@@ -214,7 +258,8 @@ async function projectsOfStarts(
 
 /** What a batch has to write: of several jobs of one attempt the last. */
 class BatchWrites {
-  readonly started: { readonly smsId: string; readonly attemptNumber: number }[] = [];
+  readonly started: AttemptRef[] = [];
+  readonly revoked: AttemptRef[] = [];
   readonly statusChanges: MessageStatusChange[] = [];
   readonly stopReasons = new Map<string, string>();
   readonly #now: number;
@@ -231,6 +276,9 @@ class BatchWrites {
     switch (effect.kind) {
       case 'submit':
         this.started.push({ smsId, attemptNumber: effect.attemptNumber });
+        return;
+      case 'revoke':
+        this.revoked.push({ smsId, attemptNumber: effect.attemptNumber });
         return;
       case 'schedule-start':
         this.#schedule(startAttemptJob(message, effect.attemptNumber, effect.at));

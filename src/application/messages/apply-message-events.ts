@@ -7,13 +7,15 @@ import type { Stores } from '../ports/stores.ts';
 import type { IdentifiedReceipt } from '../ports/submission-store.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { AdvanceMessages, MessageEvent } from './advance-messages.ts';
+import type { AdvanceMessages, MessageEvent, PendingRevocation } from './advance-messages.ts';
 import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.ts';
+import type { RevokeAttempts } from './revoke-attempts.ts';
 
 interface ApplyPorts {
   readonly unitOfWork: UnitOfWork;
   readonly correlateReceipts: CorrelateReceipts;
   readonly advanceMessages: AdvanceMessages;
+  readonly revokeAttempts: RevokeAttempts;
   readonly wakeSignal: WakeSignal;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -22,6 +24,12 @@ interface ApplyPorts {
 type Item =
   | { readonly kind: 'submitted'; readonly attempt: SubmittedAttempt }
   | { readonly kind: 'received'; readonly receipt: SubmissionReceipt };
+
+/** What a batch leaves to do once it is committed. */
+interface AppliedItems {
+  readonly early: readonly IdentifiedReceipt[];
+  readonly revocations: readonly PendingRevocation[];
+}
 
 /** Records what channel providers say, at once or later: one transaction per batch, and one for receipts that come early. */
 export class ApplyMessageEvents {
@@ -72,20 +80,21 @@ export class ApplyMessageEvents {
   }
 
   async #record(items: readonly Item[], { lockWait }: BatchRun): Promise<readonly null[]> {
-    const { unitOfWork, correlateReceipts, advanceMessages, wakeSignal } = this.#ports;
+    const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts, wakeSignal } = this.#ports;
     const { attempts, receipts } = partsOf(items);
-    const apply = async (stores: Stores): Promise<readonly IdentifiedReceipt[]> => {
+    const apply = async (stores: Stores): Promise<AppliedItems> => {
       const [awaited, found] = await Promise.all([
         // First: a receipt may come in one batch with its submit result.
         correlateReceipts.recordIds(stores, attempts),
         correlateReceipts.find(stores, receipts),
       ]);
       const events = [...attempts.map(submittedEvent), ...awaited, ...found.events];
-      await advanceMessages.execute(stores, { events });
-      return found.early;
+      const { revocations } = await advanceMessages.execute(stores, { events });
+      return { early: found.early, revocations };
     };
-    const early = await unitOfWork.run(apply, 'full', lockWait);
+    const { early, revocations } = await unitOfWork.run(apply, 'full', lockWait);
     this.#endCount(items);
+    revokeAttempts.start(revocations);
     if (early.length > 0) await this.#recordEarly(early, lockWait);
     wakeSignal.wake();
     return items.map(() => null);
@@ -96,6 +105,7 @@ export class ApplyMessageEvents {
     const { unitOfWork, correlateReceipts, advanceMessages, logger } = this.#ports;
     const park = async (stores: Stores): Promise<number> => {
       const parked = await correlateReceipts.park(stores, receipts);
+      // No receipt makes a chain give up on what was submitted: there is nothing to revoke.
       await advanceMessages.execute(stores, { events: parked.events });
       return parked.dropped;
     };

@@ -6,6 +6,7 @@ import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import { StorageLocked } from '../storage-locked.ts';
 import type { AdvanceMessages } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
+import type { RevokeAttempts } from './revoke-attempts.ts';
 import type { SubmitAttempts } from './submit-attempts.ts';
 
 interface AttemptJobPorts {
@@ -13,6 +14,7 @@ interface AttemptJobPorts {
   readonly advanceMessages: AdvanceMessages;
   readonly applyMessageEvents: ApplyMessageEvents;
   readonly submitAttempts: SubmitAttempts;
+  readonly revokeAttempts: RevokeAttempts;
   readonly background: BackgroundWork;
 }
 
@@ -29,8 +31,8 @@ export class RunAttemptJobs {
   }
 
   /**
-   * Commits the removal of the jobs and their effect in one transaction. The submissions that follow go on in the
-   * background. Rejects when a job failed. First waits until not much more than one batch of submit results is left to
+   * Commits the removal of the jobs and their effect in one transaction. The submissions and revocations that follow go on
+   * in the background. Rejects when a job failed. First waits until not much more than one batch of submit results is left to
    * commit. Without that, attempts start faster than results are committed.
    *
    * When the jobs meet a lock they are done by project. A project that meets it again goes on in the background, where
@@ -49,14 +51,16 @@ export class RunAttemptJobs {
   }
 
   async #run(jobs: AttemptJobs, lockWait: LockWait): Promise<void> {
-    const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, background } = this.#ports;
+    const { unitOfWork, advanceMessages, applyMessageEvents, submitAttempts, revokeAttempts, background } =
+      this.#ports;
     const isIsolated = (projectId: string): boolean => applyMessageEvents.isIsolated(projectId);
-    const pending = await unitOfWork.run(
+    const { submissions, revocations } = await unitOfWork.run(
       (stores) => advanceMessages.execute(stores, { jobs, isIsolated }),
       'full',
       lockWait,
     );
-    if (pending.length > 0) background.start(() => submitAttempts.execute(pending));
+    if (submissions.length > 0) background.start(() => submitAttempts.execute(submissions));
+    revokeAttempts.start(revocations);
   }
 
   async #runByProject(jobs: AttemptJobs): Promise<void> {

@@ -26,6 +26,7 @@ import { ApplyMessageEvents } from '../../application/messages/apply-message-eve
 import { CorrelateReceipts } from '../../application/messages/correlate-receipts.ts';
 import { ReceiveCallbacks } from '../../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../../application/messages/record-provider-events.ts';
+import { RevokeAttempts } from '../../application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
 import { SealDeliveryReport } from '../../application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
@@ -92,10 +93,12 @@ export const useCases = new ContainerModule(({ bind }) => {
     campaignLimits: CampaignLimits,
   });
   wire(bind, CorrelateReceipts, { clock });
+  wire(bind, RevokeAttempts, { unitOfWork, channelProviders, background: BackgroundWork });
   wire(bind, ApplyMessageEvents, {
     unitOfWork,
     correlateReceipts: CorrelateReceipts,
     advanceMessages: AdvanceMessages,
+    revokeAttempts: RevokeAttempts,
     wakeSignal,
     clock,
     logger,
@@ -148,6 +151,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     advanceMessages: AdvanceMessages,
     applyMessageEvents: ApplyMessageEvents,
     submitAttempts: SubmitAttempts,
+    revokeAttempts: RevokeAttempts,
     background: BackgroundWork,
   });
   wire(bind, ManageCampaigns, {

@@ -54,6 +54,8 @@ export type ChainEvent =
 export type ChainEffect =
   /** Submit the message to the channel of this attempt, once the attempt is committed. */
   | { readonly kind: 'submit'; readonly attemptNumber: number }
+  /** Take back what this attempt submitted, once this is committed: the chain gave up on it. */
+  | { readonly kind: 'revoke'; readonly attemptNumber: number }
   /** Come back with `start` for this attempt at this instant. */
   | { readonly kind: 'schedule-start'; readonly attemptNumber: number; readonly at: number }
   /** Come back with `deadline` for this attempt at this instant, and at no other. */

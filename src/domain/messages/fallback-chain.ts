@@ -94,7 +94,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
         state,
         providerMessageIds: idsOf(result) ?? attempt.providerMessageIds,
       });
-      const outcome = markSent(withIds, attempt.channel, now);
+      const outcome = revokeLate(markSent(withIds, attempt.channel, now), attemptNumber, result);
       const isWaitedFor = state !== attempt.state && !message.isFinal && isCurrent(message, attemptNumber);
       const window = receiptTimeoutMs(attempt.channel);
       // The deadline of the attempt comes first as a rule, and schedules the end of the window then.
@@ -142,7 +142,8 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
       if (!isFirstResult && ids === null) return withoutEffects(message);
       const named = { ...attempt, providerMessageIds: ids ?? [] };
       const known = { ...named, state: 'unknown', reason: providerText(result.reason) } as const;
-      return withoutEffects(replace(message, attemptNumber, isFirstResult ? known : named));
+      const noted = replace(message, attemptNumber, isFirstResult ? known : named);
+      return revokeLate(withoutEffects(noted), attemptNumber, result);
     }
     default:
       return result satisfies never;
@@ -293,7 +294,22 @@ function deadline(message: Message, attemptNumber: number, now: number): ChainOu
     reason: attempt.reason ?? TIMED_OUT_REASON,
     endedAt: now,
   } as const;
-  return next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
+  const outcome = next(replace(message, attemptNumber, timedOut), timedOut, attemptNumber, now);
+  return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
+}
+
+/** A submit result names what was submitted when the time of its attempt was over already. */
+function revokeLate(
+  outcome: ChainOutcome,
+  attemptNumber: number,
+  result: { readonly providerMessageIds: readonly string[] },
+): ChainOutcome {
+  const isOver = outcome.message.attempts[attemptNumber]?.state === 'timed-out';
+  return isOver && idsOf(result) !== null ? withRevocation(outcome, attemptNumber) : outcome;
+}
+
+function withRevocation({ message, effects }: ChainOutcome, attemptNumber: number): ChainOutcome {
+  return { message, effects: [...effects, { kind: 'revoke', attemptNumber }] };
 }
 
 /** The attempt ended without success for the reason of `ended`: the chain goes to the next channel, or fails. */

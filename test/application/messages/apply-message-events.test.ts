@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
-import type { AdvanceMessages, MessageBatch } from '../../../src/application/messages/advance-messages.ts';
+import type {
+  AdvanceMessages,
+  MessageBatch,
+  ProviderWork,
+} from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
+import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import type { SubmissionReceipt } from '../../../src/application/ports/channel-provider.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
@@ -9,6 +14,8 @@ import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+
+const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
 
 const receipts: readonly SubmissionReceipt[] = ['one', 'two', 'three'].map((providerMessageId) => ({
   channel: 'sms',
@@ -32,7 +39,8 @@ function world({ known, dropped }: { readonly known: number; readonly dropped: n
   const applyMessageEvents = new ApplyMessageEvents({
     unitOfWork: unitOfWork as UnitOfWork,
     correlateReceipts: correlateReceipts as CorrelateReceipts,
-    advanceMessages: { async execute() {} } as unknown as AdvanceMessages,
+    advanceMessages: { execute: async () => NO_WORK } as unknown as AdvanceMessages,
+    revokeAttempts: { start() {} } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
     clock: { now: () => NOW },
     logger,
@@ -87,8 +95,10 @@ it('receipts of a project that meets a lock are committed once it is released, a
           await unlock.opened;
         }
         committed.push(...smsIds);
+        return NO_WORK;
       },
     } as unknown as AdvanceMessages,
+    revokeAttempts: { start() {} } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
     clock: { now: () => NOW },
     logger: new RecordingLogger(),

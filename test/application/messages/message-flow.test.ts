@@ -10,6 +10,7 @@ import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { AdvanceMessages } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
+import { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import {
   CAPACITY_RETRY_MS,
@@ -267,6 +268,7 @@ describe('the way of a message', () => {
       } as never,
       correlateReceipts: world.container.get(CorrelateReceipts),
       advanceMessages: world.container.get(AdvanceMessages),
+      revokeAttempts: world.container.get(RevokeAttempts),
       logger: world.logger,
       wakeSignal: { wake() {} },
       clock: world.clock,
@@ -331,6 +333,40 @@ describe('the way of a message', () => {
     expect(await world.message(timedOut)).toMatchObject({ attempts: [{ state: 'timed-out' }] });
     expect((await world.message(waiting)).attempts).toEqual([]);
     end();
+  });
+
+  it('an attempt whose time is over is to be revoked under the ids of its provider', async () => {
+    const smsId = await send({ provider: 'whatsapp-sms' });
+    await world.runDueJobs();
+    await apply(smsId, accepted());
+    world.clock.at += 30 * SECOND_MS;
+    const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
+    const work = await world.unitOfWork.run((stores) =>
+      world.container.get(AdvanceMessages).execute(stores, { jobs: due }),
+    );
+    expect(work).toEqual({
+      submissions: [],
+      revocations: [
+        {
+          projectId: project.id,
+          channel: 'whatsapp',
+          phoneNumber: aSendRequest().phoneNumber,
+          providerMessageIds: ['id-0'],
+        },
+      ],
+    });
+  });
+
+  it('an attempt whose time is over is not revoked when its delivery comes with it', async () => {
+    const smsId = await send({ provider: 'whatsapp-sms' });
+    await world.runDueJobs();
+    await apply(smsId, accepted());
+    const deadline: ChainEvent = { kind: 'deadline', attemptNumber: 0 };
+    const events = [deadline, delivered()].map((event) => ({ smsId, event }));
+    const work = await world.unitOfWork.run((stores) =>
+      world.container.get(AdvanceMessages).execute(stores, { events }),
+    );
+    expect(work).toEqual({ submissions: [], revocations: [] });
   });
 
   it('the start of a message that ended while its provider was at its limit leaves no job', async () => {

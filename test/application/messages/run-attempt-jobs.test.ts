@@ -5,23 +5,28 @@ import type { MessageWork } from '../../../src/application/jobs/attempt-jobs.ts'
 import type {
   AdvanceMessages,
   MessageBatch,
+  PendingRevocation,
   PendingSubmission,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
+import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jobs.ts';
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';
-import { NOW } from '../../support/builders.ts';
+import { aPhoneNumber, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Every commit waits until it is let through. Each job starts one attempt, whose submission does not end. */
-function world() {
+/**
+ * Every commit waits until it is let through. Each job starts one attempt, whose submission does not end; `revocations` follow
+ * from each transaction. The log has the transactions, and what was revoked.
+ */
+function world(revocations: readonly PendingRevocation[] = []) {
   const commits: (() => void)[] = [];
   const log: string[] = [];
   const database = { isAway: false };
@@ -30,7 +35,7 @@ function world() {
   const advanceMessages = {
     async execute(_stores: Stores, { events = [], jobs = [] }: MessageBatch) {
       log.push(jobs.length > 0 ? `jobs ${jobs.length}` : `results ${events.length}`);
-      return jobs.map(() => ({}) as PendingSubmission);
+      return { submissions: jobs.map(() => ({}) as PendingSubmission), revocations };
     },
   } as unknown as AdvanceMessages;
   const unitOfWork = {
@@ -41,6 +46,11 @@ function world() {
       return result;
     },
   } as UnitOfWork;
+  const revokeAttempts = {
+    start(some: readonly PendingRevocation[]) {
+      for (const { providerMessageIds } of some) log.push(`revoke ${providerMessageIds}`);
+    },
+  } as RevokeAttempts;
   const applyMessageEvents = new ApplyMessageEvents({
     unitOfWork,
     correlateReceipts: {
@@ -48,6 +58,7 @@ function world() {
       find: async () => ({ events: [], early: [] }),
     } as unknown as CorrelateReceipts,
     advanceMessages,
+    revokeAttempts,
     wakeSignal: { wake() {} },
     clock: { now: () => NOW },
     logger,
@@ -58,6 +69,7 @@ function world() {
     advanceMessages,
     applyMessageEvents,
     submitAttempts,
+    revokeAttempts,
     background,
   });
   return {
@@ -105,6 +117,24 @@ it('attempts start while one batch of results waits for its commit', async () =>
   expect(log.toSorted()).toEqual(['jobs 1', 'results 256']);
   await commitAll();
   await Promise.all([reported, ran]);
+});
+
+it('what a chain gave up on is revoked after the commit, by jobs and by submit results', async () => {
+  const { log, commitAll, run, report } = world([
+    { projectId: PROJECT_ID, channel: 'telegram', phoneNumber: aPhoneNumber(), providerMessageIds: ['late'] },
+  ]);
+  const ran = run();
+  await nextTurn();
+  expect(log).toEqual(['jobs 1']);
+  await commitAll();
+  await ran;
+  expect(log).toEqual(['jobs 1', 'revoke late']);
+  const reported = report(1);
+  await nextTurn();
+  expect(log.slice(2)).toEqual(['results 1']);
+  await commitAll();
+  await reported;
+  expect(log.slice(2)).toEqual(['results 1', 'revoke late']);
 });
 
 it('attempts start although a provider does not respond to earlier submissions', async () => {
@@ -162,7 +192,7 @@ function lockedWorld() {
       if (smsIds.includes('sms-p1')) throw new Error('poison');
       heldUp = ['a', 'b'].filter(isHeldUp);
       log.push(smsIds.join(' '));
-      return [];
+      return { submissions: [], revocations: [] };
     },
   } as unknown as AdvanceMessages;
   const messages = {
@@ -175,6 +205,7 @@ function lockedWorld() {
   } as UnitOfWork;
   const logger = new RecordingLogger();
   const background = new BackgroundWork({ logger });
+  const revokeAttempts = { start() {} } as unknown as RevokeAttempts;
   const applyMessageEvents = new ApplyMessageEvents({
     unitOfWork,
     correlateReceipts: {
@@ -183,6 +214,7 @@ function lockedWorld() {
       smsIdsOf: async () => [],
     } as unknown as CorrelateReceipts,
     advanceMessages,
+    revokeAttempts,
     wakeSignal: { wake() {} },
     clock: { now: () => NOW },
     logger,
@@ -192,6 +224,7 @@ function lockedWorld() {
     advanceMessages,
     applyMessageEvents,
     submitAttempts: {} as SubmitAttempts,
+    revokeAttempts,
     background,
   });
   return {

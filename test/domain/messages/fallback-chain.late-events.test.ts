@@ -119,7 +119,7 @@ describe('late, doubled and reversed events', () => {
   it('an earlier channel takes the message late', () => {
     const message = play(toWhatsappThenSms, [
       ...movedOn,
-      [accepted(0, 'late'), ['sent whatsapp']],
+      [accepted(0, 'late'), ['sent whatsapp', 'revoke 0']],
       SECOND_STARTED,
     ]);
     expect(message.attempts[0]).toMatchObject({ state: 'timed-out', providerMessageIds: ['late'] });

@@ -66,7 +66,7 @@ describe('a message of several parts', () => {
       STARTED,
       [unknown(0, 'No response'), []],
       [deadline(0), ['unschedule 0', 'start 1']],
-      [unknown(0, 'Half of it was taken', 'part-1', 'part-2'), []],
+      [unknown(0, 'Half of it was taken', 'part-1', 'part-2'), ['revoke 0']],
       [receiptArrived(0, 'delivered', 'part-1'), ['sent whatsapp']],
     ]);
     expect(message).toMatchObject({ status: 'sent', attempts: [{ state: 'timed-out' }] });

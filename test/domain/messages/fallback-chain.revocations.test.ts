@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { aMessage, aTemplateContent } from '../../support/builders.ts';
+import {
+  DAY_MS,
+  play,
+  SECOND_STARTED,
+  SILENCE,
+  STARTED,
+  toSms,
+  toWhatsappThenSms,
+} from '../../support/chain-scenes.ts';
+import {
+  accepted,
+  deadline,
+  receiptArrived,
+  receiptFailed,
+  rejected,
+  unknown,
+} from '../../support/chain-words.ts';
+
+const moved = ['unschedule 0', 'start 1'];
+
+describe('what a fallback chain revokes', () => {
+  it('a channel that took the message and brought no receipt in time is revoked when the chain goes on', () => {
+    play(toWhatsappThenSms, [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [deadline(0), [...moved, 'revoke 0']],
+      SECOND_STARTED,
+    ]);
+  });
+
+  it('an unclear submission of the last channel that named an id is revoked when the message fails', () => {
+    play(toSms, [
+      STARTED,
+      [unknown(0, 'Cut off', 'part-1'), []],
+      [deadline(0), ['unschedule 0', 'finally failed sms: Cut off', 'release', 'revoke 0']],
+    ]);
+  });
+
+  it('a submission without an id cannot be revoked in time', () => {
+    play(toWhatsappThenSms, [STARTED, [accepted(0), ['sent whatsapp']], [deadline(0), moved]]);
+    play(toWhatsappThenSms, [STARTED, [unknown(0, 'Cut off'), []], [deadline(0), moved]]);
+    play(toWhatsappThenSms, [STARTED, [deadline(0), moved]]);
+  });
+
+  it('a submission that is accepted after its time is revoked then', () => {
+    play(toWhatsappThenSms, [
+      STARTED,
+      [deadline(0), moved],
+      [accepted(0, 'late'), ['sent whatsapp', 'revoke 0']],
+      SECOND_STARTED,
+    ]);
+  });
+
+  it('a submission that is accepted after the message failed or was delivered elsewhere is revoked', () => {
+    play(toSms, [
+      STARTED,
+      [deadline(0), ['unschedule 0', `finally failed sms: ${SILENCE}`, 'release']],
+      [accepted(0, 'late'), ['revoke 0']],
+    ]);
+    play(toWhatsappThenSms, [
+      STARTED,
+      [deadline(0), moved],
+      SECOND_STARTED,
+      [
+        receiptArrived(1, 'delivered'),
+        ['sent sms', 'finally delivered sms', 'capture for sms', 'unschedule 1'],
+      ],
+      [accepted(0, 'late'), ['revoke 0']],
+    ]);
+  });
+
+  it('an unclear result that names an id after the time of its attempt revokes it', () => {
+    play(toWhatsappThenSms, [
+      STARTED,
+      [unknown(0, 'No response'), []],
+      [deadline(0), moved],
+      [unknown(0, 'Cut off', 'late'), ['revoke 0']],
+    ]);
+  });
+
+  it('a late result without an id, or of a rejection, revokes nothing', () => {
+    const timedOut = [STARTED, [deadline(0), moved]] as const;
+    play(toWhatsappThenSms, [...timedOut, [accepted(0), ['sent whatsapp']]]);
+    play(toWhatsappThenSms, [...timedOut, [unknown(0, 'Cut off'), []]]);
+    play(toWhatsappThenSms, [...timedOut, [rejected(0, 'Not on whatsapp'), []]]);
+  });
+
+  it('a receipt of a submission that timed out revokes nothing a second time', () => {
+    const message = play(toWhatsappThenSms, [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [deadline(0), [...moved, 'revoke 0']],
+      [receiptArrived(0, 'sent', 'wa-1'), []],
+      [receiptFailed(0, 'Revoked', 'wa-1'), []],
+      [accepted(0, 'wa-1'), []],
+    ]);
+    expect(message.attempts[0]).toMatchObject({ state: 'failed', reason: 'Revoked' });
+  });
+
+  it('a submission that was delivered late is not revoked when its result comes', () => {
+    play(toWhatsappThenSms, [
+      STARTED,
+      [deadline(0), moved],
+      [
+        receiptArrived(0, 'delivered', 'wa-1'),
+        [
+          'sent whatsapp',
+          'finally delivered whatsapp',
+          'capture for whatsapp',
+          'unschedule 0',
+          'unschedule 1',
+        ],
+      ],
+      [accepted(0, 'wa-1'), []],
+    ]);
+  });
+
+  it('a channel that failed or rejected the message is not revoked', () => {
+    play(toWhatsappThenSms, [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [receiptFailed(0, 'Spam', 'wa-1'), moved],
+    ]);
+    play(toWhatsappThenSms, [STARTED, [rejected(0, 'Not on whatsapp'), moved]]);
+  });
+
+  it('the last channel that took the message stays sent at the end of its window, and is not revoked', () => {
+    play(aMessage({ channels: ['whatsapp', 'sms'], content: aTemplateContent() }), [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [deadline(0), ['finally sent whatsapp', 'capture for whatsapp'], 3 * DAY_MS],
+    ]);
+  });
+});
