@@ -122,7 +122,7 @@ const queue = z
 const provider = z
   .enum(
     ['', 'simulator'],
-    'must be simulator (a staging system, nothing is sent) or empty; carriers are in CHANNELS_FILE',
+    'must be simulator (a staging system, nothing is sent) or empty; channel providers are in CHANNELS_FILE',
   )
   .transform((kind) => (kind === '' ? null : kind));
 
@@ -185,7 +185,7 @@ const ENTRIES = {
   CHANNELS_FILE: {
     fallback: '',
     description:
-      'JSON file of the carriers of live projects, see [channels](channels.md); a channel that is not in it has none',
+      'JSON file of the channel providers of live projects, see [channels](channels.md); a channel that is not in it has none',
     schema: channelsFile,
   },
   SMS_PROVIDER: {

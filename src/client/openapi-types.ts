@@ -348,13 +348,13 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Answer the question of a provider whether this is the right place, or take a receipt in a query
-         * @description Some providers ask before they post, and some put a receipt into the query.
+         * Tell a provider that this is the right place, or take a receipt in a query
+         * @description Some providers ask first, and some put a receipt into the query.
          */
         readonly get: operations["checkCallback"];
         readonly put?: never;
         /**
-         * Take what a provider posts
+         * Take the callback of a provider
          * @description The reply comes when everything in the request is stored. The provider signs it in a way of its own.
          */
         readonly post: operations["receiveCallback"];
@@ -5042,7 +5042,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The answer to the question, or that the receipt is stored */
+            /** @description What the provider wants to see, or that the receipt is stored */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5084,7 +5084,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["MessageBody"];
                 };
             };
-            /** @description No provider of this name posts anything */
+            /** @description No provider of this name sends callbacks */
             readonly 404: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5166,7 +5166,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["MessageBody"];
                 };
             };
-            /** @description No provider of this name posts anything */
+            /** @description No provider of this name sends callbacks */
             readonly 404: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -63,7 +63,7 @@ beforeEach(async () => {
         {
           channel: 'sms',
           provider: {
-            name: 'carrier',
+            name: 'smsc',
             start: never,
             submit: never,
             close: never,

@@ -30,8 +30,8 @@ describe('a channels file', () => {
     [{ fax: {} }, 'the file: Unrecognized key: "fax"'],
     [{ sms: { providers: {} } }, 'sms.providers: must have a provider'],
     [
-      { sms: { providers: { 'A carrier': { kind: 'simulator' } } } },
-      'sms.providers.A carrier: must be 1 to 40 of a-z, 0-9 and hyphen; sms.providers.A carrier: the simulator must be called simulator',
+      { sms: { providers: { 'An SMSC': { kind: 'simulator' } } } },
+      'sms.providers.An SMSC: must be 1 to 40 of a-z, 0-9 and hyphen; sms.providers.An SMSC: the simulator must be called simulator',
     ],
     [
       { sms: { providers: { test: { kind: 'simulator' } } } },

@@ -40,7 +40,7 @@ const BUCKET = 'must be s3://bucket or s3://bucket/prefix';
 const ENDPOINT = 'must be an http or https URL without a path, such as https://s3.example.com';
 const PROXIES = 'must be addresses or CIDR ranges, such as 10.0.0.5,192.168.0.0/24';
 const NO_SUCH_PROVIDER =
-  'must be simulator (a staging system, nothing is sent) or empty; carriers are in CHANNELS_FILE';
+  'must be simulator (a staging system, nothing is sent) or empty; channel providers are in CHANNELS_FILE';
 
 /** A bad value for every rule, and the problem that is reported; several for rules with two limits. */
 const BAD: readonly [name: string, value: string, problem: string][] = [

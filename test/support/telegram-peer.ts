@@ -265,7 +265,7 @@ export class TelegramPeer {
   }
 }
 
-/** The headers of a report that Telegram posts at `now` (milliseconds since 1970), as its page describes them. */
+/** The headers of a report that Telegram sends at `now` (milliseconds since 1970), as its page describes them. */
 export function signReport(token: string, body: string, now: number): SignedReport {
   const timestamp = String(Math.floor(now / 1_000));
   const key = createHash('sha256').update(token).digest();

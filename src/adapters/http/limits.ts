@@ -1,6 +1,6 @@
 export const BODY_BYTES_MAX = 32 * 1024;
 
-/** A provider posts many receipts at once. */
+/** A provider sends many receipts at once. */
 export const CALLBACK_BYTES_MAX = 1024 * 1024;
 
 /** Requests of providers that a process reads at a time, and those of one address: their bodies are held before they are checked. */

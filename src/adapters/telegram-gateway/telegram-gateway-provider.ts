@@ -37,7 +37,7 @@ interface TelegramGatewayOptions {
   readonly baseUrl: string;
   /** The verified channel of Telegram that codes come from; null for Telegram's own. */
   readonly senderUsername: string | null;
-  /** Where Telegram posts its reports; null for no reports. */
+  /** Where Telegram sends its reports; null for no reports. */
   readonly callbackUrl: string | null;
   /** Whether Telegram is asked first if it can reach the number. It takes its fee for that, and none for the code then. */
   readonly checkSendAbility: boolean;

@@ -4,7 +4,7 @@ import type { Logger } from '../ports/logger.ts';
 import type { CallbackRequest, ProviderCallbacks } from '../ports/provider-callback.ts';
 import type { RecordProviderEvents } from './record-provider-events.ts';
 
-/** A provider that posts nonsense is logged once in this time, in milliseconds. */
+/** A provider that sends nonsense is logged once in this time, in milliseconds. */
 const MALFORMED_LOG_INTERVAL_MS = millisecondsInMinute;
 
 /** What became of a request to `/callbacks/{provider}`. */
@@ -22,7 +22,7 @@ interface CallbackPorts {
   readonly logger: Logger;
 }
 
-/** Takes the delivery receipts and inbound messages that providers post. */
+/** Takes the delivery receipts and inbound messages that providers send. */
 export class ReceiveCallbacks {
   readonly #ports: CallbackPorts;
   readonly #loggedAt = new Map<string, number>();
@@ -31,7 +31,7 @@ export class ReceiveCallbacks {
     this.#ports = ports;
   }
 
-  /** Whether this provider posts anything here. */
+  /** Whether this provider sends callbacks. */
   knows(provider: string): boolean {
     return this.#ports.providerCallbacks.of(provider) !== null;
   }

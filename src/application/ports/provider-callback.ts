@@ -20,7 +20,7 @@ export type CallbackContent =
   | { readonly kind: 'forged' }
   | { readonly kind: 'unreadable'; readonly problem: string };
 
-/** Reads what a provider posts to `/callbacks/{provider}`: delivery receipts and inbound messages. */
+/** Reads what a provider sends to `/callbacks/{provider}`: delivery receipts and inbound messages. */
 export interface ProviderCallback {
   /** Compares signatures and tokens in constant time. Rejects only when the storage is away. */
   read(request: CallbackRequest): Promise<CallbackContent>;
@@ -28,6 +28,6 @@ export interface ProviderCallback {
 
 /** The callbacks of the providers that have one. */
 export interface ProviderCallbacks {
-  /** Null for an unknown name, and for a provider that posts nothing. */
+  /** Null for an unknown name, and for a provider that sends none. */
   of(provider: string): ProviderCallback | null;
 }

@@ -20,7 +20,7 @@ export interface ProviderTools {
   readonly http: () => ProviderHttp;
 }
 
-/** A provider as it is made, and what reads its callbacks; null when it posts nothing. */
+/** A provider as it is made, and what reads its callbacks; null when it sends none. */
 export interface MadeProvider {
   readonly provider: ChannelProvider;
   readonly callback: ProviderCallback | null;

@@ -16,7 +16,7 @@ const REJECTED: SubmitResult = { kind: 'rejected', reason: 'No such number', end
 
 let now: number;
 let calls: number;
-let answer: (count: number) => readonly SubmitResult[];
+let reply: (count: number) => readonly SubmitResult[];
 let revoked: (readonly string[])[];
 let sink: ProviderEventSink | null;
 let logger: RecordingLogger;
@@ -28,15 +28,15 @@ beforeEach(() => {
   revoked = [];
   sink = null;
   logger = new RecordingLogger();
-  answer = (count) => Array.from({ length: count }, () => ACCEPTED);
+  reply = (count) => Array.from({ length: count }, () => ACCEPTED);
   const provider: ChannelProvider = {
-    name: 'carrier',
+    name: 'smsc',
     async start(given) {
       sink = given;
     },
     async submit(submissions) {
       calls += 1;
-      return answer(submissions.length);
+      return reply(submissions.length);
     },
     async revoke(ids) {
       revoked.push(ids);
@@ -56,10 +56,10 @@ const kindsOf = (results: readonly SubmitResult[]) =>
 
 describe('the names of a guarded provider', () => {
   it('the ids of a guarded provider begin with its name, in results and in receipts', async () => {
-    answer = () => [ACCEPTED, UNKNOWN, REJECTED];
+    reply = () => [ACCEPTED, UNKNOWN, REJECTED];
     expect(await submit(3)).toEqual([
-      { kind: 'accepted', providerMessageIds: ['carrier:17', 'carrier:18'] },
-      { kind: 'unknown', reason: 'No reply', providerMessageIds: ['carrier:19'] },
+      { kind: 'accepted', providerMessageIds: ['smsc:17', 'smsc:18'] },
+      { kind: 'unknown', reason: 'No reply', providerMessageIds: ['smsc:19'] },
       REJECTED,
     ]);
     const events: ProviderEvent[] = [];
@@ -68,11 +68,11 @@ describe('the names of a guarded provider', () => {
     });
     const receipt = { channel: 'sms', providerMessageId: '17', receipt: { kind: 'delivered' } } as const;
     await sink?.([{ kind: 'receipt', receipt }]);
-    expect(events).toEqual([{ kind: 'receipt', receipt: { ...receipt, providerMessageId: 'carrier:17' } }]);
+    expect(events).toEqual([{ kind: 'receipt', receipt: { ...receipt, providerMessageId: 'smsc:17' } }]);
   });
 
   it('a guarded provider takes back its own messages only', async () => {
-    await guarded.revoke(['carrier:17', 'other:18', 'carrier:19']);
+    await guarded.revoke(['smsc:17', 'other:18', 'smsc:19']);
     await guarded.revoke(['other:18']);
     expect(revoked).toEqual([['17', '19']]);
   });
@@ -83,7 +83,7 @@ describe('the circuit of a guarded provider', () => {
     ['gives no clear result', UNKNOWN],
     ['takes nothing', BUSY],
   ])('a provider that %s ten times in a row is not called for a second', async (_, result) => {
-    answer = all(result);
+    reply = all(result);
     await submit(9);
     expect(guarded.health()).toEqual({ ok: true, detail: 'bound' });
     await submit(1);
@@ -94,7 +94,7 @@ describe('the circuit of a guarded provider', () => {
     expect(notCalled).toEqual(
       Array.from({ length: 2 }, () => ({
         kind: 'rejected',
-        reason: `carrier is not called for now: ${reason}`,
+        reason: `smsc is not called for now: ${reason}`,
         endsChain: false,
         cause: 'busy',
       })),
@@ -104,7 +104,7 @@ describe('the circuit of a guarded provider', () => {
       {
         level: 'warn',
         event: 'provider_circuit_opened',
-        fields: { provider: 'carrier', until: new Date(NOW + SECOND_MS).toISOString(), reason },
+        fields: { provider: 'smsc', until: new Date(NOW + SECOND_MS).toISOString(), reason },
       },
     ]);
     now += SECOND_MS;
@@ -113,28 +113,28 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that rejects messages does its work', async () => {
-    answer = all(REJECTED);
+    reply = all(REJECTED);
     await submit(100);
     expect(guarded.health().ok).toBe(true);
   });
 
   it('one message decides whether the circuit closes, and the others are not sent meanwhile', async () => {
-    answer = all(UNKNOWN);
+    reply = all(UNKNOWN);
     await submit(10);
     now += SECOND_MS;
-    answer = all(ACCEPTED);
+    reply = all(ACCEPTED);
     expect(kindsOf(await submit(3))).toEqual(['accepted', 'busy', 'busy']);
     expect(kindsOf(await submit(3))).toEqual(['accepted', 'accepted', 'accepted']);
     expect(logger.entries.at(-1)).toEqual({
       level: 'info',
       event: 'provider_circuit_closed',
-      fields: { provider: 'carrier' },
+      fields: { provider: 'smsc' },
     });
   });
 
   it('the circuit of a provider stays open for longer each time', async () => {
     expect(PROVIDER_OPEN_WINDOWS_MS).toEqual([1_000, 5_000, 15_000, 60_000]);
-    answer = all(UNKNOWN);
+    reply = all(UNKNOWN);
     await submit(10);
     for (const window of [1_000, 5_000, 15_000, 60_000, 60_000]) {
       now += window - 1;
@@ -148,7 +148,7 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that throws counts as one that gives no clear result', async () => {
-    answer = () => {
+    reply = () => {
       throw new Error('broken');
     };
     for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('broken');

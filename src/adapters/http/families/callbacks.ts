@@ -11,7 +11,7 @@ import { AddressLimit } from './address-limit.ts';
 
 const TAG: Tag = {
   name: 'Callbacks',
-  description: 'For channel providers, which post delivery receipts and inbound messages here.',
+  description: 'For channel providers, which send delivery receipts and inbound messages here.',
 };
 
 const SIGNATURE_INVALID = unauthorized('The signature is missing or wrong', 'Signature');
@@ -29,10 +29,10 @@ const rejections: Readonly<Record<number, { readonly description: string; readon
     error: invalid('The body is not JSON').error,
   },
   401: { description: 'The request is not from the provider', error: SIGNATURE_INVALID },
-  404: { description: 'No provider of this name posts anything', error: NOT_FOUND },
+  404: { description: 'No provider of this name sends callbacks', error: NOT_FOUND },
 };
 
-/** Where providers post to, and where they check the address first. Each signs its requests in a way of its own. */
+/** Where providers send their callbacks, and where they check the address first. Each signs its requests in a way of its own. */
 export function callbackRoutes({
   receiveCallbacks,
 }: {
@@ -68,7 +68,7 @@ export function callbackRoutes({
     method: 'post',
     path: '/callbacks/:provider',
     operationId: 'receiveCallback',
-    summary: 'Take what a provider posts',
+    summary: 'Take the callback of a provider',
     description:
       'The reply comes when everything in the request is stored. The provider signs it in a way of its own.',
     admission: anyone,
@@ -85,13 +85,12 @@ export function callbackRoutes({
     method: 'get',
     path: '/callbacks/:provider',
     operationId: 'checkCallback',
-    summary:
-      'Answer the question of a provider whether this is the right place, or take a receipt in a query',
-    description: 'Some providers ask before they post, and some put a receipt into the query.',
+    summary: 'Tell a provider that this is the right place, or take a receipt in a query',
+    description: 'Some providers ask first, and some put a receipt into the query.',
     admission: anyone,
     throughGate,
     params,
-    ok: { description: 'The answer to the question, or that the receipt is stored', kind: 'text' },
+    ok: { description: 'What the provider wants to see, or that the receipt is stored', kind: 'text' },
     rejections,
     handle: handle('GET'),
   });
