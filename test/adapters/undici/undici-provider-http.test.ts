@@ -1,0 +1,344 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { createSecureContext, createServer as createTlsServer } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  PROVIDER_CONNECTIONS_MAX,
+  UndiciProviderHttp,
+} from '../../../src/adapters/undici/undici-provider-http.ts';
+import {
+  PROVIDER_REPLY_BYTES_MAX,
+  type ProviderReply,
+} from '../../../src/application/ports/provider-http.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
+import { portOf } from '../../support/port-of.ts';
+import type { Behaviour } from '../../support/tls-receiver.ts';
+import { certificates, closeAll, OK, receive } from './local-receivers.ts';
+
+/** The deadline of requests that nobody replies to. */
+const SOON_MS = 300;
+/** So far away that no reply is late on a busy machine. */
+const FAR_MS = 15_000;
+
+const opened: { close(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+  await closeAll();
+});
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A server of this machine that records requests, and what they came over. */
+async function serve(reply: (response: ServerResponse, seen: Seen, count: number) => void) {
+  const requests: Seen[] = [];
+  let connections = 0;
+  const server = listening(
+    createServer(((request, response) => {
+      let body = '';
+      request.setEncoding('utf8');
+      request.on('data', (chunk: string) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        const { method = '', url = '', headers } = request;
+        const seen = { method, url, headers, body };
+        requests.push(seen);
+        server.emit('whole-request');
+        reply(response, seen, requests.length);
+      });
+    }) satisfies RequestListener),
+  );
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await once(server, 'listening');
+  return {
+    server,
+    requests,
+    connections: () => connections,
+    url: (path = '/send') => `http://127.0.0.1:${portOf(server)}${path}`,
+    async arrived(count: number) {
+      while (requests.length < count) await once(server, 'whole-request');
+    },
+  };
+}
+
+function listening<Kind extends Server | TcpServer>(server: Kind): Kind {
+  server.listen(0, '127.0.0.1');
+  opened.push({
+    async close() {
+      if (server.listening) server.close();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+    },
+  });
+  return server;
+}
+
+function client(options: ConstructorParameters<typeof UndiciProviderHttp>[0] = {}): UndiciProviderHttp {
+  const http = new UndiciProviderHttp({ timeoutMs: FAR_MS, ...options });
+  opened.push(http);
+  return http;
+}
+
+/** A port of this machine that nothing listens on. */
+async function idlePort(): Promise<number> {
+  const server = createTcpServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = portOf(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('the HTTP client of a provider', () => {
+  it('the HTTP client sends a request as it is written, and brings the whole reply', async () => {
+    const peer = await serve((response) => response.writeHead(202).end('{"id":"سڵاو"}'));
+    const reply = await client().send({
+      method: 'POST',
+      url: peer.url('/send?to=1%202'),
+      headers: { 'content-type': 'application/json', 'X-Key': 'k1' },
+      body: '{"text":"سڵاو 😀"}',
+    });
+    expect(reply).toEqual({ kind: 'replied', status: 202, body: '{"id":"سڵاو"}' });
+    expect(peer.requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/send?to=1%202',
+        headers: { 'content-type': 'application/json', 'x-key': 'k1', 'user-agent': 'Barid/1.0' },
+        body: '{"text":"سڵاو 😀"}',
+      },
+    ]);
+  });
+
+  it.each([200, 301, 302, 307, 401, 429, 500, 503])(
+    'the HTTP client brings status %i as it is',
+    async (status) => {
+      const peer = await serve((response) => response.writeHead(status, { location: '/other' }).end('x'));
+      const reply = await client().send({ method: 'GET', url: peer.url() });
+      expect(reply).toEqual({ kind: 'replied', status, body: 'x' });
+      expect(peer.requests.map(({ url }) => url)).toEqual(['/send']);
+    },
+  );
+
+  it('the HTTP client passes over interim responses', async () => {
+    const peer = await serve((response) => {
+      response.writeProcessing();
+      response.writeHead(200).end('done');
+    });
+    expect(await client().send({ method: 'GET', url: peer.url() })).toEqual({
+      kind: 'replied',
+      status: 200,
+      body: 'done',
+    });
+  });
+
+  it('the HTTP client keeps its connections for later requests', async () => {
+    const peer = await serve((response) => response.end('ok'));
+    const http = client();
+    for (let count = 0; count < 20; count += 1) {
+      await http.send({ method: 'POST', url: peer.url(), body: 'x' });
+    }
+    expect(peer.requests).toHaveLength(20);
+    // The second one opens while the first connection is just becoming free.
+    expect(peer.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('a request to a port that nothing listens on is not sent', async () => {
+    const url = `http://127.0.0.1:${await idlePort()}/`;
+    expect(await client().send({ method: 'POST', url })).toEqual({
+      kind: 'not-sent',
+      reason: 'The connection failed: ECONNREFUSED',
+    });
+  });
+
+  it('a request to a host without an address is not sent', async () => {
+    const reply = await client().send({ method: 'POST', url: 'http://gateway.invalid/' });
+    expect(reply).toMatchObject({ kind: 'not-sent', reason: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) });
+  });
+
+  it('a request is not sent when the handshake does not end before the deadline', async () => {
+    const peer = listening(createTcpServer((socket) => socket.on('error', () => undefined)));
+    await once(peer, 'listening');
+    const url = `https://127.0.0.1:${portOf(peer)}/`;
+    expect(await client({ timeoutMs: SOON_MS }).send({ method: 'POST', url })).toEqual({
+      kind: 'not-sent',
+      reason: `No reply within ${SOON_MS} ms`,
+    });
+  });
+
+  it('a request is not sent when the other side ends the handshake', async () => {
+    const peer = listening(createTcpServer((socket) => socket.destroy()));
+    await once(peer, 'listening');
+    const url = `https://127.0.0.1:${portOf(peer)}/`;
+    expect(await client().send({ method: 'POST', url })).toMatchObject({ kind: 'not-sent' });
+  });
+
+  it('a request that waits for a connection until its deadline is not sent', async () => {
+    const peer = await serve(() => undefined);
+    const http = client({ timeoutMs: 2_000 });
+    const first = Array.from({ length: PROVIDER_CONNECTIONS_MAX }, () =>
+      http.send({ method: 'POST', url: peer.url('/first') }),
+    );
+    const last = http.send({ method: 'POST', url: peer.url('/last') });
+    await peer.arrived(PROVIDER_CONNECTIONS_MAX);
+    // A connection that comes free on the deadline of another request finds nobody who accepts it.
+    peer.server.close();
+    expect(await last).toMatchObject({ kind: 'not-sent' });
+    expect((await Promise.all(first)).every(({ kind }) => kind === 'unclear')).toBe(true);
+    expect(peer.requests.map(({ url }) => url)).not.toContain('/last');
+  });
+
+  it.each(['GET', 'POST'] as const)(
+    'a %s request that was reset is unclear, and not repeated',
+    async (method) => {
+      const peer = await serve((response) => response.destroy());
+      const http = client();
+      expect(await http.send({ method, url: peer.url() })).toMatchObject({ kind: 'unclear' });
+      await http.send({ method, url: peer.url('/later') });
+      expect(peer.requests.map(({ url }) => url)).toEqual(['/send', '/later']);
+    },
+  );
+
+  it('a request that gets no reply is unclear after the deadline', async () => {
+    const peer = await serve(() => undefined);
+    expect(await client({ timeoutMs: SOON_MS }).send({ method: 'POST', url: peer.url() })).toEqual({
+      kind: 'unclear',
+      reason: `No reply within ${SOON_MS} ms`,
+    });
+  });
+
+  it('a reply that does not end before the deadline is unclear', async () => {
+    const peer = await serve((response) => response.write('{"id":'));
+    expect(await client({ timeoutMs: SOON_MS }).send({ method: 'POST', url: peer.url() })).toMatchObject({
+      kind: 'unclear',
+    });
+  });
+
+  it('a reply that breaks off is unclear', async () => {
+    const peer = await serve((response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"id":"1"', () => response.destroy());
+    });
+    expect(await client().send({ method: 'POST', url: peer.url() })).toMatchObject({ kind: 'unclear' });
+  });
+
+  it('a reply in another protocol is unclear', async () => {
+    const peer = listening(createTcpServer((socket) => socket.end('220 mail.example.com ESMTP\r\n')));
+    await once(peer, 'listening');
+    const url = `http://127.0.0.1:${portOf(peer)}/`;
+    expect(await client().send({ method: 'POST', url })).toMatchObject({ kind: 'unclear' });
+  });
+
+  it('a reply of the greatest length is whole', async () => {
+    const peer = await serve((response) => response.end('x'.repeat(PROVIDER_REPLY_BYTES_MAX)));
+    const reply = await client().send({ method: 'GET', url: peer.url() });
+    expect(reply.kind === 'replied' && reply.body.length).toBe(PROVIDER_REPLY_BYTES_MAX);
+  });
+
+  it('a reply that is longer is unclear, and its connection is closed', async () => {
+    let isClosed = (): void => undefined;
+    const closed = new Promise<void>((resolve) => {
+      isClosed = resolve;
+    });
+    const peer = await serve((response) => {
+      response.socket?.on('close', isClosed);
+      response.end('x'.repeat(10 * PROVIDER_REPLY_BYTES_MAX));
+    });
+    expect(await client().send({ method: 'GET', url: peer.url() })).toEqual({
+      kind: 'unclear',
+      reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes`,
+    });
+    await closed;
+  });
+
+  it('a request in flight is unclear when the client is closed, and later ones are not sent', async () => {
+    const peer = await serve(() => undefined);
+    const http = client();
+    const sent = http.send({ method: 'POST', url: peer.url() });
+    await peer.arrived(1);
+    await http.close();
+    await http.close();
+    expect(await sent).toMatchObject({ kind: 'unclear' });
+    expect(await http.send({ method: 'POST', url: peer.url() })).toMatchObject({ kind: 'not-sent' });
+    expect(peer.requests).toHaveLength(1);
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['no URL', 'gateway s3cret', {}],
+    ['a URL of another scheme', 'ftp://127.0.0.1/s3cret', {}],
+    ['a header with a line break', 'http://127.0.0.1:9/', { 'x-key': 's3cret\r\nx-other: 1' }],
+    ['a header name with a blank', 'http://127.0.0.1:9/', { 'x key': 's3cret' }],
+    ['a header that HTTP reserves', 'http://127.0.0.1:9/', { 'transfer-encoding': 's3cret' }],
+  ])('a request with %s is not sent, and its reason quotes nothing', async (_, url, headers) => {
+    const reply = await client().send({ method: 'POST', url, headers });
+    expect(reply.kind).toBe('not-sent');
+    expect(JSON.stringify(reply)).not.toContain('s3cret');
+  });
+});
+
+describe.skipIf(!hasOpenssl)(`the HTTP client over TLS (skipped when ${OPENSSL_MISSING})`, () => {
+  const replying: Behaviour = (socket) => socket.write(OK);
+  const sendTo = (port: number, host = 'localhost'): Promise<ProviderReply> =>
+    client({ ca: certificates?.ca ?? '' }).send({
+      method: 'POST',
+      url: `https://${host}:${port}/`,
+      body: 'x',
+    });
+
+  it('the HTTP client trusts a certificate of the given authority', async () => {
+    const peer = await receive(replying, certificates?.local);
+    expect(await sendTo(peer.port)).toEqual({ kind: 'replied', status: 200, body: 'ok' });
+  });
+
+  it.each([
+    ['of another host', 'good', /ERR_TLS_CERT_ALTNAME_INVALID/],
+    ['that has expired', 'localExpired', /CERT_HAS_EXPIRED/],
+    ['that vouches for itself', 'localSelfSigned', /SELF_SIGNED|UNABLE_TO_VERIFY/],
+  ] as const)('a request to a server with a certificate %s is not sent', async (_, name, reason) => {
+    const peer = await receive(replying, certificates?.[name]);
+    expect(await sendTo(peer.port)).toMatchObject({
+      kind: 'not-sent',
+      reason: expect.stringMatching(reason),
+    });
+    expect(peer.requests).toEqual([]);
+  });
+
+  it('a request whose connection comes after the deadline never goes out', async () => {
+    let finishHandshake = (): void => undefined;
+    const context = createSecureContext(certificates?.local);
+    const peer = listening(
+      createTlsServer({
+        SNICallback(_, done) {
+          finishHandshake = () => done(null, context);
+        },
+      }),
+    );
+    const first = new Promise<string>((resolve) => {
+      peer.on('connection', (socket) => socket.on('close', () => resolve('close')));
+      peer.on('secureConnection', (socket) => {
+        socket.on('error', () => undefined);
+        socket.on('data', () => resolve('data'));
+      });
+    });
+    await once(peer, 'listening');
+    const http = client({ ca: certificates?.ca ?? '', timeoutMs: SOON_MS });
+    const url = `https://localhost:${portOf(peer)}/`;
+    expect(await http.send({ method: 'POST', url, body: 'late' })).toMatchObject({ kind: 'not-sent' });
+    finishHandshake();
+    expect(await first).toBe('close');
+  });
+});
