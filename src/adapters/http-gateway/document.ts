@@ -1,0 +1,57 @@
+import jsonpointer from 'jsonpointer';
+
+/** A path in JSON: finds a value in a document, or undefined. */
+export type Pointer = (document: unknown) => unknown;
+
+/** Part of a provider message id, in characters; a store adds the provider's name. */
+export const GATEWAY_ID_CHARACTERS_MAX = 128;
+const GATEWAY_ID = new RegExp(`^[!-~]{1,${GATEWAY_ID_CHARACTERS_MAX}}$`);
+
+/** From so many digits on, a number of JSON may be more than a JavaScript number can hold. */
+const LONG_NUMBER = /\d{16}/;
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/**
+ * A JSON pointer (RFC 6901), such as `/messages/0/id`; an empty one is the whole document. Throws when the text is none.
+ */
+// A pointer only names members: unlike JSONPath or JMESPath it has no filters and functions, and a hyphen is no minus.
+export function pointer(text: string): Pointer {
+  if (text !== '' && !text.startsWith('/')) throw new Error('a path is a JSON pointer, which begins with /');
+  const compiled = jsonpointer.compile(text);
+  return (document) =>
+    typeof document === 'object' && document !== null ? compiled.get(document) : undefined;
+}
+
+/** The document in a JSON text, or undefined. Whole numbers too long for a JavaScript number become texts of their digits. */
+export function readJson(text: string): unknown {
+  const trimmed = text.trim();
+  try {
+    const document: unknown = JSON.parse(trimmed);
+    if (!LONG_NUMBER.test(trimmed)) return document;
+    // The text is known to be JSON, so every quote in it belongs to a string.
+    return JSON.parse(
+      trimmed.replace(STRING_OR_NUMBER, (token) => (isLongNumber(token) ? `"${token}"` : token)),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text, number or boolean as text; null for anything else. */
+export function scalarText(value: unknown): string | null {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : null;
+}
+
+/** The gateway's id of a message, or null when the value can be none. */
+export function gatewayId(value: unknown): string | null {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return null;
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const text = String(value).trim();
+  return GATEWAY_ID.test(text) ? text : null;
+}
+
+function isLongNumber(token: string): boolean {
+  return /^-?\d{16,}$/.test(token);
+}

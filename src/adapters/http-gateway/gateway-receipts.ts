@@ -1,0 +1,181 @@
+import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
+import type { ProviderEvent } from '../../application/ports/provider-events.ts';
+import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
+import { providerText } from '../../domain/shared/provider-text.ts';
+import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
+import { gatewayId, pointer, readJson, scalarText } from './document.ts';
+import { type Mistake, made, under } from './mistake.ts';
+import { NO_MESSAGE, type Secrets, Template } from './template.ts';
+
+/** How a gateway proves that a receipt is its own. Texts name credentials as `{secret:NAME}`. */
+export type AuthorizationOptions =
+  /** A parameter of the query, or a header, with exactly this value. */
+  | { readonly query: string; readonly value: string }
+  | { readonly header: string; readonly value: string }
+  | { readonly basic: { readonly user: string; readonly password: string } }
+  | {
+      readonly hmac: {
+        readonly header: string;
+        readonly algorithm: 'sha256';
+        readonly secret: string;
+        readonly over: 'body';
+        readonly encoding: 'hex' | 'base64';
+        /** What stands before the digest in the header, such as `sha256=`. */
+        readonly prefix: string;
+      };
+    };
+
+export const RECEIPT_STATES = ['sent', 'delivered', 'failed', 'ignored'] as const;
+export type ReceiptState = (typeof RECEIPT_STATES)[number];
+
+/** How the delivery receipts of a gateway are read. Paths are JSON pointers, also into the fields of a query or form. */
+export interface ReceiptOptions {
+  readonly authorization: AuthorizationOptions;
+  readonly method: 'GET' | 'POST';
+  readonly from: 'query' | 'json' | 'form';
+  /** A list of receipts in one request; without it a request is one receipt. */
+  readonly items?: string | undefined;
+  readonly id: string;
+  readonly status: string;
+  /** The gateway's states by their names; `ignored` ones say nothing new. */
+  readonly states: Readonly<Record<string, ReceiptState>>;
+  readonly reason?: string | undefined;
+}
+
+type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
+
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+/** Finds the receipts in a request of the gateway. */
+export type ReceiptReader = (request: CallbackRequest, hmac: Hmac) => CallbackContent;
+
+/** What reads the receipts; every mistake in the options goes to `mistake`, by its path in them. */
+export function receiptReader(options: ReceiptOptions, secrets: Secrets, mistake: Mistake): ReceiptReader {
+  const { method, from } = options;
+  if (method === 'GET' && from !== 'query') mistake(['from'], 'a GET request has a query and no body');
+  if (from !== 'json' && options.items !== undefined) mistake(['items'], 'only JSON holds a list');
+  const isAuthorized = authorizer(options, secrets, under(mistake, 'authorization'));
+  const itemsIn = listFinder(options.items, mistake);
+  const eventIn = eventFinder(options, mistake);
+
+  return (request, hmac) => {
+    if (!isAuthorized(request, hmac)) return { kind: 'forged' };
+    if (request.method !== method) return { kind: 'unreadable', problem: `Receipts come by ${method}` };
+    const document = documentOf(request, from);
+    if (document === undefined) return { kind: 'unreadable', problem: 'The body is no JSON' };
+    const items = itemsIn(document);
+    if (items === null) return { kind: 'unreadable', problem: 'The list of receipts is missing' };
+    const found = items.map(eventIn);
+    return {
+      kind: 'events',
+      events: found.filter((each) => typeof each === 'object'),
+      malformed: found.filter((each) => each === 'malformed').length,
+    };
+  };
+}
+
+function listFinder(
+  path: string | undefined,
+  mistake: Mistake,
+): (document: unknown) => readonly unknown[] | null {
+  if (path === undefined) return (document) => [document];
+  const find = made(mistake, ['items'], () => pointer(path));
+  return (document) => {
+    const items = find?.(document);
+    return Array.isArray(items) ? items : null;
+  };
+}
+
+function eventFinder(
+  options: ReceiptOptions,
+  mistake: Mistake,
+): (item: unknown) => ProviderEvent | 'malformed' | 'ignored' {
+  const findId = made(mistake, ['id'], () => pointer(options.id));
+  const findStatus = made(mistake, ['status'], () => pointer(options.status));
+  const { reason } = options;
+  const findReason = reason === undefined ? null : made(mistake, ['reason'], () => pointer(reason));
+  const states = new Map(Object.entries(options.states));
+  return (item) => {
+    const providerMessageId = gatewayId(findId?.(item));
+    const status = scalarText(findStatus?.(item))?.trim();
+    const state = status === undefined ? undefined : states.get(status);
+    if (providerMessageId === null || status === undefined || state === undefined) return 'malformed';
+    if (state === 'ignored') return 'ignored';
+    const detail = [status, scalarText(findReason?.(item)) ?? ''].join(' ').trim();
+    const receipt: DeliveryReceipt =
+      state === 'failed'
+        ? { kind: 'failed', reason: providerText(`The gateway reports ${detail}`) }
+        : { kind: state };
+    return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt } };
+  };
+}
+
+function documentOf({ query, body }: CallbackRequest, from: ReceiptOptions['from']): unknown {
+  switch (from) {
+    case 'query':
+      return Object.fromEntries(query);
+    case 'form':
+      return Object.fromEntries(new URLSearchParams(body.toString('utf8')));
+    case 'json':
+      return readJson(body.toString('utf8'));
+    default:
+      return from satisfies never;
+  }
+}
+
+function authorizer(
+  { authorization, method }: ReceiptOptions,
+  secrets: Secrets,
+  mistake: Mistake,
+): Authorizer {
+  const expect = (path: readonly PropertyKey[], text: string): string | null =>
+    made(mistake, path, () => {
+      const template = new Template(text, { placeholders: [], secrets });
+      if (!template.hasSecret) throw new Error('names no entry of secrets');
+      return template.fill(NO_MESSAGE);
+    });
+
+  if ('query' in authorization) {
+    const expected = expect(['value'], authorization.value);
+    return ({ query }, hmac) => {
+      const [given = null, second] = query.getAll(authorization.query);
+      return second === undefined && isEqual(hmac, expected, given);
+    };
+  }
+  if ('header' in authorization) {
+    const expected = expect(['value'], authorization.value);
+    return (request, hmac) => isEqual(hmac, expected, headerOf(request, authorization.header));
+  }
+  if ('basic' in authorization) {
+    const { user, password } = authorization.basic;
+    const expected = expect(['basic', 'password'], password);
+    return (request, hmac) => {
+      const given = BASIC.exec(headerOf(request, 'authorization') ?? '')?.[1];
+      if (given === undefined || expected === null) return false;
+      return isEqual(hmac, `${user}:${expected}`, Buffer.from(given, 'base64').toString('utf8'));
+    };
+  }
+  const { header, secret, encoding, prefix } = authorization.hmac;
+  if (method === 'GET') mistake(['hmac', 'over'], 'a GET request has no body to sign');
+  const key = expect(['hmac', 'secret'], secret);
+  return (request, hmac) => {
+    const given = headerOf(request, header);
+    if (key === null || given === null || !given.startsWith(prefix)) return false;
+    const digest = given.slice(prefix.length);
+    const expected = hmac({ text: key, encoding: 'utf8' }, [request.body], encoding);
+    return equalDigests(expected, encoding === 'hex' ? digest.toLowerCase() : digest);
+  };
+}
+
+/** Compares digests of both, so that the time tells nothing of the expected text or its length. */
+function isEqual(hmac: Hmac, expected: string | null, given: string | null): boolean {
+  if (expected === null || given === null) return false;
+  const digest = (text: string): string => hmac({ text: expected, encoding: 'utf8' }, [text], 'hex');
+  return equalDigests(digest(expected), digest(given));
+}
+
+/** A header that came once, or null. */
+function headerOf({ headers }: CallbackRequest, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,235 @@
+import type { ProviderReply } from '../../application/ports/provider-http.ts';
+import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
+import { providerText } from '../../domain/shared/provider-text.ts';
+import { gatewayId, pointer, readJson, scalarText } from './document.ts';
+import { type Mistake, made } from './mistake.ts';
+import { matchIn, safePattern } from './safe-pattern.ts';
+
+type Scalar = string | number | boolean;
+
+/** How a reply is read: JSON, or a text whose named groups are the members of the document. */
+export type ReplyFormat = { readonly format: 'json' } | { readonly format: 'text'; readonly pattern: string };
+
+/** What tells that a message was taken, and where its ids are; without ids, receipts come under `{id}`. */
+export interface SuccessOptions {
+  /** 200 to 299 when absent. */
+  readonly status?: readonly number[] | undefined;
+  /** A value that must be there, and be one of `values` when they are given. */
+  readonly path?: string | undefined;
+  readonly values?: readonly Scalar[] | undefined;
+  readonly id?: string | undefined;
+  /** One id for each part: in the items of a list, or in a text with a separator. */
+  readonly ids?:
+    | { readonly items: string; readonly id?: string | undefined }
+    | { readonly path: string; readonly separator: string }
+    | undefined;
+}
+
+export const ERROR_CLASSES = ['busy', 'sender', 'message', 'ends-chain'] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+/** A reply that is an error, and of which class; all conditions that are given must hold. */
+export interface ErrorOptions {
+  readonly status?: number | readonly number[] | undefined;
+  readonly path?: string | undefined;
+  readonly equals?: Scalar | readonly Scalar[] | undefined;
+  /** A regular expression. */
+  readonly matches?: string | undefined;
+  readonly class: ErrorClass;
+  /** The path of the gateway's own reason. */
+  readonly reason?: string | undefined;
+}
+
+export interface ReplyOptions {
+  readonly reply: ReplyFormat;
+  readonly success: SuccessOptions;
+  readonly errors: readonly ErrorOptions[];
+}
+
+/** What a reply means for the message that was sent. */
+export type ReplyReader = (reply: ProviderReply, submissionId: string) => SubmitResult;
+
+/** The ids that a reply names; `isWhole` when there is at least one, and none that cannot be one. */
+interface FoundIds {
+  readonly ids: readonly string[];
+  readonly isWhole: boolean;
+}
+
+interface ErrorRule {
+  readonly holds: (status: number, document: unknown) => boolean;
+  readonly class: ErrorClass;
+  readonly detail: (document: unknown) => string | null;
+}
+
+/** More parts than any sms has. */
+const IDS_MAX = 255;
+
+const TOO_MANY_REQUESTS = 429;
+const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
+
+/** What reads the replies; every mistake in the options goes to `mistake`, by its path in them. */
+export function replyReader({ reply: format, success, errors }: ReplyOptions, mistake: Mistake): ReplyReader {
+  const read = documentReader(format, mistake);
+  const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
+  const isTaken = successTest(success, mistake);
+  const idsIn = idFinder(success, mistake);
+
+  return (reply, submissionId) => {
+    if (reply.kind === 'not-sent') return busy(`The gateway cannot be reached: ${reply.reason}`);
+    if (reply.kind === 'unclear') return unknown(`The gateway did not reply: ${reply.reason}`);
+    const { status } = reply;
+    const document = read(reply.body);
+    const rule = rules.find((each) => each.holds(status, document));
+    if (rule !== undefined) {
+      return rejectedAs(rule.class, `HTTP ${status}: ${rule.detail(document) ?? 'no reason'}`);
+    }
+    if (isTaken(status, document)) {
+      const { ids, isWhole } = idsIn(document, submissionId);
+      return isWhole
+        ? { kind: 'accepted', providerMessageIds: ids }
+        : unknown(`The gateway replied with HTTP ${status}, and not every id can be read`, ids);
+    }
+    return byStatus(status, document === undefined);
+  };
+}
+
+function documentReader(format: ReplyFormat, mistake: Mistake): (body: string) => unknown {
+  if (format.format === 'json') return readJson;
+  const pattern = made(mistake, ['reply', 'pattern'], () => safePattern(format.pattern));
+  if (pattern === null) return () => undefined;
+  return (body) => matchIn(pattern, body.trim())?.groups;
+}
+
+function successTest(
+  { status, path, values }: SuccessOptions,
+  mistake: Mistake,
+): (status: number, document: unknown) => boolean {
+  const find = path === undefined ? null : made(mistake, ['success', 'path'], () => pointer(path));
+  if (path === undefined && values !== undefined) mistake(['success', 'values'], 'needs a path');
+  const allowed = values?.map(String);
+  return (given, document) => {
+    if (status === undefined ? !isSuccessStatus(given) : !status.includes(given)) return false;
+    if (document === undefined) return false;
+    if (find === null) return true;
+    const value = scalarText(find(document));
+    return value !== null && (allowed === undefined || allowed.includes(value));
+  };
+}
+
+function idFinder(
+  { id, ids }: SuccessOptions,
+  mistake: Mistake,
+): (document: unknown, submissionId: string) => FoundIds {
+  if (id !== undefined && ids !== undefined) mistake(['success'], 'has id or ids, and not both');
+  if (id !== undefined) {
+    const find = made(mistake, ['success', 'id'], () => pointer(id));
+    return (document) => foundIds([find?.(document)]);
+  }
+  if (ids === undefined) return (_, submissionId) => ({ ids: [submissionId], isWhole: true });
+  if ('separator' in ids) {
+    const find = made(mistake, ['success', 'ids', 'path'], () => pointer(ids.path));
+    return (document) =>
+      foundIds(
+        (scalarText(find?.(document)) ?? '').split(ids.separator).filter((each) => each.trim() !== ''),
+      );
+  }
+  const items = made(mistake, ['success', 'ids', 'items'], () => pointer(ids.items));
+  const each = ids.id;
+  const idOf =
+    each === undefined
+      ? (item: unknown) => item
+      : (made(mistake, ['success', 'ids', 'id'], () => pointer(each)) ?? (() => undefined));
+  return (document) => {
+    const list = items?.(document);
+    return foundIds(Array.isArray(list) ? list.map(idOf) : []);
+  };
+}
+
+function foundIds(values: readonly unknown[]): FoundIds {
+  const ids = values.slice(0, IDS_MAX).map(gatewayId);
+  const readable = ids.filter((id) => id !== null);
+  return {
+    ids: [...new Set(readable)],
+    isWhole: readable.length > 0 && readable.length === values.length,
+  };
+}
+
+function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly PropertyKey[]): ErrorRule | null {
+  const { status, path, equals, matches, reason } = options;
+  if (status === undefined && path === undefined) mistake(at, 'needs a status or a path');
+  if (path === undefined && (equals !== undefined || matches !== undefined)) {
+    mistake(at, 'compares nothing without a path');
+  }
+  const find = path === undefined ? null : made(mistake, [...at, 'path'], () => pointer(path));
+  const pattern =
+    matches === undefined ? null : made(mistake, [...at, 'matches'], () => safePattern(matches));
+  const findReason = reason === undefined ? null : made(mistake, [...at, 'reason'], () => pointer(reason));
+  const statuses = status === undefined ? null : [status].flat();
+  const values = equals === undefined ? null : [equals].flat().map(String);
+  return {
+    class: options.class,
+    holds(given, document) {
+      if (statuses !== null && !statuses.includes(given)) return false;
+      if (find === null) return true;
+      const found: unknown = find(document);
+      const value = scalarText(found);
+      if (values !== null || pattern !== null) {
+        if (value === null) return false;
+        if (values !== null && !values.includes(value)) return false;
+        return pattern === null || matchIn(pattern, value) !== null;
+      }
+      return found !== undefined && found !== null;
+    },
+    detail: (document) => scalarText(findReason?.(document)) ?? scalarText(find?.(document)),
+  };
+}
+
+/** What a reply means that neither `errors` nor `success` knows. */
+function byStatus(status: number, isUnreadable: boolean): SubmitResult {
+  if (status === TOO_MANY_REQUESTS) return busy(`The gateway takes no more for now: HTTP ${status}`);
+  if (CREDENTIALS_REJECTED.includes(status))
+    return busy(`The gateway rejects the credentials: HTTP ${status}`);
+  if (status >= 400 && status < 500) return rejectedAs('message', `HTTP ${status}`);
+  return unknown(
+    isUnreadable
+      ? `The gateway's reply with HTTP ${status} cannot be read`
+      : `The gateway's reply with HTTP ${status} is neither a success nor a known error`,
+  );
+}
+
+function rejectedAs(errorClass: ErrorClass, detail: string): SubmitResult {
+  switch (errorClass) {
+    case 'busy':
+      return busy(`The gateway takes nothing now: ${detail}`);
+    case 'sender':
+      return rejected(`The gateway rejects the sender: ${detail}`, false, 'sender');
+    case 'message':
+      return rejected(`The gateway rejects the message: ${detail}`, false);
+    case 'ends-chain':
+      return rejected(`The gateway rejects the recipient: ${detail}`, true);
+    default:
+      return errorClass satisfies never;
+  }
+}
+
+function busy(reason: string): SubmitResult {
+  return rejected(reason, false, 'busy');
+}
+
+function rejected(reason: string, endsChain: boolean, cause?: RejectionCause): SubmitResult {
+  return {
+    kind: 'rejected',
+    reason: providerText(reason),
+    endsChain,
+    ...(cause === undefined ? {} : { cause }),
+  };
+}
+
+function unknown(reason: string, providerMessageIds: readonly string[] = []): SubmitResult {
+  return { kind: 'unknown', reason: providerText(reason), providerMessageIds };
+}
+
+/** Whether a status says that the request was done. */
+export function isSuccessStatus(status: number): boolean {
+  return status >= 200 && status < 300;
+}

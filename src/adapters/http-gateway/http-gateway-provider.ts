@@ -1,0 +1,90 @@
+import type {
+  ChannelProvider,
+  ProviderHealth,
+  Submission,
+} from '../../application/ports/channel-provider.ts';
+import type { ProviderHttp, ProviderReply } from '../../application/ports/provider-http.ts';
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { isSuccessStatus, type ReplyReader } from './gateway-reply.ts';
+import { type RequestMaker, type SendingOptions, submissionId, valuesOf } from './gateway-request.ts';
+import { NO_MESSAGE } from './template.ts';
+
+/** A request that sends no message, and the statuses that say that the credentials are good. */
+export interface GatewayCheck {
+  readonly request: RequestMaker;
+  /** 200 to 299 when null. */
+  readonly status: readonly number[] | null;
+}
+
+interface HttpGatewayProviderOptions {
+  readonly name: string;
+  readonly http: ProviderHttp;
+  readonly sending: SendingOptions;
+  readonly request: RequestMaker;
+  readonly reply: ReplyReader;
+  /** Null when nothing can be asked of the gateway without sending a message. */
+  readonly check: GatewayCheck | null;
+}
+
+const REJECTING_STATUSES: readonly number[] = [401, 403, 429];
+
+/**
+ * The sms gateway behind an HTTP interface that a configuration describes. Each submission is one request, and those of a
+ * batch are made at once. Receipts come by `HttpGatewayCallback`; this class brings none.
+ */
+export class HttpGatewayProvider implements ChannelProvider {
+  readonly name: string;
+  readonly #options: HttpGatewayProviderOptions;
+  #health: ProviderHealth = { ok: true, detail: 'not used since the start' };
+
+  constructor(options: HttpGatewayProviderOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /** The sink is not used: receipts come by HTTP, to any process. */
+  async start(): Promise<void> {}
+
+  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    return Promise.all(submissions.map((submission) => this.#submit(submission)));
+  }
+
+  /** By the last request; a gateway that was away is tried again with each message. */
+  health(): ProviderHealth {
+    return this.#health;
+  }
+
+  async check(): Promise<ProviderHealth> {
+    const { check, http } = this.#options;
+    if (check === null) return { ok: true, detail: 'cannot be tried without sending a message' };
+    const reply = await http.send(check.request(NO_MESSAGE));
+    if (reply.kind !== 'replied') return { ok: false, detail: unreachable(reply) };
+    const { status } = reply;
+    const ok = check.status === null ? isSuccessStatus(status) : check.status.includes(status);
+    return { ok, detail: `replied to the check with HTTP ${status}` };
+  }
+
+  close(): Promise<void> {
+    return this.#options.http.close();
+  }
+
+  async #submit(submission: Submission): Promise<SubmitResult> {
+    const { http, request, reply: read, sending } = this.#options;
+    const reply = await http.send(request(valuesOf(submission, sending)));
+    this.#health = healthAfter(reply);
+    return read(reply, submissionId(submission));
+  }
+}
+
+function healthAfter(reply: ProviderReply): ProviderHealth {
+  if (reply.kind !== 'replied') return { ok: false, detail: unreachable(reply) };
+  const { status } = reply;
+  // A redirect is not followed, so behind it no message is taken.
+  const isRedirect = status >= 300 && status < 400;
+  const ok = !isRedirect && status < 500 && !REJECTING_STATUSES.includes(status);
+  return { ok, detail: `the last reply had HTTP ${status}` };
+}
+
+function unreachable({ kind, reason }: Exclude<ProviderReply, { kind: 'replied' }>): string {
+  return kind === 'not-sent' ? `cannot be reached: ${reason}` : `the last request got no reply: ${reason}`;
+}
