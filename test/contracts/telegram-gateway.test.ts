@@ -99,7 +99,7 @@ function telegram(checkSendAbility: boolean): ProviderUnderTest {
       for (const { requestId, message } of peer.requests.values()) {
         if (String(message?.callback_url).endsWith(path)) peer.report(requestId, 'delivered');
       }
-      await peer.postReports(token);
+      await peer.sendReports(token);
     },
     promptMs: SUBMIT_TIMEOUT_MS,
   };

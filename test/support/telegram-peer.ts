@@ -31,7 +31,7 @@ export interface GatewayCall {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** A report as it is posted. */
+/** A report as it is sent. */
 export interface SignedReport {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -55,7 +55,7 @@ export const HUGE_REPLY: Mischief = {
 
 /**
  * A stand-in for the Telegram Gateway, made from its published page: the four methods, one fee for a request, and signed
- * reports that are posted again until they get a 200.
+ * reports that are sent again until they get a 200.
  */
 export class TelegramPeer {
   readonly calls: GatewayCall[] = [];
@@ -102,6 +102,16 @@ export class TelegramPeer {
     else this.#mischief.set(subject, mischief);
   }
 
+  /** Ends all mischief. */
+  behaveAgain(): void {
+    this.#mischief.clear();
+  }
+
+  /** Ends the connections of every call of silence. */
+  hangUp(): void {
+    for (const response of this.#silent) response.destroy();
+  }
+
   /** What was sent to the number, with its plus, the latest last. */
   sentTo(phoneNumber: string): readonly GatewayRequest[] {
     return [...this.requests.values()].filter(
@@ -129,8 +139,8 @@ export class TelegramPeer {
     this.#reports.push({ callbackUrl: message.callback_url, body });
   }
 
-  /** Posts every report that waits, signed with `token`; those that get no 200 wait on. Resolves with how many do. */
-  async postReports(token: string): Promise<number> {
+  /** Sends every report that waits, signed with `token`; those that get no 200 wait on. Resolves with how many do. */
+  async sendReports(token: string): Promise<number> {
     const due = this.#reports;
     this.#reports = [];
     for (const report of due) {

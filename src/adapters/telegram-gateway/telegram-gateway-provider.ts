@@ -78,7 +78,10 @@ export class TelegramGatewayProvider implements ChannelProvider {
     return this.#health;
   }
 
-  /** Asks for the status of a request that does not exist. */
+  /**
+   * Asks for the status of a request that does not exist. `ACCESS_TOKEN_INVALID` is published, and says that the token is not
+   * good; that an error about the id means a good one was seen, and is not published. Any other error leaves it open.
+   */
   async check(): Promise<ProviderHealth> {
     const reply = await this.#client.call('checkVerificationStatus', { request_id: MADE_UP_REQUEST_ID });
     if (reply.kind === 'done') return { ok: true, detail: 'Telegram takes the token' };
