@@ -1,0 +1,70 @@
+import type { ProviderEvent, ProviderEventSink } from '../../application/ports/provider-events.ts';
+
+/** Receipts of one call of the sink. */
+export const RECEIPTS_BATCH_MAX = 500;
+/** More receipts are not kept while the sink is busy: the SMSC brings them again. */
+export const RECEIPTS_WAITING_MAX = 10_000;
+
+interface Arrival {
+  readonly event: ProviderEvent;
+  readonly respond: (isRecorded: boolean) => void;
+}
+
+/** Hands events to the sink, those that came together at once, and responds to each when it is recorded or is not. */
+export class DeliveryInbox {
+  readonly #onFailure: (error: unknown, count: number) => void;
+  #sink: ProviderEventSink | null = null;
+  #arrivals: Arrival[] = [];
+  #flushing: Promise<void> | null = null;
+
+  /** `onFailure` is told of events that the sink did not take. */
+  constructor(onFailure: (error: unknown, count: number) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  open(sink: ProviderEventSink): void {
+    this.#sink = sink;
+  }
+
+  /** `respond` is called with whether the event is recorded; not at all for what still waits when the inbox is closed. */
+  add(event: ProviderEvent, respond: (isRecorded: boolean) => void): void {
+    if (this.#sink === null || this.#arrivals.length >= RECEIPTS_WAITING_MAX) {
+      respond(false);
+      return;
+    }
+    this.#arrivals.push({ event, respond });
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Nothing reaches the sink any more; resolves when the call that goes on is over. */
+  async close(): Promise<void> {
+    this.#sink = null;
+    this.#arrivals = [];
+    await this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    // Events of the same chunk come before this goes on.
+    await Promise.resolve();
+    while (this.#sink !== null && this.#arrivals.length > 0) {
+      await this.#record(this.#arrivals.splice(0, RECEIPTS_BATCH_MAX), this.#sink);
+    }
+    this.#flushing = null;
+  }
+
+  async #record(arrivals: readonly Arrival[], sink: ProviderEventSink): Promise<void> {
+    let outcomes: readonly PromiseSettledResult<void>[] = await Promise.allSettled([
+      sink(arrivals.map(({ event }) => event)),
+    ]);
+    // Each by itself, so that an event that cannot be recorded does not keep others from being recorded.
+    if (outcomes[0]?.status === 'rejected' && arrivals.length > 1 && this.#sink !== null) {
+      outcomes = await Promise.allSettled(arrivals.map(({ event }) => sink([event])));
+    }
+    const isWhole = outcomes.length < arrivals.length;
+    for (const [index, { respond }] of arrivals.entries()) {
+      respond(outcomes[isWhole ? 0 : index]?.status === 'fulfilled');
+    }
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    if (failures.length > 0) this.#onFailure(failures[0]?.reason, failures.length);
+  }
+}

@@ -1,0 +1,35 @@
+import type { SubmissionReceipt } from '../../application/ports/channel-provider.ts';
+import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
+import { readReceipt } from '../../domain/sms/receipt-text.ts';
+import type { Delivery } from './pdu.ts';
+
+/** Bits of `esm_class` that say what a message is. */
+const MESSAGE_TYPE_MASK = 0x3c;
+const DELIVERY_RECEIPT = 0x04;
+const INTERMEDIATE_NOTIFICATION = 0x20;
+const HEADER_BIT = 0x40;
+
+const ALPHABET_MASK = 0x0c;
+const ALPHABET_UCS2 = 0x08;
+
+/** Whether it is a receipt of what we sent. Some SMSCs say so by the id of the message only. */
+export function isReceipt({ esmClass, receiptedMessageId }: Delivery): boolean {
+  const type = esmClass & MESSAGE_TYPE_MASK;
+  return type === DELIVERY_RECEIPT || type === INTERMEDIATE_NOTIFICATION || receiptedMessageId !== null;
+}
+
+/** Null when it names no message or no state. */
+export function receiptOf(delivery: Delivery, forms: MessageIdForms): SubmissionReceipt | null {
+  const { receiptedMessageId, messageState } = delivery;
+  const read = readReceipt({ text: textOf(delivery), receiptedMessageId, messageState }, forms);
+  return read === null ? null : { channel: 'sms', providerMessageId: read.id, receipt: read.receipt };
+}
+
+/** ASCII, whatever the alphabet says, unless it is UCS-2. */
+function textOf({ esmClass, dataCoding, octets }: Delivery): string {
+  const body = (esmClass & HEADER_BIT) === 0 ? octets : octets.subarray((octets[0] ?? 0) + 1);
+  if ((dataCoding & ALPHABET_MASK) !== ALPHABET_UCS2) return body.toString('latin1');
+  return Buffer.from(body.subarray(0, body.length & ~1))
+    .swap16()
+    .toString('utf16le');
+}

@@ -1,0 +1,90 @@
+import type { Logger } from '../../application/ports/logger.ts';
+import type { SmppSession, Timeouts } from './smpp-session.ts';
+
+/** The bound of the wait after the first failure; it doubles with every further one, in milliseconds. */
+export const RECONNECT_FIRST_MS = 1_000;
+/** The largest bound, and the one after rejected credentials, in milliseconds. */
+export const RECONNECT_MAX_MS = 30_000;
+
+export interface SmppBindOptions {
+  /** Of the provider. */
+  readonly name: string;
+  readonly newSession: () => SmppSession;
+  readonly timeouts: Timeouts;
+  /** At least 0 and below 1. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** The bind takes more than before, or nothing any more. */
+  readonly onChange: () => void;
+}
+
+/** Keeps one session open, and opens another whenever it ends, until `close`. */
+export class SmppBind {
+  readonly #options: SmppBindOptions;
+  #session: SmppSession | null = null;
+  #reason = 'not connected yet';
+  #logged: string | null = null;
+  #failures = 0;
+  #isClosed = false;
+  #cancelWait: () => void = () => {};
+
+  constructor(options: SmppBindOptions) {
+    this.#options = options;
+  }
+
+  /** The session that takes messages now; null while there is none. */
+  get session(): SmppSession | null {
+    return this.#session?.isUsable === true ? this.#session : null;
+  }
+
+  /** Why there is none. */
+  get reason(): string {
+    return this.#session?.isBound === true ? 'The SMSC does not respond' : this.#reason;
+  }
+
+  /** Begins to connect in the background. */
+  start(): void {
+    void this.#open();
+  }
+
+  /** Takes `limitMs` at most. */
+  async close(limitMs: number): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelWait();
+    await this.#session?.unbind(limitMs);
+  }
+
+  async #open(): Promise<void> {
+    const { newSession, logger, name, onChange } = this.#options;
+    const session = newSession();
+    this.#session = session;
+    const result = await session.bind();
+    if (result.kind === 'bound') {
+      this.#failures = 0;
+      this.#logged = null;
+      logger.info('smpp_bind_opened', { provider: name });
+      onChange();
+    }
+    const reason = await session.ended;
+    this.#session = null;
+    this.#reason = reason;
+    onChange();
+    if (this.#isClosed) return;
+    // The same reason is logged once, however often a bind fails with it.
+    if (this.#logged !== reason) logger.warn('smpp_bind_ended', { provider: name, reason });
+    this.#logged = reason;
+    const areCredentialsRejected = result.kind === 'failed' && result.areCredentialsRejected;
+    const waitMs = reconnectDelayMs(
+      areCredentialsRejected ? Number.POSITIVE_INFINITY : this.#failures,
+      this.#options.random(),
+    );
+    this.#failures += 1;
+    this.#cancelWait = this.#options.timeouts(waitMs)(() => void this.#open());
+  }
+}
+
+/** Milliseconds to wait after `failures` failures in a row before the last one: half of the bound, and a random part of the rest. */
+export function reconnectDelayMs(failures: number, random: number): number {
+  const bound = Math.min(RECONNECT_MAX_MS, RECONNECT_FIRST_MS * 2 ** failures);
+  return Math.round(bound * (0.5 + random / 2));
+}

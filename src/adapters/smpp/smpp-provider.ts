@@ -1,0 +1,212 @@
+import type {
+  ChannelProvider,
+  ProviderHealth,
+  Submission,
+} from '../../application/ports/channel-provider.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
+import type { ProviderEventSink } from '../../application/ports/provider-events.ts';
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
+import { DeliveryInbox } from './delivery-inbox.ts';
+import { MinuteLog } from './minute-log.ts';
+import { OutgoingMessage } from './outgoing-message.ts';
+import { PartReferences } from './part-references.ts';
+import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
+import { isReceipt, receiptOf } from './receipt.ts';
+import { SmppBind } from './smpp-bind.ts';
+import { SmppSession, type SmscAddress, type SmscCredentials, type Timeouts } from './smpp-session.ts';
+import { type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
+import { SubmitQueue } from './submit-queue.ts';
+
+/** A message that is not written by then was not sent, in milliseconds after `submit`. */
+export const WRITE_TIMEOUT_MS = 4_000;
+/** Responses count until then, in milliseconds after `submit`: a while before the caller stops to wait. */
+export const RESPONSE_TIMEOUT_MS = 8_000;
+/** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
+export const CLOSE_TIMEOUT_MS = 1_000;
+
+export const WINDOW_DEFAULT = 50;
+export const ENQUIRE_LINK_DEFAULT_MS = 30_000;
+
+export interface SmppProviderOptions {
+  readonly name: string;
+  readonly address: SmscAddress;
+  readonly credentials: SmscCredentials;
+  /** Connections at one time. */
+  readonly binds: number;
+  /** `submit_sm` without a response at one time, for each bind. */
+  readonly window: number;
+  /** `submit_sm` in any second, over all binds; null for no limit. */
+  readonly perSecond: number | null;
+  /** Between two `enquire_link`, in milliseconds. */
+  readonly enquireLinkMs: number;
+  readonly submit: SubmitSettings;
+  readonly ids: MessageIdForms;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly timeouts: Timeouts;
+  /** At least 0 and below 1. */
+  readonly random: () => number;
+}
+
+/**
+ * Carries sms over an SMSC that speaks SMPP 3.4, with binds as transceiver that are opened again whenever they end. It never
+ * sends a message twice: what the SMSC may have taken is `unknown`.
+ */
+export class SmppProvider implements ChannelProvider {
+  readonly #options: SmppProviderOptions;
+  readonly #binds: readonly SmppBind[];
+  readonly #queue: SubmitQueue;
+  readonly #inbox: DeliveryInbox;
+  readonly #references: PartReferences;
+  readonly #log: MinuteLog;
+  #closed: Promise<void> | null = null;
+
+  constructor(options: SmppProviderOptions) {
+    const { name, timeouts, random, logger } = options;
+    this.#options = options;
+    this.#log = new MinuteLog(name, options);
+    this.#references = new PartReferences(random);
+    this.#inbox = new DeliveryInbox((error, count) =>
+      logger.error('provider_event_failed', error, { provider: name, count }),
+    );
+    const onChange = (): void => this.#queue.pump();
+    const newSession = (): SmppSession => {
+      const session: SmppSession = this.#session((pdu) => this.#deliver(session, pdu), onChange);
+      return session;
+    };
+    this.#binds = Array.from(
+      { length: options.binds },
+      () => new SmppBind({ name, newSession, timeouts, random, logger, onChange }),
+    );
+    this.#queue = new SubmitQueue({
+      sessions: () => this.#openSessions(),
+      reason: () => this.health().detail,
+      perSecond: options.perSecond,
+      timeouts,
+    });
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  async start(sink: ProviderEventSink): Promise<void> {
+    this.#inbox.open(sink);
+    for (const bind of this.#binds) bind.start();
+  }
+
+  async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    const { timeouts } = this.#options;
+    const messages: OutgoingMessage[] = [];
+    const results = submissions.map(
+      (submission) => new Promise<SubmitResult>((settle) => this.#prepare(submission, messages, settle)),
+    );
+    const cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
+      for (const message of messages) message.giveUpUnwritten('The SMSC takes messages too slowly');
+      this.#queue.forgetSettled();
+    });
+    const cancelResponse = timeouts(RESPONSE_TIMEOUT_MS)(() => {
+      for (const message of messages) message.giveUp('The SMSC did not respond');
+    });
+    this.#queue.add(messages);
+    const settled = await Promise.all(results);
+    cancelWrite();
+    cancelResponse();
+    return settled;
+  }
+
+  health(): ProviderHealth {
+    const { host, port } = this.#options.address;
+    const up = this.#openSessions().length;
+    const binds = `${up} of ${this.#binds.length} binds up to ${host}:${port}`;
+    const down = this.#binds.find(({ session }) => session === null);
+    return { ok: up > 0, detail: down === undefined ? binds : `${binds}: ${down.reason}` };
+  }
+
+  async check(): Promise<ProviderHealth> {
+    const { host, port } = this.#options.address;
+    // A receipt that comes over this connection is for the process that sends: the SMSC brings it again.
+    const session: SmppSession = this.#session((pdu) => session.respond(pdu, ESME_RX_T_APPN));
+    const result = await session.bind();
+    await session.unbind(CLOSE_TIMEOUT_MS);
+    if (result.kind === 'failed') return { ok: false, detail: `${host}:${port}: ${result.reason}` };
+    return { ok: true, detail: `${host}:${port} took the bind` };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown();
+    return this.#closed;
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#queue.close();
+    await this.#within(CLOSE_TIMEOUT_MS, this.#inbox.close());
+    await Promise.all(this.#binds.map((bind) => bind.close(CLOSE_TIMEOUT_MS)));
+    this.#queue.pump();
+  }
+
+  #within(ms: number, work: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.timeouts(ms)(resolve);
+      work.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #openSessions(): readonly SmppSession[] {
+    return this.#binds.flatMap(({ session }) => session ?? []);
+  }
+
+  #session(onDelivery: (pdu: IncomingPdu) => void, onChange: () => void = () => {}): SmppSession {
+    const { address, credentials, window, enquireLinkMs, timeouts } = this.#options;
+    return new SmppSession({
+      address,
+      credentials,
+      window,
+      enquireLinkMs,
+      timeouts,
+      onDelivery,
+      onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', problem),
+      onChange,
+    });
+  }
+
+  /** Makes the message ready to be sent, or settles it when that is impossible. */
+  #prepare(
+    submission: Submission,
+    messages: OutgoingMessage[],
+    settle: (result: SubmitResult) => void,
+  ): void {
+    const { submit, ids } = this.#options;
+    const parts = submitFieldsOf(submission, submit, () => this.#references.next(submission.phoneNumber));
+    if (parts !== null) {
+      messages.push(new OutgoingMessage(parts, ids.submitIds, settle));
+      return;
+    }
+    const reason = 'SMPP cannot carry this sender ID';
+    settle({ kind: 'rejected', reason, endsChain: false, cause: 'sender' });
+  }
+
+  /** What cannot be used is acknowledged: the SMSC would bring it again for ever. */
+  #deliver(session: SmppSession, pdu: IncomingPdu): void {
+    const { delivery } = pdu;
+    if (delivery !== null && !isReceipt(delivery)) {
+      this.#log.warn('smpp_message_ignored', 'not a receipt');
+      session.respond(pdu);
+      return;
+    }
+    const receipt = delivery === null ? null : receiptOf(delivery, this.#options.ids);
+    if (receipt === null) {
+      this.#log.warn('smpp_pdu_invalid', delivery === null ? 'deliver_sm' : 'receipt');
+      session.respond(pdu);
+      return;
+    }
+    this.#inbox.add({ kind: 'receipt', receipt }, (isRecorded) =>
+      session.respond(pdu, isRecorded ? ESME_ROK : ESME_RX_T_APPN),
+    );
+  }
+}

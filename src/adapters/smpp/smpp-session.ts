@@ -1,0 +1,351 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Timeout } from '../../application/ports/timeout.ts';
+import { smppStatus } from '../../domain/sms/smpp-status.ts';
+import {
+  decodePdu,
+  ESME_RBINDFAIL,
+  ESME_RINVCMDID,
+  ESME_RINVPASWD,
+  ESME_RINVSYSID,
+  ESME_ROK,
+  encodePdu,
+  INTERFACE_VERSION,
+  type IncomingPdu,
+  isNack,
+  type SubmitFields,
+} from './pdu.ts';
+import { PduFramer } from './pdu-framer.ts';
+
+/** To connect and to bind, in milliseconds. */
+export const BIND_TIMEOUT_MS = 8_000;
+/** An SMSC that does not respond to `enquire_link` within this time is gone, in milliseconds. */
+export const ENQUIRE_LINK_TIMEOUT_MS = 10_000;
+/** The connection is closed when the SMSC leaves more than this unread, in octets. */
+export const UNREAD_BYTES_MAX = 1_048_576;
+
+const SEQUENCE_MAX = 0x7fff_ffff;
+
+/** A timeout of the given milliseconds. */
+export type Timeouts = (ms: number) => Timeout;
+
+/** Where an SMSC is. */
+export interface SmscAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** Certificates of authorities in PEM, instead of the usual ones. */
+  readonly ca?: string | undefined;
+}
+
+export interface SmscCredentials {
+  readonly systemId: string;
+  readonly password: string;
+  readonly systemType: string;
+}
+
+export interface SmppSessionOptions {
+  readonly address: SmscAddress;
+  readonly credentials: SmscCredentials;
+  /** `submit_sm` without a response at one time. */
+  readonly window: number;
+  readonly enquireLinkMs: number;
+  readonly timeouts: Timeouts;
+  /** A `deliver_sm` came; it is responded to with `respond`. */
+  readonly onDelivery: (pdu: IncomingPdu) => void;
+  /** The SMSC sent what makes no sense. */
+  readonly onInvalid: (problem: string) => void;
+  /** The session takes more than before, or nothing any more. */
+  readonly onChange: () => void;
+}
+
+/** How a bind ended. `areCredentialsRejected`: it makes no sense to try again soon. */
+export type BindResult =
+  | { readonly kind: 'bound' }
+  | { readonly kind: 'failed'; readonly reason: string; readonly areCredentialsRejected: boolean };
+
+/**
+ * What became of a `submit_sm`. `lost`: the connection ended before a response, or the response makes no sense: the SMSC may
+ * have taken it.
+ */
+export type SubmitReply =
+  | { readonly kind: 'response'; readonly status: number; readonly messageId: string }
+  | { readonly kind: 'lost'; readonly reason: string };
+
+interface Request {
+  readonly command: 'bind_transceiver' | 'submit_sm' | 'enquire_link' | 'unbind';
+  /** Null when the session ended first. */
+  readonly done: (response: IncomingPdu | null) => void;
+}
+
+type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'ended';
+
+const CREDENTIALS_REJECTED: ReadonlySet<number> = new Set([ESME_RBINDFAIL, ESME_RINVPASWD, ESME_RINVSYSID]);
+
+/** One connection with one bind as transceiver, from its beginning to its end. */
+export class SmppSession {
+  readonly #options: SmppSessionOptions;
+  readonly #framer = new PduFramer();
+  readonly #requests = new Map<number, Request>();
+  /** Resolves with the reason once the session is over. */
+  readonly ended: Promise<string>;
+  #resolveEnded: (reason: string) => void = () => {};
+  #socket: Socket | null = null;
+  #state: State = 'new';
+  #sequence = 0;
+  #submits = 0;
+  /** A response is overdue, and nothing came since. */
+  #isSilent = false;
+  #cancelEnquiry: () => void = () => {};
+  #isEnquiring = false;
+
+  constructor(options: SmppSessionOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'ended';
+  }
+
+  get isBound(): boolean {
+    return this.#state === 'bound';
+  }
+
+  /** Whether it is bound and its SMSC responds. */
+  get isUsable(): boolean {
+    return this.#state === 'bound' && !this.#isSilent;
+  }
+
+  /** How many more `submit_sm` it takes now. */
+  get capacity(): number {
+    return this.isUsable ? this.#options.window - this.#submits : 0;
+  }
+
+  /** Connects and binds; called once. Never rejects. */
+  bind(): Promise<BindResult> {
+    const { credentials, timeouts } = this.#options;
+    this.#state = 'binding';
+    return new Promise((resolve) => {
+      const finish = (result: BindResult): void => {
+        cancel();
+        resolve(result);
+        if (result.kind === 'failed') this.#end(result.reason);
+      };
+      const fail = (reason: string, areCredentialsRejected = false): void =>
+        finish({ kind: 'failed', reason, areCredentialsRejected });
+      const cancel = timeouts(BIND_TIMEOUT_MS)(() => fail('The SMSC did not respond to the bind'));
+      this.ended.then((reason) => fail(reason));
+      const fields = {
+        system_id: credentials.systemId,
+        password: credentials.password,
+        system_type: credentials.systemType,
+        interface_version: INTERFACE_VERSION,
+      };
+      this.#connect(() =>
+        this.#request('bind_transceiver', fields, (response) => {
+          if (response === null) return fail('The SMSC closed the connection');
+          const { status } = response;
+          if (status !== ESME_ROK || isNack(response)) {
+            return fail(`The bind failed: ${smppStatus(status).reason}`, CREDENTIALS_REJECTED.has(status));
+          }
+          this.#state = 'bound';
+          this.#enquireLater();
+          finish({ kind: 'bound' });
+        }),
+      );
+    });
+  }
+
+  /** Sends a `submit_sm` while there is capacity; returns its number. `done` is called once, also when the session ends. */
+  submit(fields: SubmitFields, done: (reply: SubmitReply) => void): number {
+    this.#submits += 1;
+    return this.#request('submit_sm', { ...fields }, (response) => {
+      this.#submits -= 1;
+      done(replyOf(response));
+    });
+  }
+
+  /** The response of this `submit_sm` is overdue: `done` is not called any more, and the SMSC is asked whether it is there. */
+  abandon(sequence: number): void {
+    if (!this.#requests.delete(sequence)) return;
+    this.#submits -= 1;
+    if (this.#state !== 'bound') return;
+    this.#isSilent = true;
+    this.#enquire();
+    this.#options.onChange();
+  }
+
+  /** Responds to a request of the SMSC; nothing when the session is over. */
+  respond({ command, sequence }: IncomingPdu, status = ESME_ROK): void {
+    this.#write(
+      encodePdu(`${command}_resp`, sequence, status === ESME_ROK ? {} : { command_status: status }),
+    );
+  }
+
+  /** Unbinds and closes; takes `limitMs` at most. Responses that come meanwhile still count. */
+  async unbind(limitMs: number): Promise<void> {
+    if (this.#state === 'bound') {
+      this.#state = 'unbinding';
+      const cancel = this.#options.timeouts(limitMs)(() => this.#end('The session was closed'));
+      this.#request('unbind', {}, () => this.#end('The session was closed'));
+      await this.ended;
+      cancel();
+    } else {
+      this.#end('The session was closed');
+    }
+  }
+
+  #connect(onConnect: () => void): void {
+    const { host, port, tls, ca } = this.#options.address;
+    const socket = tls
+      ? connectTls({
+          host,
+          port,
+          servername: isIP(host) === 0 ? host : '',
+          ...(ca === undefined ? {} : { ca }),
+        })
+      : connectTcp({ host, port });
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.once(tls ? 'secureConnect' : 'connect', onConnect);
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#end(reasonOf(error)));
+    socket.on('close', () => this.#end('The SMSC closed the connection'));
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.isOver) return;
+    try {
+      for (const octets of this.#framer.push(chunk)) {
+        if (!this.isOver) this.#take(decodePdu(octets));
+      }
+    } catch (error) {
+      this.#options.onInvalid('length');
+      this.#end(reasonOf(error));
+    }
+  }
+
+  #take(pdu: IncomingPdu): void {
+    const wasSilent = this.#isSilent;
+    this.#isSilent = false;
+    if (pdu.isResponse) this.#takeResponse(pdu);
+    else this.#takeRequest(pdu);
+    if (wasSilent || pdu.command === 'submit_sm_resp') this.#options.onChange();
+  }
+
+  #takeResponse(pdu: IncomingPdu): void {
+    const request = this.#requests.get(pdu.sequence);
+    if (request === undefined) {
+      // A response that was waited for in vain is no fault; a rejection of what nobody sent is.
+      if (isNack(pdu)) this.#options.onInvalid('generic_nack');
+      return;
+    }
+    this.#requests.delete(pdu.sequence);
+    const isExpected = isNack(pdu) || pdu.command === `${request.command}_resp`;
+    if (!isExpected) this.#options.onInvalid('response');
+    request.done(isExpected ? pdu : null);
+  }
+
+  #takeRequest(pdu: IncomingPdu): void {
+    switch (pdu.command) {
+      case 'deliver_sm':
+        this.#options.onDelivery(pdu);
+        break;
+      case 'enquire_link':
+        this.respond(pdu);
+        break;
+      case 'unbind':
+        this.respond(pdu);
+        // The response still goes out.
+        this.#socket?.destroySoon();
+        this.#end('The SMSC unbound the session');
+        break;
+      case 'alert_notification':
+      case 'outbind':
+        // Neither has a response.
+        break;
+      default:
+        this.#options.onInvalid('command');
+        this.#write(encodePdu('generic_nack', pdu.sequence, { command_status: ESME_RINVCMDID }));
+    }
+  }
+
+  #request(
+    command: Request['command'],
+    fields: Readonly<Record<string, string | number | Buffer>>,
+    done: Request['done'],
+  ): number {
+    const sequence = this.#nextSequence();
+    this.#requests.set(sequence, { command, done });
+    this.#write(encodePdu(command, sequence, fields));
+    return sequence;
+  }
+
+  #nextSequence(): number {
+    do {
+      this.#sequence = this.#sequence === SEQUENCE_MAX ? 1 : this.#sequence + 1;
+    } while (this.#requests.has(this.#sequence));
+    return this.#sequence;
+  }
+
+  #write(octets: Buffer): void {
+    const socket = this.#socket;
+    if (socket === null || this.#state === 'ended') return;
+    socket.write(octets);
+    if (socket.writableLength <= UNREAD_BYTES_MAX) return;
+    // Not before the caller knows the number of its request.
+    queueMicrotask(() => this.#end('The SMSC does not read what it is sent'));
+  }
+
+  #enquireLater(): void {
+    this.#cancelEnquiry();
+    this.#cancelEnquiry = this.#options.timeouts(this.#options.enquireLinkMs)(() => this.#enquire());
+  }
+
+  #enquire(): void {
+    if (this.#isEnquiring || this.#state !== 'bound') return;
+    this.#isEnquiring = true;
+    this.#cancelEnquiry();
+    this.#cancelEnquiry = this.#options.timeouts(ENQUIRE_LINK_TIMEOUT_MS)(() =>
+      this.#end('The SMSC does not respond'),
+    );
+    this.#request('enquire_link', {}, (response) => {
+      this.#isEnquiring = false;
+      if (response !== null) this.#enquireLater();
+    });
+  }
+
+  #end(reason: string): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#cancelEnquiry();
+    const socket = this.#socket;
+    if (socket?.writableEnded === false) socket.destroy();
+    this.#resolveEnded(reason);
+    for (const [sequence, request] of [...this.#requests]) {
+      this.#requests.delete(sequence);
+      request.done(null);
+    }
+    this.#options.onChange();
+  }
+}
+
+function replyOf(response: IncomingPdu | null): SubmitReply {
+  if (response === null)
+    return { kind: 'lost', reason: 'The connection to the SMSC ended before its response' };
+  const { status, messageId } = response;
+  if (status === ESME_ROK && isNack(response)) {
+    return { kind: 'lost', reason: 'The SMSC sent a generic_nack without a reason' };
+  }
+  return { kind: 'response', status, messageId };
+}
+
+/** A failed attempt on several addresses has no text of its own, only a code. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if (error.message !== '') return error.message;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,97 @@
+import type { Submission } from '../../application/ports/channel-provider.ts';
+import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
+import type { SubmitFields } from './pdu.ts';
+
+/** A type of number and a numbering plan of SMPP. */
+export interface AddressKind {
+  readonly ton: number;
+  readonly npi: number;
+}
+
+export interface SubmitSettings {
+  /** The sender ID of a message that names none; null leaves it to the SMSC. */
+  readonly defaultSenderId: string | null;
+  /** Null takes it from the sender ID. */
+  readonly source: AddressKind | null;
+  readonly destination: AddressKind;
+  /** The `data_coding` of a text in the alphabet of GSM. */
+  readonly dataCodingGsm: number;
+}
+
+const ALPHANUMERIC: AddressKind = { ton: 5, npi: 0 };
+const INTERNATIONAL: AddressKind = { ton: 1, npi: 1 };
+const SHORT_CODE: AddressKind = { ton: 3, npi: 0 };
+const UNKNOWN: AddressKind = { ton: 0, npi: 0 };
+
+/** A number with fewer digits is a short code. */
+const INTERNATIONAL_DIGITS_MIN = 10;
+/** SMPP has 20 octets for an address. */
+const SENDER_ID_PATTERN = /^[\x20-\x7e]{1,20}$/;
+
+const DATA_CODING_UCS2 = 8;
+const ESM_CLASS_HEADER = 0x40;
+/** A receipt of the final state, of success and of failure. */
+const REGISTERED_DELIVERY = 1;
+
+const SECOND_MS = 1_000;
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+/** A month has no fixed length in SMPP, so a longer time is cut to this. */
+const VALIDITY_DAYS_MAX = 30;
+
+/** A sender ID that SMPP can carry: 1 to 20 printable characters of ASCII. */
+export function isSenderIdOfSmpp(senderId: string): boolean {
+  return SENDER_ID_PATTERN.test(senderId);
+}
+
+/**
+ * The `submit_sm` of each part of a message. `reference` ties the parts together, 0 to 255; it is called for a message of
+ * several parts only. Null when SMPP cannot carry the sender ID.
+ */
+export function submitFieldsOf(
+  submission: Submission,
+  settings: SubmitSettings,
+  reference: () => number,
+): readonly SubmitFields[] | null {
+  const senderId = submission.senderId ?? settings.defaultSenderId ?? '';
+  if (senderId !== '' && !isSenderIdOfSmpp(senderId)) return null;
+  const source = settings.source ?? sourceKindOf(senderId);
+  const { encoding, parts } = smsPartsOf(submission.text);
+  const isLong = parts.length > 1;
+  const number = isLong ? reference() : 0;
+  return parts.map((payload, index) => ({
+    source_addr_ton: source.ton,
+    source_addr_npi: source.npi,
+    source_addr: /^\+[0-9]+$/.test(senderId) ? senderId.slice(1) : senderId,
+    dest_addr_ton: settings.destination.ton,
+    dest_addr_npi: settings.destination.npi,
+    destination_addr: submission.phoneNumber,
+    esm_class: isLong ? ESM_CLASS_HEADER : 0,
+    validity_period: validityPeriod(submission.attemptTimeoutMs),
+    registered_delivery: REGISTERED_DELIVERY,
+    data_coding: encoding === 'gsm7' ? settings.dataCodingGsm : DATA_CODING_UCS2,
+    short_message: isLong
+      ? Buffer.concat([Uint8Array.of(5, 0, 3, number, parts.length, index + 1), payload])
+      : Buffer.from(payload),
+  }));
+}
+
+function sourceKindOf(senderId: string): AddressKind {
+  if (senderId === '') return UNKNOWN;
+  const digits = /^\+?([0-9]+)$/.exec(senderId)?.[1];
+  if (digits === undefined) return ALPHANUMERIC;
+  return digits.length < INTERNATIONAL_DIGITS_MIN ? SHORT_CODE : INTERNATIONAL;
+}
+
+/** The relative time of SMPP, `YYMMDDhhmmss000R`: it needs no clock that the SMSC shares. At least a second. */
+export function validityPeriod(ms: number): string {
+  const seconds = Math.min(Math.max(1, Math.ceil(ms / SECOND_MS)), VALIDITY_DAYS_MAX * DAY_SECONDS);
+  const fields = [
+    Math.floor(seconds / DAY_SECONDS),
+    Math.floor((seconds % DAY_SECONDS) / HOUR_SECONDS),
+    Math.floor((seconds % HOUR_SECONDS) / MINUTE_SECONDS),
+    seconds % MINUTE_SECONDS,
+  ];
+  return `0000${fields.map((field) => String(field).padStart(2, '0')).join('')}000R`;
+}

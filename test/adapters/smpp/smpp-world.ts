@@ -1,0 +1,73 @@
+import { SmppProvider, type SmppProviderOptions } from '../../../src/adapters/smpp/smpp-provider.ts';
+import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
+import { NOW } from '../../support/builders.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
+import { ManualTimeouts } from './manual-timeouts.ts';
+
+export const ENQUIRE_LINK_MS = 30_000;
+
+/** A provider with all that it is made of, in the hands of a test. */
+export class SmppWorld {
+  readonly timers = new ManualTimeouts();
+  readonly logger = new RecordingLogger();
+  readonly clock = { at: NOW, now: () => this.clock.at };
+  readonly provider: SmppProvider;
+  readonly events: ProviderEvent[] = [];
+  /** How many events each call of the sink had. */
+  readonly batches: number[] = [];
+  isStorageAway = false;
+  #checks: (() => void)[] = [];
+
+  constructor(port: number, given: Partial<SmppProviderOptions> = {}) {
+    this.provider = new SmppProvider({
+      name: 'smsc',
+      address: { host: '127.0.0.1', port, tls: false },
+      credentials: { systemId: 'barid', password: 'secret', systemType: 'VMA' },
+      binds: 1,
+      window: 50,
+      perSecond: null,
+      enquireLinkMs: ENQUIRE_LINK_MS,
+      submit: {
+        defaultSenderId: 'Barid',
+        source: null,
+        destination: { ton: 1, npi: 1 },
+        dataCodingGsm: 0,
+      },
+      ids: { submitIds: 'as-is', receiptIds: 'as-is' },
+      clock: this.clock,
+      logger: this.logger,
+      timeouts: this.timers.timeouts,
+      random: () => 0.5,
+      ...given,
+    });
+  }
+
+  /** Resolves once every bind is up. */
+  async start(binds = 1): Promise<void> {
+    await this.begin();
+    await this.logger.seen('smpp_bind_opened', binds);
+  }
+
+  /** Starts the provider, and waits for no bind. */
+  begin(): Promise<void> {
+    return this.provider.start(async (events) => {
+      this.batches.push(events.length);
+      if (this.isStorageAway) throw new Error('The events cannot be recorded');
+      this.events.push(...events);
+      for (const check of [...this.#checks]) check();
+    });
+  }
+
+  /** Resolves once the sink took so many events in all. */
+  came(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (this.events.length < count) return;
+        this.#checks = this.#checks.filter((each) => each !== check);
+        resolve();
+      };
+      this.#checks.push(check);
+      check();
+    });
+  }
+}
