@@ -267,6 +267,33 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
         [B, [aWhatsappBusiness({ name: 'Other' })]],
       ]);
     });
+
+    it('the whatsapp store reads the trees in pages, in the order of the projects, until none is left', async () => {
+      await openAccounts();
+      await run(({ whatsapp }) => whatsapp.replace(B, [aWhatsappBusiness({ name: 'Other' })]));
+      await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness()]));
+      const page = (after: string | null, limit: number) =>
+        read(async ({ whatsapp }) => [...(await whatsapp.page(after, limit))]);
+      expect(await page(null, 1)).toEqual([[A, [aWhatsappBusiness()]]]);
+      expect(await page(A, 1)).toEqual([[B, [aWhatsappBusiness({ name: 'Other' })]]]);
+      expect(await page(B, 1)).toEqual([]);
+      expect((await page(null, 5)).map(([projectId]) => projectId)).toEqual([A, B]);
+    });
+
+    it('the whatsapp store keeps the tree of a locked project from being replaced until the transaction ends', async () => {
+      await openAccounts();
+      await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness({ name: 'a' })]));
+      const append = () =>
+        run(async ({ whatsapp }) => {
+          const [business] = (await whatsapp.lock([A])).get(A) ?? [];
+          await read(({ projects }) => projects.isEmpty());
+          await whatsapp.replace(A, [aWhatsappBusiness({ name: `${business?.name}b` })]);
+        });
+      await Promise.all([append(), append(), append()]);
+      const trees = await read(({ whatsapp }) => whatsapp.byProjectIds([A]));
+      expect(trees.get(A)).toEqual([aWhatsappBusiness({ name: 'abbb' })]);
+      expect([...(await run(({ whatsapp }) => whatsapp.lock([C])))]).toEqual([]);
+    });
   });
 
   describe('installation', () => {

@@ -36,4 +36,8 @@ export interface WhatsappStore {
   replace(projectId: string, businesses: readonly WhatsappBusiness[]): Promise<void>;
   /** The resource trees by project; the map lacks a project without one. */
   byProjectIds(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
+  /** As `byProjectIds`, and keeps others from replacing the trees until the transaction ends. */
+  lock(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
+  /** Up to `limit` trees in the order of their projects, those after the project `after`; null begins at the first. */
+  page(after: string | null, limit: number): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>>;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CloudApiCallback } from '../../adapters/cloud-api/cloud-api-callback.ts';
+import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts';
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
 import type { ProviderKind } from './provider-kind.ts';
@@ -56,16 +57,18 @@ export const cloudApiKind: ProviderKind<typeof settings> = {
       phoneNumberId: given.phoneNumberId ?? null,
       verificationTemplate: given.verificationTemplate ?? null,
     };
+    const client = http();
     return {
       provider: new CloudApiProvider({
         name,
         graph,
-        http: http(),
+        http: client,
         whatsappDirectory,
         clock,
         logger,
         defaults,
       }),
+      whatsappPlatform: new CloudApiPlatform({ graph, http: client }),
       callback: new CloudApiCallback({ hmac, whatsappDirectory, appSecret, verifyToken }),
     };
   },

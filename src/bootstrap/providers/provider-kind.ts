@@ -5,6 +5,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderCallback } from '../../application/ports/provider-callback.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import type { WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 
@@ -24,6 +25,8 @@ export interface ProviderTools {
 export interface MadeProvider {
   readonly provider: ChannelProvider;
   readonly callback: ProviderCallback | null;
+  /** Reads the whatsapp accounts of the provider's credentials; absent when it has none. Ends with the provider. */
+  readonly whatsappPlatform?: WhatsappPlatform;
 }
 
 /** A kind of provider that a channels file can name: its settings, and how its adapter is made of them. */

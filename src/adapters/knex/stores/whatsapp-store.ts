@@ -1,6 +1,6 @@
 import type { WhatsappStore } from '../../../application/ports/catalog-stores.ts';
 import type { WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
-import type { Insert } from '../driver/connection.ts';
+import type { Insert, Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const INSERT = {
@@ -25,15 +25,39 @@ export class SqlWhatsappStore implements WhatsappStore {
   async byProjectIds(
     projectIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
-    const rows = await this.#session.query(
-      'SELECT project_id, document FROM whatsapp_resources WHERE project_id = ANY(?) ORDER BY project_id',
-      [projectIds],
-    );
-    return new Map(
-      rows.map((row) => [
-        row.project_id as string,
-        JSON.parse(row.document as string) as readonly WhatsappBusiness[],
-      ]),
+    return treesIn(
+      await this.#session.query(
+        'SELECT project_id, document FROM whatsapp_resources WHERE project_id = ANY(?) ORDER BY project_id',
+        [projectIds],
+      ),
     );
   }
+
+  async lock(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
+    return treesIn(
+      await this.#session.query(
+        `SELECT project_id, document FROM whatsapp_resources WHERE project_id = ANY(?)
+         ORDER BY project_id FOR UPDATE`,
+        [projectIds],
+      ),
+    );
+  }
+
+  async page(after: string | null, limit: number): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
+    return treesIn(
+      await this.#session.query(
+        'SELECT project_id, document FROM whatsapp_resources WHERE project_id > ? ORDER BY project_id LIMIT ?',
+        [after ?? '', limit],
+      ),
+    );
+  }
+}
+
+function treesIn(rows: readonly Row[]): ReadonlyMap<string, readonly WhatsappBusiness[]> {
+  return new Map(
+    rows.map((row) => [
+      row.project_id as string,
+      JSON.parse(row.document as string) as readonly WhatsappBusiness[],
+    ]),
+  );
 }

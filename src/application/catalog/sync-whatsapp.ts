@@ -1,0 +1,115 @@
+import { mergeAccount, newIdsNeeded, type PlatformAccount } from '../../domain/whatsapp/merge-account.ts';
+import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { WhatsappPlatform } from '../ports/whatsapp-platform.ts';
+
+interface SyncPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly platform: WhatsappPlatform;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}
+
+/** What one synchronisation did. An account that several projects have counts once, each of their trees by itself. */
+export interface WhatsappSyncCounts {
+  readonly accounts: number;
+  /** Accounts that the platform did not give whole: they stay as they were. */
+  readonly failed: number;
+  /** Trees of projects that changed. */
+  readonly changed: number;
+}
+
+/** Trees that are in memory at once while the accounts are collected. */
+const PAGE_PROJECTS = 50;
+
+/** Brings the stored numbers and templates of live projects in line with the platform. */
+export class SyncWhatsapp {
+  readonly #ports: SyncPorts;
+
+  constructor(ports: SyncPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Reads each account once, one after another, and merges it into the trees of the projects that have it. Rejects when the
+   * storage is away; what was merged before stays.
+   */
+  async execute(): Promise<WhatsappSyncCounts> {
+    const { platform, logger } = this.#ports;
+    const projectsByAccount = await this.#projectsByAccount();
+    let failed = 0;
+    let changed = 0;
+    for (const [whatsappBusinessId, projectIds] of projectsByAccount) {
+      const reply = await platform.accountOf(whatsappBusinessId);
+      if (reply.kind === 'unavailable') {
+        failed += 1;
+        logger.warn('whatsapp_sync_failed', { account: whatsappBusinessId, reason: reply.reason });
+        continue;
+      }
+      for (const projectId of projectIds) {
+        if (await this.#merge(projectId, whatsappBusinessId, reply.account)) changed += 1;
+      }
+    }
+    return { accounts: projectsByAccount.size, failed, changed };
+  }
+
+  /** By the platform's id of the account. A `dev` project has the simulator, and its accounts may be made up. */
+  async #projectsByAccount(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const found = new Map<string, string[]>();
+    for (let after: string | null | undefined = null; after !== undefined; ) {
+      const { trees, isLive } = await this.#pageAfter(after);
+      for (const [projectId, businesses] of trees) {
+        if (!isLive(projectId)) continue;
+        const accountIds = accountsIn(businesses).map(({ whatsappBusinessId }) => whatsappBusinessId);
+        for (const id of new Set(accountIds)) found.set(id, [...(found.get(id) ?? []), projectId]);
+      }
+      after = trees.size < PAGE_PROJECTS ? undefined : [...trees.keys()].at(-1);
+    }
+    return found;
+  }
+
+  async #pageAfter(after: string | null): Promise<TreePage> {
+    return this.#ports.unitOfWork.read(async ({ whatsapp, projects }) => {
+      const trees = await whatsapp.page(after, PAGE_PROJECTS);
+      const known = await projects.byIds([...trees.keys()]);
+      const live = new Set(known.flatMap(({ id, environment }) => (environment === 'live' ? [id] : [])));
+      return { trees, isLive: (projectId) => live.has(projectId) };
+    });
+  }
+
+  /** Whether the tree changed. Locked, so that two processes give one new number one id. */
+  #merge(projectId: string, whatsappBusinessId: string, platform: PlatformAccount): Promise<boolean> {
+    const { unitOfWork, clock, ids } = this.#ports;
+    return unitOfWork.run(async ({ whatsapp }) => {
+      const now = clock.now();
+      const before = (await whatsapp.lock([projectId])).get(projectId) ?? [];
+      const after = before.map((business) => ({
+        ...business,
+        whatsappAccounts: business.whatsappAccounts.map((account) =>
+          account.whatsappBusinessId === whatsappBusinessId
+            ? mergeAccount(account, platform, {
+                ids: Array.from({ length: newIdsNeeded(platform) }, () => ids.hex24(now)),
+                createdAt: new Date(now).toISOString(),
+              })
+            : account,
+        ),
+      }));
+      if (JSON.stringify(after) === JSON.stringify(before)) return false;
+      await whatsapp.replace(projectId, after);
+      return true;
+    });
+  }
+}
+
+interface TreePage {
+  readonly trees: ReadonlyMap<string, readonly WhatsappBusiness[]>;
+  readonly isLive: (projectId: string) => boolean;
+}
+
+function accountsIn(businesses: readonly WhatsappBusiness[]) {
+  return businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
+}
