@@ -12,7 +12,7 @@ import {
 } from '../../src/application/messages/correlate-receipts.ts';
 import { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
-import type { ChannelProviders, SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';
@@ -29,13 +29,6 @@ const RACES = 40;
 const CROSSINGS = 8;
 const CROSSING_IDS = 20;
 const DELIVERED: DeliveryReceipt = { kind: 'delivered' };
-
-const NO_PROVIDERS: ChannelProviders = {
-  route: () => [],
-  channelsFor: () => [],
-  live: () => [],
-  all: () => [],
-};
 
 /** What recording submit results and delivery receipts promises, whichever comes first. */
 export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
@@ -60,8 +53,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         campaignLimits: new CampaignLimits({ campaignLimits: true }),
       }),
       revokeAttempts: new RevokeAttempts({
-        unitOfWork,
-        channelProviders: NO_PROVIDERS,
+        channelProviders: { live: () => [] },
         background: new BackgroundWork({ logger }),
       }),
       wakeSignal: { wake() {} },

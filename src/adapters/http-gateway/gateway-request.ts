@@ -1,6 +1,6 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
-import { isGsmText, smsParts } from '../../domain/billing/billing-units.ts';
+import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
 import { type Mistake, made } from './mistake.ts';
 import {
   NO_MESSAGE,
@@ -79,14 +79,15 @@ export function valuesOf(
   { defaultSender, encodings }: SendingOptions,
 ): PlaceholderValues {
   const { phoneNumber, text, senderId, attemptTimeoutMs } = submission;
+  const { encoding, parts } = smsPartsOf(text);
   return {
     to: phoneNumber,
     '+to': `+${phoneNumber}`,
     text,
     from: senderId ?? defaultSender ?? null,
     id: submissionId(submission),
-    parts: smsParts(text),
-    encoding: isGsmText(text) ? encodings.gsm7 : encodings.ucs2,
+    parts: parts.length,
+    encoding: encodings[encoding],
     validitySeconds: Math.max(1, Math.floor(attemptTimeoutMs / MS_PER_SECOND)),
   };
 }

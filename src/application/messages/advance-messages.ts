@@ -5,7 +5,6 @@ import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.
 import { advance } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
-import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
 import {
@@ -47,9 +46,7 @@ export interface PendingSubmission {
 
 /** An attempt that the chain gave up on, and what its provider may still deliver. */
 export interface PendingRevocation {
-  readonly projectId: string;
   readonly channel: Channel;
-  readonly phoneNumber: PhoneNumber;
   readonly providerMessageIds: readonly string[];
 }
 
@@ -213,12 +210,10 @@ function revocationsOf(
   messages: ReadonlyMap<string, Message>,
 ): readonly PendingRevocation[] {
   return revoked.flatMap(({ smsId, attemptNumber }) => {
-    const message = messages.get(smsId);
-    const attempt = message?.attempts[attemptNumber];
-    if (message === undefined || attempt?.state !== 'timed-out') return [];
-    const { projectId, phoneNumber } = message;
+    const attempt = messages.get(smsId)?.attempts[attemptNumber];
+    if (attempt?.state !== 'timed-out') return [];
     const { channel, providerMessageIds } = attempt;
-    return [{ projectId, channel, phoneNumber, providerMessageIds }];
+    return [{ channel, providerMessageIds }];
   });
 }
 

@@ -28,6 +28,7 @@ export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000
  */
 export class GuardedProvider implements ChannelProvider {
   readonly name: string;
+  readonly revoke?: (providerMessageIds: readonly string[]) => Promise<void>;
   readonly #ports: GuardedPorts;
   #circuit: CircuitBreaker = CLOSED_CIRCUIT;
   #lastFailure = '';
@@ -35,6 +36,7 @@ export class GuardedProvider implements ChannelProvider {
   constructor(ports: GuardedPorts) {
     this.#ports = ports;
     this.name = ports.provider.name;
+    if (ports.provider.revoke !== undefined) this.revoke = (ids) => this.#revoke(ids);
   }
 
   start(sink: ProviderEventSink): Promise<void> {
@@ -55,12 +57,6 @@ export class GuardedProvider implements ChannelProvider {
     this.#record(results);
     const named = results.map((result) => this.#named(result));
     return [...named, ...submissions.slice(tried.length).map(() => this.#notCalled())];
-  }
-
-  async revoke(providerMessageIds: readonly string[]): Promise<void> {
-    const prefix = prefixOf(this.name);
-    const own = providerMessageIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
-    if (own.length > 0) await this.#ports.provider.revoke?.(own);
   }
 
   health(): ProviderHealth {
@@ -97,6 +93,12 @@ export class GuardedProvider implements ChannelProvider {
         logger.info('provider_circuit_closed', { provider: this.name });
       }
     }
+  }
+
+  async #revoke(providerMessageIds: readonly string[]): Promise<void> {
+    const prefix = prefixOf(this.name);
+    const own = providerMessageIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
+    if (own.length > 0) await this.#ports.provider.revoke?.(own);
   }
 
   #notCalled(): SubmitResult {

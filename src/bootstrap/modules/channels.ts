@@ -2,11 +2,13 @@ import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
+import { StoredWhatsappDirectory } from '../../application/catalog/whatsapp-directory.ts';
 import { GuardedProvider, namedEvents } from '../../application/messages/guarded-provider.ts';
 import { type ChannelProviders, SUBMIT_TIMEOUT_MS } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderCallback, ProviderCallbacks } from '../../application/ports/provider-callback.ts';
+import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { providersFor } from '../../domain/messages/provider-route.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
@@ -45,10 +47,10 @@ export const channels = (
       }),
       [adapters.liveProviders],
     );
-    bind(ports.whatsappDirectory).toConstantValue({
-      resourcesOf: async () => new Map(),
-      phoneIdsOf: async () => new Map(),
-    });
+    bind(ports.whatsappDirectory).toResolvedValue(
+      (unitOfWork: UnitOfWork, clock: Clock) => new StoredWhatsappDirectory({ unitOfWork, clock }),
+      [ports.unitOfWork, ports.clock],
+    );
     bind(ports.submitTimeout).toConstantValue(timedTimeout(SUBMIT_TIMEOUT_MS));
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });

@@ -93,7 +93,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     campaignLimits: CampaignLimits,
   });
   wire(bind, CorrelateReceipts, { clock });
-  wire(bind, RevokeAttempts, { unitOfWork, channelProviders, background: BackgroundWork });
+  wire(bind, RevokeAttempts, { channelProviders, background: BackgroundWork });
   wire(bind, ApplyMessageEvents, {
     unitOfWork,
     correlateReceipts: CorrelateReceipts,

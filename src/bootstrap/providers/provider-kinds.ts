@@ -1,9 +1,11 @@
 import { cloudApiKind } from './cloud-api.ts';
+import { httpGatewayKind } from './http-gateway.ts';
 import type { ProviderKind } from './provider-kind.ts';
 import { telegramGatewayKind } from './telegram-gateway.ts';
 
 /** The kinds of providers that a channels file can name, beside the simulator. A new kind is one file and one line. */
 export const PROVIDER_KINDS: Readonly<Record<string, ProviderKind>> = {
   'cloud-api': cloudApiKind,
+  http: httpGatewayKind,
   'telegram-gateway': telegramGatewayKind,
 };

@@ -21,38 +21,3 @@ export function billingUnits(rule: BillingUnitRule, text: string): number {
       return rule satisfies never;
   }
 }
-
-/** Whether every character of the text is in the alphabet of GSM-7 or its extension; else a text is sent as UCS-2. */
-export function isGsmText(text: string): boolean {
-  return [...text].every((character) => GSM_BASIC.has(character) || GSM_EXTENSION.has(character));
-}
-
-/** The real number of sms: GSM-7 when every character allows it, else UCS-2. No character is split. */
-export function smsParts(text: string): number {
-  const characters = [...text];
-  const septets = characters.map((character) =>
-    GSM_BASIC.has(character) ? 1 : GSM_EXTENSION.has(character) ? 2 : 0,
-  );
-  return septets.includes(0)
-    ? parts(
-        characters.map((character) => character.length),
-        UCS2_SINGLE_UNITS,
-        UCS2_PART_UNITS,
-      )
-    : parts(septets, GSM_SINGLE_SEPTETS, GSM_PART_SEPTETS);
-}
-
-function parts(sizes: readonly number[], single: number, part: number): number {
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  if (total <= single) return 1;
-  let count = 1;
-  let filled = 0;
-  for (const size of sizes) {
-    if (filled + size > part) {
-      count += 1;
-      filled = 0;
-    }
-    filled += size;
-  }
-  return count;
-}

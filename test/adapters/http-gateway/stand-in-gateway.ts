@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { CallbackRequest } from '../../../src/application/ports/provider-callback.ts';
-import { smsParts } from '../../../src/domain/billing/billing-units.ts';
+import { countSmsParts } from '../../../src/domain/sms/sms-parts.ts';
 import { portOf } from '../../support/port-of.ts';
 
 /** What the examples of the page take from the environment. */
@@ -168,7 +168,7 @@ export class StandInGateway {
     } else if (REJECTED_NUMBER.test(message.to)) {
       this.#dialect.reject(response);
     } else {
-      const count = this.#dialect.hasIdsOfParts ? smsParts(message.text) : 1;
+      const count = this.#dialect.hasIdsOfParts ? countSmsParts(message.text) : 1;
       const ids = Array.from({ length: count }, () => randomUUID().replaceAll('-', ''));
       const isDelivered = !UNDELIVERED_NUMBER.test(message.to);
       for (const id of ids) this.receipts.push(this.#dialect.receipt(id, isDelivered));

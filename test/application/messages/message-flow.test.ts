@@ -346,14 +346,7 @@ describe('the way of a message', () => {
     );
     expect(work).toEqual({
       submissions: [],
-      revocations: [
-        {
-          projectId: project.id,
-          channel: 'whatsapp',
-          phoneNumber: aSendRequest().phoneNumber,
-          providerMessageIds: ['id-0'],
-        },
-      ],
+      revocations: [{ channel: 'whatsapp', providerMessageIds: ['id-0'] }],
     });
   });
 

@@ -16,7 +16,7 @@ import type { SubmitAttempts } from '../../../src/application/messages/submit-at
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';
-import { aPhoneNumber, NOW, PROJECT_ID } from '../../support/builders.ts';
+import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
@@ -120,9 +120,7 @@ it('attempts start while one batch of results waits for its commit', async () =>
 });
 
 it('what a chain gave up on is revoked after the commit, by jobs and by submit results', async () => {
-  const { log, commitAll, run, report } = world([
-    { projectId: PROJECT_ID, channel: 'telegram', phoneNumber: aPhoneNumber(), providerMessageIds: ['late'] },
-  ]);
+  const { log, commitAll, run, report } = world([{ channel: 'telegram', providerMessageIds: ['late'] }]);
   const ran = run();
   await nextTurn();
   expect(log).toEqual(['jobs 1']);
