@@ -42,9 +42,9 @@ export class SmppBind {
     return this.#session?.isBound === true ? 'The SMSC does not respond' : this.#reason;
   }
 
-  /** Begins to connect in the background. */
-  start(): void {
-    void this.#open();
+  /** Keeps a session open from now on; resolves when the first attempt to open one is over. */
+  start(): Promise<void> {
+    return new Promise((resolve) => void this.#open(resolve));
   }
 
   /** Takes `limitMs` at most. */
@@ -54,7 +54,7 @@ export class SmppBind {
     await this.#session?.unbind(limitMs);
   }
 
-  async #open(): Promise<void> {
+  async #open(attempted: () => void = () => {}): Promise<void> {
     const { newSession, logger, name, onChange } = this.#options;
     const session = newSession();
     this.#session = session;
@@ -65,6 +65,7 @@ export class SmppBind {
       logger.info('smpp_bind_opened', { provider: name });
       onChange();
     }
+    attempted();
     const reason = await session.ended;
     this.#session = null;
     this.#reason = reason;

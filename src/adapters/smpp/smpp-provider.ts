@@ -23,6 +23,8 @@ import { SubmitQueue } from './submit-queue.ts';
 export const WRITE_TIMEOUT_MS = 4_000;
 /** Responses count until then, in milliseconds after `submit`: a while before the caller stops to wait. */
 export const RESPONSE_TIMEOUT_MS = 8_000;
+/** How long `start` waits for the binds, in milliseconds. */
+export const START_TIMEOUT_MS = 2_000;
 /** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
 export const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -94,7 +96,9 @@ export class SmppProvider implements ChannelProvider {
 
   async start(sink: ProviderEventSink): Promise<void> {
     this.#inbox.open(sink);
-    for (const bind of this.#binds) bind.start();
+    const attempts = Promise.all(this.#binds.map((bind) => bind.start()));
+    // The first messages would be rejected while the binds are opened.
+    await this.#within(START_TIMEOUT_MS, attempts);
   }
 
   async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
@@ -147,7 +151,7 @@ export class SmppProvider implements ChannelProvider {
     this.#queue.pump();
   }
 
-  #within(ms: number, work: Promise<void>): Promise<void> {
+  #within(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#options.timeouts(ms)(resolve);
       work.then(() => {

@@ -27,8 +27,9 @@ my $is_deaf          = 0;
 my $next_id          = 1 + int( rand 1_000_000 ) * 1_000;
 my $submit_form      = '%d';
 my $receipt_form     = '%d';
-my $auto_stat;         # the state of the receipt that follows every submit
+my $auto_stat;         # the state of the receipt of every submit, which waits for the order to deliver again
 my @plan;              # what the next submits get; after that: taken
+my %by_number;         # the same for one phone number, for ever
 my @held;              # responses that wait for an order
 my %unacknowledged;    # deliveries by sequence number
 my $delivery_count = 0;
@@ -73,7 +74,9 @@ sub receipt { return { esm_class => 4, short_message => receipt_text(@_) }; }
 sub submitted {
     my ( $connection, $pdu ) = @_;
     my $id = $next_id++;
-    my $plan = shift @plan // { status => 0 };
+    my $own  = $by_number{ $pdu->{destination_addr} };
+    push @$own, shift @$own if $own;
+    my $plan = $own ? $own->[-1] : ( shift @plan // { status => 0 } );
     report(
         event               => 'submit',
         connection          => $connection->{number},
@@ -106,7 +109,7 @@ sub submitted {
             seq        => $pdu->{seq},
             message_id => $plan->{id} // sprintf( $submit_form, $id ),
         );
-        deliver( receipt( sprintf( $receipt_form, $id ), $auto_stat ), $connection ) if $auto_stat;
+        $unacknowledged{ ++$delivery_count } = receipt( sprintf( $receipt_form, $id ), $auto_stat ) if $auto_stat;
     };
     return if $plan->{silent};
     if   ( $plan->{hold} ) { push @held, $respond; }
@@ -140,6 +143,7 @@ sub received {
         $socket->enquire_link_resp( seq => $seq ) if $responds;
     }
     elsif ( $command == Net::SMPP::CMD_unbind ) {
+        $connection->{bound} = 0;
         report( event => 'unbind', connection => $connection->{number} );
         $socket->unbind_resp( seq => $seq ) if $responds;
     }
@@ -154,6 +158,7 @@ my %orders = (
     bind         => sub { $bind_status     = $_[0]{status} },
     enquiries    => sub { $responds = $_[0]{responds} ? 1 : 0 },
     deaf         => sub { $is_deaf         = $_[0]{on} ? 1 : 0 },
+    number       => sub { $by_number{ $_[0]{number_called} } = $_[0]{submits} },
     plan         => sub { push @plan, @{ $_[0]{submits} } },
     ids          => sub { ( $submit_form, $receipt_form ) = @{ $_[0] }{qw(submit receipt)} },
     receipts     => sub { $auto_stat = $_[0]{stat} },
@@ -161,8 +166,8 @@ my %orders = (
     deliver      => sub { deliver( { %{ $_[0]{fields} }, short_message => pack( 'H*', $_[0]{octets} ) } ) },
     receipt      => sub { deliver( receipt( @{ $_[0] }{qw(id stat)} ) ) },
     redeliver    => sub {
-        my @again = map { delete $unacknowledged{$_} } sort { $a <=> $b } keys %unacknowledged;
-        report( event => 'redelivering', count => scalar @again );
+        my @again = bound() ? map { delete $unacknowledged{$_} } sort { $a <=> $b } keys %unacknowledged : ();
+        report( event => 'redelivering', sequences => [ map { $delivery_count + $_ } 1 .. @again ] );
         deliver($_) for @again;
     },
     raw          => sub { $_->{socket}->syswrite( pack 'H*', $_[0]{octets} ) for bound() },

@@ -29,7 +29,7 @@ export type SmscEvent =
   | SmscSubmit
   | { readonly event: 'deliver_sm_resp'; readonly sequence: number; readonly status: number }
   | { readonly event: 'enquire_link' | 'unbind' | 'closed'; readonly connection: number }
-  | { readonly event: 'redelivering'; readonly count: number }
+  | { readonly event: 'redelivering'; readonly sequences: readonly number[] }
   | { readonly event: 'undeliverable' }
   | { readonly event: 'other'; readonly command: number; readonly sequence: number; readonly status: number };
 
@@ -71,9 +71,11 @@ export type SmscOrder =
   /** Reads nothing any more. */
   | { readonly order: 'deaf'; readonly on: boolean }
   | { readonly order: 'plan'; readonly submits: readonly SubmitPlan[] }
+  /** What every `submit_sm` to this number gets, one plan after the other, from the first again after the last. */
+  | { readonly order: 'number'; readonly number_called: string; readonly submits: readonly SubmitPlan[] }
   /** How ids are written, as a format of printf. */
   | { readonly order: 'ids'; readonly submit: string; readonly receipt: string }
-  /** Every accepted submit gets a receipt of this state. */
+  /** Every accepted submit gets a receipt of this state, which `redeliver` sends. */
   | { readonly order: 'receipts'; readonly stat: string }
   | { readonly order: 'release' | 'redeliver' | 'unbind' | 'enquire_link' | 'close' }
   | {
@@ -124,13 +126,18 @@ export class Smsc {
   }
 
   /** Resolves with the events of this name once there are so many. */
-  seen<Name extends SmscEvent['event']>(name: Name, times = 1): Promise<readonly EventOf<Name>[]> {
+  async seen<Name extends SmscEvent['event']>(name: Name, times = 1): Promise<readonly EventOf<Name>[]> {
+    await this.when(() => this.of(name).length >= times);
+    return this.of(name);
+  }
+
+  /** Resolves once this holds, which is asked after each event. */
+  when(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const check = (): void => {
-        const found = this.of(name);
-        if (found.length < times) return;
+        if (!holds()) return;
         this.#checks = this.#checks.filter((each) => each !== check);
-        resolve(found);
+        resolve();
       };
       this.#checks.push(check);
       check();
@@ -143,6 +150,17 @@ export class Smsc {
     const number = this.#orders;
     this.#child.stdin.write(`${JSON.stringify({ ...order, number })}\n`);
     await this.seen('done', number);
+  }
+
+  /** Sends every delivery again that was not acknowledged; resolves when each has a response. None without a bind. */
+  async redeliver(): Promise<void> {
+    const before = this.of('redelivering').length;
+    await this.tell({ order: 'redeliver' });
+    const sequences = this.of('redelivering')[before]?.sequences ?? [];
+    await this.when(() => {
+      const responded = new Set(this.of('deliver_sm_resp').map(({ sequence }) => sequence));
+      return sequences.every((sequence) => responded.has(sequence));
+    });
   }
 
   /** Kills the process; resolves when it is gone. */
