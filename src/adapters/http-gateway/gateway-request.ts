@@ -50,7 +50,7 @@ type Maker<Value> = (values: PlaceholderValues) => Value;
 const ABSENT = Symbol('absent');
 
 const MS_PER_SECOND = 1_000;
-const URL_START = /^https?:\/\/[^\s/?#{}@]+/;
+const URL_START = /^https?:\/\/[^\s/?#{}@]+(?=[/?]|$)/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The HTTP client sets these itself. */
 const CLIENT_HEADERS: ReadonlySet<string> = new Set([
@@ -190,7 +190,7 @@ export function requestMaker(
       const template = new Template(text, scope(PLACEHOLDERS));
       return (values) => template.fill(values) ?? ABSENT;
     }
-    const placeholder = placeholderOf(name, scope(['to', 'parts', 'encoding', 'validitySeconds']));
+    const placeholder = placeholderOf(name, scope(['to', 'parts', 'encoding', 'validitySeconds']), text);
     return (values) => (placeholder === 'to' ? Number(values.to) : values[placeholder]);
   }
 }

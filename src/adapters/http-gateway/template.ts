@@ -81,11 +81,15 @@ export class Template {
   }
 }
 
-/** The placeholder of this name. Throws when there is none, or when it may not stand here. */
-export function placeholderOf(name: string, { placeholders }: TemplateScope): Placeholder {
+/** The placeholder of this name, as it is `written`. Throws when there is none, or when it may not stand here. */
+export function placeholderOf(
+  name: string,
+  { placeholders }: TemplateScope,
+  written = `{${name}}`,
+): Placeholder {
   const found = PLACEHOLDERS.find((each) => each === name);
-  if (found === undefined) throw new Error(`{${name}} is no placeholder`);
-  if (!placeholders.includes(found)) throw new Error(`{${name}} cannot stand here`);
+  if (found === undefined) throw new Error(`${written} is no placeholder`);
+  if (!placeholders.includes(found)) throw new Error(`${written} cannot stand here`);
   return found;
 }
 
