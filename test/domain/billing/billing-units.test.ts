@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { billingUnits } from '../../../src/domain/billing/billing-units.ts';
 import { countSmsParts } from '../../../src/domain/sms/sms-parts.ts';
-import { billingUnits, isGsmText, smsParts } from '../../../src/domain/billing/billing-units.ts';
 
 const ARABIC = 'م';
 const EMOJI = '😀';
@@ -101,15 +100,4 @@ describe('nothing is cut in two', () => {
     expect(countSmsParts(EMOJI.repeat(66))).toBe(2);
     expect(countSmsParts(EMOJI.repeat(67))).toBe(3);
   });
-});
-
-it.each([
-  ['', true],
-  ['Hello @£ÅØ\n', true],
-  ['{[~€]}', true],
-  ['Hello ê', false],
-  [ARABIC, false],
-  [`Hello ${EMOJI}`, false],
-])('the text %j needs no more than GSM-7: %s', (text, isGsm) => {
-  expect(isGsmText(text)).toBe(isGsm);
 });
