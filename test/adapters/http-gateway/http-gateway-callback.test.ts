@@ -101,6 +101,7 @@ describe('the callback of the JSON example of the page', () => {
     ['a signature of another key', signedReceipts({ receipts: [] }, 'other')],
     ['another body', { ...signedReceipts({ receipts: [] }), body: Buffer.from('{"receipts":[ ]}') }],
     ['a signature without its prefix', withHeader((value) => value.replace('sha256=', ''))],
+    ['a signature of another algorithm', withHeader((value) => value.replace('sha256=', 'sha512='))],
     ['a signature that is cut', withHeader((value) => value.slice(0, -1))],
     ['a signature with more behind it', withHeader((value) => `${value}0`)],
     ['an empty signature', withHeader(() => 'sha256=')],

@@ -59,6 +59,11 @@ describe('the HTTP gateway provider with the JSON example of the page', () => {
     expect(gateway.carried).toMatchObject([{ from: 'Barid' }]);
   });
 
+  it('the provider asks for a validity of one second at least', async () => {
+    await submitOne(provider, { attemptTimeoutMs: 200 });
+    expect(JSON.parse(gateway.requests[0]?.body ?? '')).toMatchObject({ validity: 1 });
+  });
+
   it('the provider names an id for each part of a long message', async () => {
     const result = await submitOne(provider, { text: 'x'.repeat(400) });
     expect(result.kind === 'accepted' && new Set(result.providerMessageIds).size).toBe(3);
@@ -351,6 +356,15 @@ describe('the gateway zoo', () => {
   ])('a reply with %s is read as success says', async (_, success, body, expected) => {
     const { result } = await submitTo(ok(body), { success });
     expect(result).toMatchObject(expected);
+  });
+
+  it('a page of HTML is no success, even where success names no id', async () => {
+    expect((await submitTo(ok('<html>Welcome</html>'), { success: {} })).result).toMatchObject(UNKNOWN);
+  });
+
+  it('a long reply of many escapes and long numbers is read', async () => {
+    const body = `{"text":"${'\\n\\"'.repeat(200_000)}","other":1234567890123456789,"id":9876543210987654321}`;
+    expect((await submitTo(ok(body))).result).toEqual(accepted('9876543210987654321'));
   });
 
   it('a success with another status than the listed ones is unknown', async () => {
