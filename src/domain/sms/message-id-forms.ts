@@ -24,28 +24,20 @@ export const MESSAGE_ID_CHARACTERS_MAX = 65;
 
 const PRINTABLE = new RegExp(`^[ -~]{1,${MESSAGE_ID_CHARACTERS_MAX}}$`);
 const HEX = /^(?:0x)?([0-9a-f]+)$/i;
-const DECIMAL = /^[0-9]+$/;
+const LEADING_ZEROS = /^0+(?=.)/;
 
 /**
- * The one spelling of an id, for the id of a submit response and of its receipts alike. A number in `hex` or `decimal` becomes
- * decimal without leading zeros. Any other id becomes lower case without leading zeros, which no number is mistaken for.
- * Null for an id that is empty, longer than `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
+ * The one spelling of an id, for the id of a submit response and of its receipts alike. A number in `hex` becomes decimal. Any
+ * other id becomes lower case. Leading zeros are left out. Null for an id that is empty, longer than
+ * `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
  */
 export function canonicalMessageId(id: string, form: MessageIdForm): string | null {
   const written = trimmed(id);
   if (!PRINTABLE.test(written)) return null;
-  switch (form) {
-    case 'hex': {
-      const digits = HEX.exec(written)?.[1];
-      return digits === undefined ? asIs(written) : BigInt(`0x${digits}`).toString();
-    }
-    case 'decimal':
-      return DECIMAL.test(written) ? BigInt(written).toString() : asIs(written);
-    case 'as-is':
-      return asIs(written);
-    default:
-      return form satisfies never;
-  }
+  const digits = form === 'hex' ? HEX.exec(written)?.[1] : undefined;
+  return digits === undefined
+    ? written.toLowerCase().replace(LEADING_ZEROS, '')
+    : BigInt(`0x${digits}`).toString();
 }
 
 /**
@@ -55,15 +47,11 @@ export function canonicalMessageId(id: string, form: MessageIdForm): string | nu
 export function receiptMessageId(ids: ReceiptIds, forms: MessageIdForms): string | null {
   const inText = ids.text === null ? null : canonicalMessageId(ids.text, forms.receiptIds);
   if (ids.parameter === null) return inText;
-  const isAsInText = inText !== null && canonicalMessageId(ids.parameter, forms.receiptIds) === inText;
+  const isAsInText = canonicalMessageId(ids.parameter, forms.receiptIds) === inText;
   return isAsInText ? inText : (canonicalMessageId(ids.parameter, forms.submitIds) ?? inText);
 }
 
 /** Without spaces around it, and without the zero that ends a string of SMPP. */
 function trimmed(id: string): string {
-  return id.replaceAll('\0', ' ').trim();
-}
-
-function asIs(id: string): string {
-  return id.toLowerCase().replace(/^0+(?=.)/, '');
+  return id.replaceAll('\0', '').trim();
 }

@@ -48,9 +48,9 @@ const STATE_WORDS: readonly (readonly [RegExp, State])[] = [
   [/^UNKN/i, 'UNKNOWN'],
 ];
 
-/** The fields of a receipt's text that end the field before them; the groups name those that are read. */
+/** The fields of a receipt's text; the groups are the names of the id, the state, the error and the text. */
 const LABEL =
-  /(?<![\w-])(?:(?<id>(?:message[ _-]?|msg[ _-]?)?id)|(?<state>stat(?:e|us)?|message[ _-]?state)|(?<error>err(?:or)?(?:[ _-]?code)?)|(?<text>te?xt)|sub|dlvrd|submit[ _-]?date|done[ _-]?date)\s*[:=]/gi;
+  /(?<![\w-])(?:((?:message[ _-]?|msg[ _-]?)?id)|(stat(?:e|us)?|message[ _-]?state)|(err(?:or)?(?:[ _-]?code)?)|(te?xt)|sub|dlvrd|submit[ _-]?date|done[ _-]?date)\s*[:=]/gi;
 
 /** The fields that are read, as they are written. */
 interface Fields {
@@ -97,18 +97,22 @@ function receiptOf(state: State, error: string | null): SmsReceipt {
 
 /** Zeros are no error. */
 function errorOf(error: string | null): string {
-  const code = /^[\w-]+/.exec(error ?? '')?.[0].slice(0, RECEIPT_ERROR_CHARACTERS_MAX) ?? '';
+  const code = wordOf(error).slice(0, RECEIPT_ERROR_CHARACTERS_MAX);
   return /^0*$/.test(code) ? '' : ` with error ${code}`;
 }
 
 function stateOfNumber(number: number | null): State | null {
-  return number === null ? null : (STATES[number - 1] ?? null);
+  return STATES[(number ?? 0) - 1] ?? null;
 }
 
 function stateOfWord(written: string | null): State | null {
-  const word = /^[\w-]+/.exec(written ?? '')?.[0] ?? '';
-  if (/^\d+$/.test(word)) return stateOfNumber(Number(word));
-  return STATE_WORDS.find(([pattern]) => pattern.test(word))?.[1] ?? null;
+  const word = wordOf(written);
+  return stateOfNumber(Number(word)) ?? STATE_WORDS.find(([pattern]) => pattern.test(word))?.[1] ?? null;
+}
+
+/** The word that a field begins with, or an empty one. */
+function wordOf(written: string | null): string {
+  return /^[\w-]+/.exec(written ?? '')?.[0] ?? '';
 }
 
 /**
@@ -117,19 +121,20 @@ function stateOfWord(written: string | null): State | null {
  */
 function fieldsOf(text: string): Fields {
   const labels = [...text.matchAll(LABEL)];
-  const textAt = labels.findIndex(({ groups }) => groups?.text !== undefined);
+  const textAt = labels.findIndex(({ 4: textName }) => textName !== undefined);
   const end = textAt > 0 ? textAt : labels.length;
   const fields: { id: string | null; state: string | null; error: string | null } = {
     id: null,
     state: null,
     error: null,
   };
-  for (const [index, { 0: label, index: at, groups }] of labels.slice(0, end).entries()) {
+  for (const [index, match] of labels.slice(0, end).entries()) {
+    const { 0: label, 1: idName, 2: stateName, 3: errorName, index: at } = match;
     const written = text.slice(at + label.length, labels[index + 1]?.index).trim();
     const value = /^[^\s,;|]+/.exec(written)?.[0] ?? null;
-    if (groups?.id !== undefined) fields.id = value;
-    else if (groups?.state !== undefined) fields.state = value;
-    else if (groups?.error !== undefined) fields.error = value;
+    if (idName !== undefined) fields.id = value;
+    else if (stateName !== undefined) fields.state = value;
+    else if (errorName !== undefined) fields.error = value;
   }
   return fields;
 }

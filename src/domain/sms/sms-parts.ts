@@ -120,7 +120,11 @@ function ucs2Starts(text: string): readonly number[] {
 
 /** The index of the code point that the unit at `index` belongs to, in a text without lone surrogates. */
 function codePointStart(text: string, index: number): number {
-  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index - 1 : index;
+  return isHighSurrogate(text.charCodeAt(index - 1)) ? index - 1 : index;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
 }
 
 function gsmOctets(text: string): Uint8Array {

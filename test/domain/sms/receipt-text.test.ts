@@ -52,10 +52,74 @@ describe('the dialects of receipts', () => {
   });
 
   it.each([
+    'id',
+    'messageid',
+    'message id',
+    'message_id',
+    'message-id',
+    'msgid',
+    'msg id',
+    'msg_id',
+    'msg-id',
+  ])('the id of a receipt may be written as %s', (name) => {
+    expect(read(`stat:DELIVRD ${name}:7`)?.id).toBe('7');
+  });
+
+  it.each(['stat', 'state', 'status', 'messagestate', 'message state', 'message_state', 'message-state'])(
+    'the state of a receipt may be written as %s',
+    (name) => {
+      expect(read(`id:7 ${name}:EXPIRED`)?.receipt.kind).toBe('failed');
+    },
+  );
+
+  it.each([
+    'err',
+    'error',
+    'errcode',
+    'err code',
+    'err_code',
+    'err-code',
+    'errorcode',
+    'error code',
+    'error_code',
+    'error-code',
+  ])('the error of a receipt may be written as %s', (name) => {
+    expect(read(`id:7 stat:EXPIRED ${name}:5`)?.receipt).toEqual(
+      failed('The SMSC reports EXPIRED with error 5'),
+    );
+  });
+
+  it.each([
+    'sub',
+    'dlvrd',
+    'submitdate',
+    'submit date',
+    'submit_date',
+    'submit-date',
+    'donedate',
+    'done date',
+    'done_date',
+    'done-date',
+    'text',
+    'txt',
+  ])('the field %s is not the value of an empty one before it', (name) => {
+    expect(read(`id:7 stat:EXPIRED err: ${name}:5`)?.receipt).toEqual(failed('The SMSC reports EXPIRED'));
+  });
+
+  it('a field whose name only ends alike is another field', () => {
+    expect(read('id:7 stat:DELIVRD gid:8 smsc-id:9 laststate:EXPIRED')).toEqual({
+      id: '7',
+      receipt: DELIVERED,
+    });
+  });
+
+  it.each([
     ['empty', ''],
     ['a message of a handset', 'Stop it, please'],
     ['without an id', 'sub:001 dlvrd:001 stat:DELIVRD err:000'],
     ['with an empty id', 'id: stat:DELIVRD err:000'],
+    ['with an empty id before a comma', 'id:,7 stat:DELIVRD err:000'],
+    ['with a sign before its state', 'id:7 stat:!DELIVRD'],
     ['with an absurd id', `id:${'1'.repeat(66)} stat:DELIVRD`],
     ['without a state', 'id:7 sub:001 dlvrd:001 err:000'],
     ['with an empty state', 'id:7 stat: err:000'],
@@ -81,7 +145,7 @@ describe('the dialects of receipts', () => {
 });
 
 describe('the states of receipts', () => {
-  it.each(['DELIVRD', 'DELIVERED', 'DELIV', 'DELIVERD', 'DLVRD', 'delivrd', '2', '02', '002'])(
+  it.each(['DELIVRD', 'DELIVERED', 'DELIV', 'DELIVD', 'DELIVERD', 'DLVRD', 'delivrd', '2', '02', '002'])(
     'a message in the state %s is delivered',
     (state) => {
       expect(read(`id:7 stat:${state} err:000`)?.receipt).toEqual(DELIVERED);
@@ -90,6 +154,7 @@ describe('the states of receipts', () => {
 
   it.each([
     'ACCEPTD',
+    'ACCPTD',
     'ACCEPTED',
     'ACCEP',
     'ENROUTE',
@@ -112,6 +177,7 @@ describe('the states of receipts', () => {
     ['undeliv', 'UNDELIVERABLE'],
     ['EXPIRED', 'EXPIRED'],
     ['EXPIR', 'EXPIRED'],
+    ['EXPIRED2', 'EXPIRED'],
     ['DELETED', 'DELETED'],
     ['DELET', 'DELETED'],
     ['REJECTD', 'REJECTED'],
@@ -133,6 +199,19 @@ describe('the states of receipts', () => {
     },
   );
 
+  it.each([
+    'NOUNDELIV',
+    'UNEXPIRED',
+    'NOTDELETED',
+    'UNREJECTED',
+    'NOTFAILED',
+    'UNACCEPTABLE',
+    'RE_ENROUTE',
+    'NOT_UNKNOWN',
+  ])('a message in the state %s is in none that is known', (state) => {
+    expect(read(`id:7 stat:${state}`)).toBeNull();
+  });
+
   it('a delivered message stays delivered with an error code', () => {
     expect(read('id:7 stat:DELIVRD err:075')?.receipt).toEqual(DELIVERED);
   });
@@ -147,6 +226,7 @@ describe('the states of receipts', () => {
     ['0', ''],
     ['', ''],
     ['!', ''],
+    ['!5', ''],
   ])('the reason of a failure with the error code %j ends with %j', (code, end) => {
     expect(read(`id:7 stat:UNDELIV err:${code}`)?.receipt).toEqual(
       failed(`The SMSC reports UNDELIVERABLE${end}`),
