@@ -1,4 +1,4 @@
-import type { Harness } from '../../src/bootstrap/harness.ts';
+import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import type { SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Smsc } from '../adapters/smpp/peer/smsc.ts';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../support/cloud-api-peer.ts';
 import { startService } from '../support/running-service.ts';
 import { LIVE_KEY, seedWith } from '../support/seeds.ts';
-import { signReport, TelegramPeer } from '../support/telegram-peer.ts';
+import { TelegramPeer } from '../support/telegram-peer.ts';
 import { until } from '../support/until.ts';
 
 const TELEGRAM_TOKEN = 'token-of-the-gateway';
@@ -40,7 +40,10 @@ export class ChannelsWorld {
   }
 
   /** Resolves once the service is bound to the SMSC. */
-  static async open(project: Partial<SeedProject> = {}): Promise<ChannelsWorld> {
+  static async open(
+    project: Partial<SeedProject> = {},
+    options: Pick<HarnessOptions, 'egress'> = {},
+  ): Promise<ChannelsWorld> {
     Object.assign(process.env, SECRETS);
     const [meta, smsc] = await Promise.all([CloudApiPeer.open(), Smsc.start()]);
     const clock = { now: () => world?.service.now().getTime() ?? 0 };
@@ -49,6 +52,7 @@ export class ChannelsWorld {
     telegram.allow(TELEGRAM_TOKEN);
     let world: ChannelsWorld | null = null;
     const service = await startService({
+      ...options,
       seed: seedWith({ environment: 'live', apiKeys: [LIVE_KEY], rateLimit: null, ...project }),
       channels: {
         whatsapp: {
@@ -120,14 +124,8 @@ export class ChannelsWorld {
     return ((await this.service.request('/info')).body as { credit: number }).credit;
   }
 
-  /** Posts a signed report of Telegram to the callback; resolves with the status of the reply. */
-  async report(requestId: string, status: string): Promise<number> {
-    const body = JSON.stringify({ request_id: requestId, delivery_status: { status } });
-    return this.callback('gateway', signReport(TELEGRAM_TOKEN, body, this.service.now().getTime()));
-  }
-
-  /** Posts to a callback; resolves with the status of the reply once what follows is done. */
-  async callback(
+  /** Sends a callback; resolves with the status of the reply. */
+  async post(
     provider: string,
     { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
   ): Promise<number> {
@@ -137,7 +135,6 @@ export class ChannelsWorld {
       body,
     });
     await response.arrayBuffer();
-    await this.service.advance(0);
     return response.status;
   }
 }
