@@ -1,0 +1,216 @@
+import { expect, it, test } from 'vitest';
+import { ACCOUNT_NUMBERS_MAX, CloudApiPlatform } from '../../../src/adapters/cloud-api/cloud-api-platform.ts';
+import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
+import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
+import {
+  CloudApiPeer,
+  failWith,
+  type PeerBehaviour,
+  replyJson,
+  WABA_ID,
+} from '../../support/cloud-api-peer.ts';
+
+const NUMBER = {
+  id: '106540352242922',
+  display_phone_number: '+964 770 000 0001',
+  verified_name: 'Demo',
+  quality_rating: 'GREEN',
+  status: 'CONNECTED',
+  code_verification_status: 'VERIFIED',
+  name_status: 'APPROVED',
+  is_official_business_account: false,
+  whatsapp_business_manager_messaging_limit: 'TIER_2K',
+};
+const TEMPLATE = {
+  id: '1689556908129832',
+  name: 'order_update',
+  language: 'en',
+  category: 'UTILITY',
+  status: 'APPROVED',
+  parameter_format: 'POSITIONAL',
+  rejected_reason: 'NONE',
+  components: [
+    { type: 'BODY', text: 'Hello {{1}}', example: { body_text: [['Layla']] } },
+    { type: 'FOOTER', text: 'Demo' },
+  ],
+};
+
+type Pages = Readonly<Record<'phone_numbers' | 'message_templates', readonly (readonly object[])[]>>;
+
+/** Serves the pages of both edges; a cursor is the number of its page. */
+const serve =
+  (pages: Pages): PeerBehaviour =>
+  ({ path, query }, response) => {
+    const edge = path.endsWith('/phone_numbers') ? 'phone_numbers' : 'message_templates';
+    const at = Number(query.get('after') ?? '0');
+    const hasNext = at + 1 < pages[edge].length;
+    const cursors = { before: String(at), after: String(at + 1) };
+    replyJson(response, 200, {
+      data: pages[edge][at] ?? [],
+      paging: hasNext ? { cursors, next: 'https://graph.example.com/next?access_token=x' } : { cursors },
+    });
+  };
+
+async function accountFrom(behaviour: PeerBehaviour, version = 'v25.0') {
+  const peer = await CloudApiPeer.open(behaviour);
+  const http = new UndiciProviderHttp();
+  const graph = new GraphApi({ baseUrl: peer.url, version, accessToken: 'token' });
+  const reply = await new CloudApiPlatform({ graph, http }).accountOf(WABA_ID);
+  await http.close();
+  return { reply, peer };
+}
+
+it('the platform reads the numbers and templates of an account in the published shapes', async () => {
+  const { reply, peer } = await accountFrom(
+    serve({ phone_numbers: [[NUMBER]], message_templates: [[TEMPLATE]] }),
+  );
+  expect(reply).toEqual({
+    kind: 'account',
+    account: {
+      phoneNumbers: [
+        {
+          phoneNumberId: '106540352242922',
+          displayPhoneNumber: '+964 770 000 0001',
+          verifiedName: 'Demo',
+          qualityRating: 'GREEN',
+          messagingLimit: 'TIER_2K',
+          status: 'CONNECTED',
+          codeVerificationStatus: 'VERIFIED',
+          nameStatus: 'APPROVED',
+          isOfficialBusinessAccount: false,
+        },
+      ],
+      templates: [
+        {
+          name: 'order_update',
+          language: 'en',
+          category: 'UTILITY',
+          parameterFormat: 'POSITIONAL',
+          status: 'APPROVED',
+          reason: '',
+          messageSendTtlSeconds: null,
+          components: TEMPLATE.components,
+        },
+      ],
+    },
+  });
+  expect(peer.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `GET /v25.0/${WABA_ID}/phone_numbers`,
+    `GET /v25.0/${WABA_ID}/message_templates`,
+  ]);
+});
+
+test.each<[version: string, field: string, other: string]>([
+  ['v24.0', 'whatsapp_business_manager_messaging_limit', 'messaging_limit_tier'],
+  ['v23.0', 'messaging_limit_tier', 'whatsapp_business_manager_messaging_limit'],
+])(
+  'the platform asks version %s for the limit of a number by the field that it has',
+  async (version, field, other) => {
+    const { whatsapp_business_manager_messaging_limit: _, ...rest } = NUMBER;
+    const numbers = [{ ...rest, [field]: 'TIER_10K' }];
+    const { reply, peer } = await accountFrom(
+      serve({ phone_numbers: [numbers], message_templates: [[]] }),
+      version,
+    );
+    expect(reply).toMatchObject({ account: { phoneNumbers: [{ messagingLimit: 'TIER_10K' }] } });
+    const asked = peer.requests[0]?.query.get('fields')?.split(',') ?? [];
+    expect([asked.includes(field), asked.includes(other)]).toEqual([true, false]);
+  },
+);
+
+it('the platform reads what a number and a template do not have as unknown, and the reason of a rejection', async () => {
+  const { id, display_phone_number } = NUMBER;
+  const { reply } = await accountFrom(
+    serve({
+      phone_numbers: [[{ id, display_phone_number, quality_rating: null }]],
+      message_templates: [
+        [
+          {
+            name: 'verify',
+            language: 'ar',
+            category: 'AUTHENTICATION',
+            status: 'REJECTED',
+            rejected_reason: 'INVALID_FORMAT',
+            message_send_ttl_seconds: 600,
+          },
+        ],
+      ],
+    }),
+  );
+  expect(reply).toMatchObject({
+    account: {
+      phoneNumbers: [{ verifiedName: null, qualityRating: null, messagingLimit: null, status: null }],
+      templates: [
+        { parameterFormat: null, reason: 'INVALID_FORMAT', messageSendTtlSeconds: 600, components: [] },
+      ],
+    },
+  });
+});
+
+it('the platform reads every page by its cursor, and never follows the address of the next one', async () => {
+  const templates = ['a', 'b', 'c'].map((name) => [{ ...TEMPLATE, name }]);
+  const { reply, peer } = await accountFrom(
+    serve({ phone_numbers: [[NUMBER]], message_templates: templates }),
+  );
+  expect(reply.kind === 'account' ? reply.account.templates.map(({ name }) => name) : []).toEqual([
+    'a',
+    'b',
+    'c',
+  ]);
+  const asked = peer.requests.filter(({ path }) => path.endsWith('message_templates'));
+  expect(asked.map(({ query }) => query.get('after'))).toEqual([null, '1', '2']);
+  expect(asked.map(({ query }) => query.get('limit'))).toEqual(['50', '50', '50']);
+});
+
+const onThirdRequest =
+  (broken: PeerBehaviour): PeerBehaviour =>
+  (request, response, count) =>
+    (count === 3
+      ? broken
+      : serve({ phone_numbers: [[NUMBER]], message_templates: [[TEMPLATE], [TEMPLATE], [TEMPLATE]] }))(
+      request,
+      response,
+      count,
+    );
+const page =
+  (body: Readonly<Record<string, unknown>>): PeerBehaviour =>
+  (_, response) =>
+    replyJson(response, 200, body);
+
+test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
+  ['the token is rejected', failWith(190, 401), 'Meta error 190: Details of 190'],
+  ['a later page is an error', onThirdRequest(failWith(80008)), 'Meta error 80008: Details of 80008'],
+  [
+    'a later page is HTML',
+    onThirdRequest((_, response) => response.end('<html>')),
+    'Meta replied with status 200 and nothing that can be read',
+  ],
+  [
+    'a later page breaks off',
+    onThirdRequest((_, response) => response.destroy()),
+    'The connection failed: UND_ERR_SOCKET',
+  ],
+  [
+    'a later page has a template without a name',
+    onThirdRequest(page({ data: [{ ...TEMPLATE, name: '' }] })),
+    `A page of ${WABA_ID}/message_templates cannot be read`,
+  ],
+  [
+    'a page has no cursor to the next one',
+    page({ data: [], paging: { next: 'https://graph.example.com' } }),
+    `${WABA_ID}/phone_numbers has no cursor to its next page`,
+  ],
+  [
+    'the pages go round in a circle',
+    page({ data: [NUMBER], paging: { cursors: { after: 'a' }, next: 'https://graph.example.com' } }),
+    `${WABA_ID}/phone_numbers has no cursor to its next page`,
+  ],
+  [
+    'there are too many numbers',
+    page({ data: Array.from({ length: ACCOUNT_NUMBERS_MAX + 1 }, () => NUMBER) }),
+    `${WABA_ID}/phone_numbers has more than ${ACCOUNT_NUMBERS_MAX} rows`,
+  ],
+])('the platform gives nothing of an account when %s', async (_, behaviour, reason) => {
+  const { reply } = await accountFrom(behaviour);
+  expect(reply).toEqual({ kind: 'unavailable', reason });
+});

@@ -1,0 +1,182 @@
+import { expect, it, test } from 'vitest';
+import {
+  mergeAccount,
+  newIdsNeeded,
+  type PlatformAccount,
+  type PlatformPhoneNumber,
+  type PlatformTemplate,
+} from '../../../src/domain/whatsapp/merge-account.ts';
+import { aWhatsappAccount, aWhatsappPhoneNumber, aWhatsappTemplate } from '../../support/builders.ts';
+
+const CREATED_AT = '2026-01-15T12:00:00.000Z';
+const NEW = { ids: ['new-1', 'new-2', 'new-3', 'new-4'], createdAt: CREATED_AT };
+
+const number = (given: Partial<PlatformPhoneNumber> = {}): PlatformPhoneNumber => ({
+  phoneNumberId: aWhatsappPhoneNumber().phoneNumberId,
+  displayPhoneNumber: '+964 770 000 0001',
+  verifiedName: 'Demo',
+  qualityRating: 'GREEN',
+  messagingLimit: 'TIER_1K',
+  status: 'CONNECTED',
+  codeVerificationStatus: 'VERIFIED',
+  nameStatus: 'APPROVED',
+  isOfficialBusinessAccount: false,
+  ...given,
+});
+
+const template = (given: Partial<PlatformTemplate> = {}): PlatformTemplate => ({
+  name: 'order_update',
+  language: 'en',
+  category: 'UTILITY',
+  parameterFormat: 'POSITIONAL',
+  status: 'APPROVED',
+  reason: '',
+  messageSendTtlSeconds: null,
+  components: aWhatsappTemplate().components,
+  ...given,
+});
+
+const account = (given: Partial<PlatformAccount> = {}): PlatformAccount => ({
+  phoneNumbers: [number()],
+  templates: [template()],
+  ...given,
+});
+
+const stored = aWhatsappAccount({
+  phoneNumbers: [aWhatsappPhoneNumber({ phoneNumber: '+9647700000001' })],
+});
+
+it('an account that the platform describes as it is stored does not change', () => {
+  expect(mergeAccount(stored, account(), NEW)).toEqual(stored);
+});
+
+it('a known number and a known template take what the platform says, and keep our ids and their creation', () => {
+  const platform = account({
+    phoneNumbers: [
+      number({
+        displayPhoneNumber: '+964 770 000-0009',
+        verifiedName: 'New name',
+        qualityRating: 'RED',
+        messagingLimit: 'TIER_250',
+        status: 'FLAGGED',
+        codeVerificationStatus: 'EXPIRED',
+        nameStatus: 'DECLINED',
+        isOfficialBusinessAccount: true,
+      }),
+    ],
+    templates: [
+      template({
+        category: 'MARKETING',
+        parameterFormat: 'NAMED',
+        status: 'REJECTED',
+        reason: 'INVALID_FORMAT',
+        messageSendTtlSeconds: 300,
+        components: [{ type: 'BUTTONS', buttons: [{ type: 'FLOW', text: 'Open' }] }],
+      }),
+    ],
+  });
+  expect(mergeAccount(stored, platform, NEW)).toEqual({
+    ...stored,
+    phoneNumbers: [
+      aWhatsappPhoneNumber({
+        displayPhoneNumber: '+964 770 000-0009',
+        phoneNumber: '+9647700000009',
+        verifiedName: 'New name',
+        qualityRating: 'RED',
+        messagingLimit: 'TIER_250',
+        status: 'FLAGGED',
+        codeVerificationStatus: 'EXPIRED',
+        nameStatus: 'DECLINED',
+        isOfficialBusinessAccount: true,
+      }),
+    ],
+    templates: [
+      aWhatsappTemplate({
+        category: 'MARKETING',
+        parameter_format: 'NAMED',
+        status: 'REJECTED',
+        reason: 'INVALID_FORMAT',
+        messageSendTtlSeconds: 300,
+        isWhatsappFlow: true,
+        components: [{ type: 'BUTTONS', buttons: [{ type: 'FLOW', text: 'Open' }] }],
+      }),
+    ],
+  });
+});
+
+it('what the platform does not say stays as it was', () => {
+  const silent = number({
+    verifiedName: null,
+    qualityRating: null,
+    messagingLimit: null,
+    status: null,
+    codeVerificationStatus: null,
+    nameStatus: null,
+    isOfficialBusinessAccount: null,
+  });
+  const before = aWhatsappAccount({
+    phoneNumbers: [aWhatsappPhoneNumber({ phoneNumber: '+9647700000001', isOfficialBusinessAccount: true })],
+    templates: [aWhatsappTemplate({ parameter_format: 'NAMED', messageSendTtlSeconds: 600 })],
+  });
+  const platform = account({ phoneNumbers: [silent], templates: [template({ parameterFormat: null })] });
+  expect(mergeAccount(before, platform, NEW)).toEqual(before);
+});
+
+it('new numbers and templates come behind the known ones with new ids', () => {
+  const platform = account({
+    phoneNumbers: [number({ phoneNumberId: '2', verifiedName: null, status: null }), number()],
+    templates: [template({ language: 'ar' }), template(), template({ name: 'other', parameterFormat: null })],
+  });
+  const { phoneNumbers, templates } = mergeAccount(stored, platform, NEW);
+  expect(phoneNumbers.map(({ id, phoneNumberId }) => [id, phoneNumberId])).toEqual([
+    [aWhatsappPhoneNumber().id, aWhatsappPhoneNumber().phoneNumberId],
+    ['new-1', '2'],
+  ]);
+  expect(phoneNumbers[1]).toMatchObject({ verifiedName: '', status: '', createdAt: CREATED_AT });
+  expect(templates.map(({ id, name, language }) => [id, name, language])).toEqual([
+    [aWhatsappTemplate().id, 'order_update', 'en'],
+    ['new-2', 'order_update', 'ar'],
+    ['new-3', 'other', 'en'],
+  ]);
+  expect(templates[2]).toMatchObject({
+    parameter_format: 'POSITIONAL',
+    messageSendTtlSeconds: 0,
+    createdAt: CREATED_AT,
+  });
+});
+
+it('what the platform does not have any more stays, and is deleted', () => {
+  const gone = mergeAccount(stored, { phoneNumbers: [], templates: [] }, NEW);
+  expect(gone).toEqual({
+    ...stored,
+    phoneNumbers: [{ ...stored.phoneNumbers[0], status: 'DELETED' }],
+    templates: [{ ...stored.templates[0], status: 'DELETED' }],
+  });
+});
+
+test.each<[says: string | null, status: string]>([
+  ['CONNECTED', 'CONNECTED'],
+  [null, ''],
+])('a number that is there again with the status %s is not deleted', (says, status) => {
+  const gone = mergeAccount(stored, { phoneNumbers: [], templates: [] }, NEW);
+  const back = mergeAccount(gone, account({ phoneNumbers: [number({ status: says })] }), NEW);
+  expect(back.phoneNumbers.map((each) => [each.id, each.status])).toEqual([
+    [aWhatsappPhoneNumber().id, status],
+  ]);
+  expect(back.templates).toEqual(stored.templates);
+});
+
+it('a row that the platform gives twice is one row', () => {
+  const platform = account({ templates: [template({ name: 'twice' }), template({ name: 'twice' })] });
+  const { templates } = mergeAccount(stored, platform, NEW);
+  expect(templates.map(({ name, status }) => [name, status])).toEqual([
+    ['order_update', 'DELETED'],
+    ['twice', 'APPROVED'],
+  ]);
+});
+
+it('a merge takes an id for each new row at the most, and throws when there are too few', () => {
+  const platform = account({ phoneNumbers: [number({ phoneNumberId: '2' })] });
+  expect(newIdsNeeded(platform)).toBe(2);
+  expect(() => mergeAccount(stored, platform, { ids: [], createdAt: CREATED_AT })).toThrow('too few ids');
+});
