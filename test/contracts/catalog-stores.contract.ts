@@ -13,11 +13,15 @@ import {
   NOW,
   someStoredPrices,
 } from '../support/builders.ts';
+import { Gate } from '../support/job-collector.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 const A = '664abc00000000000000000a';
 const B = '664abc00000000000000000b';
 const C = '664abc00000000000000000c';
+
+/** Reads that take long enough for another transaction to meet a lock. */
+const READS_MEANWHILE = 30;
 
 /** What the stores of projects, money, sender IDs, prices and whatsapp resources promise. */
 export function catalogStoresContract(open: () => Promise<Storage>): void {
@@ -283,15 +287,27 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     it('the whatsapp store keeps the tree of a locked project from being replaced until the transaction ends', async () => {
       await openAccounts();
       await run(({ whatsapp }) => whatsapp.replace(A, [aWhatsappBusiness({ name: 'a' })]));
-      const append = () =>
+      const [hasLocked, mayGoOn] = [new Gate(), new Gate()];
+      const append = (suffix: string, meanwhile = async () => {}) =>
         run(async ({ whatsapp }) => {
           const [business] = (await whatsapp.lock([A])).get(A) ?? [];
-          await read(({ projects }) => projects.isEmpty());
-          await whatsapp.replace(A, [aWhatsappBusiness({ name: `${business?.name}b` })]);
+          await meanwhile();
+          await whatsapp.replace(A, [aWhatsappBusiness({ name: `${business?.name}${suffix}` })]);
         });
-      await Promise.all([append(), append(), append()]);
+      const first = append('b', () => {
+        hasLocked.open();
+        return mayGoOn.opened;
+      });
+      await hasLocked.opened;
+      const second = append('c');
+      // Where units run at once, the second has met the lock by then; elsewhere it has not begun.
+      for (let reads = 0; storage.concurrency > 1 && reads < READS_MEANWHILE; reads += 1) {
+        await read(({ projects }) => projects.isEmpty());
+      }
+      mayGoOn.open();
+      await Promise.all([first, second]);
       const trees = await read(({ whatsapp }) => whatsapp.byProjectIds([A]));
-      expect(trees.get(A)).toEqual([aWhatsappBusiness({ name: 'abbb' })]);
+      expect(trees.get(A)).toEqual([aWhatsappBusiness({ name: 'abc' })]);
       expect([...(await run(({ whatsapp }) => whatsapp.lock([C])))]).toEqual([]);
     });
   });

@@ -58,7 +58,7 @@ describe('a message that Meta takes', () => {
     });
   });
 
-  it('the Cloud API provider posts to the number of the platform, with the token in a header only', async () => {
+  it('the Cloud API provider sends to the number of the platform, with the token in a header only', async () => {
     const { peer } = await resultFrom(accept);
     const [request] = peer.requests;
     expect(request?.path).toBe(`/v25.0/${PLATFORM_PHONE_ID}/messages`);
