@@ -17,7 +17,9 @@ import {
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { planMessage, type SendingDefaults } from './cloud-api-message.ts';
 import type { GraphApi } from './graph-api.ts';
-import { errorText, type GraphError, type GraphReply, graphReply } from './graph-reply.ts';
+import { errorText, type GraphReply, graphReply } from './graph-reply.ts';
+
+type GraphFailure = Extract<GraphReply, { kind: 'error' }>;
 
 interface CloudApiOptions {
   readonly name: string;
@@ -109,10 +111,11 @@ export class CloudApiProvider implements ChannelProvider {
       return { kind: 'rejected', reason: planned.reason, endsChain: false, cause: 'sender' };
     }
     const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
-    return this.#resultOf(graphReply(await http.send(request)));
+    const isVerification = submission.content.smsType === 'verification';
+    return this.#resultOf(graphReply(await http.send(request)), isVerification);
   }
 
-  #resultOf(reply: GraphReply): SubmitResult {
+  #resultOf(reply: GraphReply, isVerification: boolean): SubmitResult {
     switch (reply.kind) {
       case 'json': {
         const [message] = accepted.safeParse(reply.json).data?.messages ?? [];
@@ -121,7 +124,7 @@ export class CloudApiProvider implements ChannelProvider {
         return { kind: 'accepted', providerMessageIds: [message.id] };
       }
       case 'error':
-        return this.#failed(reply.status, reply.error);
+        return this.#failed(reply, isVerification);
       case 'not-sent':
         this.#note(reply.reason);
         return busy(reply.reason);
@@ -132,12 +135,12 @@ export class CloudApiProvider implements ChannelProvider {
     }
   }
 
-  #failed(status: number, error: GraphError): SubmitResult {
+  #failed({ status, error }: GraphFailure, isVerification: boolean): SubmitResult {
     const reason = errorText(error);
     if (isCredentialsError(error.code)) this.#credentialsRejected(error.code);
     if (status >= 500 && !saysNotTaken(error.code)) return unknown(reason);
     const rejected = { kind: 'rejected', reason, endsChain: false } as const;
-    const errorClass = cloudApiErrorClass(error.code);
+    const errorClass = cloudApiErrorClass(error.code, isVerification);
     switch (errorClass) {
       case 'busy':
       case 'sender':

@@ -40,12 +40,19 @@ const CREDENTIAL_CODES: ReadonlySet<number> = new Set([0, 3, 10, 102, 190, 13100
 const PERMISSION_CODE_MIN = 200;
 const PERMISSION_CODE_MAX = 299;
 
+/** Too many messages to one recipient at once: a few seconds later the same message is taken. */
+const PAIR_RATE_CODE = 131056;
+
 /** "Something went wrong": with a server error, Meta may have taken the message. */
 const VAGUE_CODE = 1;
 
-/** The class of a code; `message` for one that this version does not know. */
-export function cloudApiErrorClass(code: number): CloudApiErrorClass {
-  return isPermissionCode(code) ? 'busy' : (CLASSES.get(code) ?? 'message');
+/**
+ * The class of an error code; `message` for one that this version does not know. A verification code cannot wait for the rate
+ * of its recipient, any other message can.
+ */
+export function cloudApiErrorClass(code: number, isVerification: boolean): CloudApiErrorClass {
+  if (isPermissionCode(code) || (code === PAIR_RATE_CODE && !isVerification)) return 'busy';
+  return CLASSES.get(code) ?? 'message';
 }
 
 /** Whether the access token, or its permissions, have to be replaced. */

@@ -113,7 +113,7 @@ describe('a message that Meta rejects', () => {
     [131042, 400, { cause: 'sender', endsChain: false }],
     [131026, 400, { endsChain: false }],
     [131047, 400, { endsChain: false }],
-    [131056, 400, { endsChain: false }],
+    [131056, 400, { cause: 'busy', endsChain: false }],
     [100, 400, { endsChain: false }],
     [131050, 400, { endsChain: true }],
     [999_999, 400, { endsChain: false }],
@@ -143,6 +143,13 @@ describe('a message that Meta rejects', () => {
       reason: `Meta error ${code}: Details of ${code}`,
       providerMessageIds: [],
     });
+  });
+
+  it('the Cloud API provider lets a code go to the next channel when its recipient got too many messages', async () => {
+    const peer = await CloudApiPeer.open(failWith(131056));
+    expect(await cloudApi({ peer }).provider.submit([aWhatsappSubmission()])).toEqual([
+      { kind: 'rejected', reason: 'Meta error 131056: Details of 131056', endsChain: false },
+    ]);
   });
 
   it('the Cloud API provider takes the text of an error that has no details', async () => {

@@ -16,13 +16,13 @@ test.each<[CloudApiErrorClass, readonly number[]]>([
   ['message', [100, 131008, 131009, 131051, 131052, 131053, 132000, 132005, 132007, 132012, 132018]],
   ['ends-chain', [131050]],
 ])('an error of the Cloud API is of the class %s for the codes %j', (name, codes) => {
-  expect(codes.map(cloudApiErrorClass)).toEqual(codes.map(() => name));
+  expect(codes.map((code) => cloudApiErrorClass(code, true))).toEqual(codes.map(() => name));
 });
 
 it.each([-1, 199, 300, 999_999, 131_099])(
   'an error of the Cloud API with the unknown code %i is about the message',
   (code) => {
-    expect(cloudApiErrorClass(code)).toBe('message');
+    expect(cloudApiErrorClass(code, true)).toBe('message');
     expect(saysNotTaken(code)).toBe(false);
   },
 );
@@ -35,4 +35,9 @@ it('an error of the Cloud API with a code of tokens or permissions is about the 
 it('an error of the Cloud API says that the message was not taken, except with the vague code', () => {
   expect([2, 131000, 131016, 131026, 190, 210].every(saysNotTaken)).toBe(true);
   expect(saysNotTaken(1)).toBe(false);
+});
+
+it('the rate of a recipient makes a verification code move on, and other messages wait', () => {
+  expect([cloudApiErrorClass(131056, true), cloudApiErrorClass(131056, false)]).toEqual(['message', 'busy']);
+  expect(cloudApiErrorClass(131026, false)).toBe('message');
 });
