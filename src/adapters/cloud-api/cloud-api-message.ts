@@ -4,6 +4,7 @@ import {
   approvedTemplate,
   codeParameters,
   sendingNumber,
+  sentParameters,
   textParameters,
 } from '../../domain/whatsapp/sending.ts';
 import type { ParameterValue, TemplateParameters } from '../../domain/whatsapp/template-parameters.ts';
@@ -93,7 +94,7 @@ export function planMessage(
 function filledIn({ content }: Submission, template: WhatsappTemplate): Planned {
   switch (content.smsType) {
     case 'whatsapp-template':
-      return { type: 'template', template, parameters: content.templateParameters };
+      return { type: 'template', template, parameters: sentParameters(template, content.templateParameters) };
     case 'verification':
       return { type: 'template', template, parameters: codeParameters(template, content.verificationCode) };
     case 'custom': {
@@ -157,9 +158,7 @@ function templateObject(template: WhatsappTemplate, parameters: TemplateParamete
   const components = [
     ...headerOf(template, header),
     ...textsOf('body', template, body),
-    ...Object.keys(buttons)
-      .sort(byNumber)
-      .flatMap((index) => buttonOf(template, index, buttons[index] ?? {})),
+    ...Object.entries(buttons).flatMap(([index, values]) => buttonOf(template, index, values)),
   ];
   return {
     name: template.name,
@@ -177,32 +176,30 @@ function headerOf(template: WhatsappTemplate, values: Values): readonly object[]
   return [{ type: 'header', parameters: [{ type: media.type, [media.type]: { link: String(link) } }] }];
 }
 
+/** Meta takes numbered parameters in their order, which is the order of such keys in every object. */
 function textsOf(type: 'header' | 'body', template: WhatsappTemplate, values: Values): readonly object[] {
   const isNamed = template.parameter_format === 'NAMED';
-  const keys = isNamed ? Object.keys(values) : Object.keys(values).sort(byNumber);
-  if (keys.length === 0) return [];
-  const parameters = keys.map((key) => ({
+  const parameters = Object.entries(values).map(([key, value]) => ({
     type: 'text',
     ...(isNamed ? { parameter_name: key } : {}),
-    text: String(values[key]),
+    text: String(value),
   }));
-  return [{ type, parameters }];
+  return parameters.length === 0 ? [] : [{ type, parameters }];
 }
 
 /** Meta calls the copy button of a template for codes a `url` button too. */
 function buttonOf(template: WhatsappTemplate, index: string, values: Values): readonly object[] {
-  const parameters = Object.keys(values)
-    .sort(byNumber)
-    .map((key) => ({ type: 'text', text: String(values[key]) }));
-  if (parameters.length === 0) return [];
-  const subType = buttonsOf(template)[Number(index)]?.type === 'QUICK_REPLY' ? 'quick_reply' : 'url';
+  const texts = Object.values(values).map(String);
+  if (texts.length === 0) return [];
+  const isReply = buttonsOf(template)[Number(index)]?.type === 'QUICK_REPLY';
   return [
     {
       type: 'button',
-      sub_type: subType,
+      sub_type: isReply ? 'quick_reply' : 'url',
       index,
-      parameters:
-        subType === 'url' ? parameters : parameters.map(({ text }) => ({ type: 'payload', payload: text })),
+      parameters: texts.map((text) =>
+        isReply ? { type: 'payload', payload: text } : { type: 'text', text },
+      ),
     },
   ];
 }
@@ -212,5 +209,3 @@ type Values = Readonly<Record<string, ParameterValue>>;
 function buttonsOf({ components }: WhatsappTemplate): NonNullable<TemplateComponent['buttons']> {
   return components.flatMap(({ buttons = [] }) => buttons);
 }
-
-const byNumber = (a: string, b: string): number => Number(a) - Number(b);

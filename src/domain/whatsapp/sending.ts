@@ -88,6 +88,16 @@ export function codeParameters(template: WhatsappTemplate, code: string): Templa
   return { body, buttons: Object.fromEntries(buttons.map((index) => [index, { [CODE_KEY]: code }])) };
 }
 
+/**
+ * The caller's parameters as the platform wants them: the button of a template for codes takes the code of the body, unless the
+ * caller gave it one.
+ */
+export function sentParameters(template: WhatsappTemplate, given: TemplateParameters): TemplateParameters {
+  const [code] = Object.values(given.body ?? {});
+  if (template.category !== AUTHENTICATION || code === undefined) return given;
+  return { ...codeParameters(template, String(code)), ...given };
+}
+
 /** The parameters that carry a text; null when the template asks for anything but one parameter of its body. */
 export function textParameters(template: WhatsappTemplate, text: string): TemplateParameters | null {
   const [field, ...others] = requiredFields(template);

@@ -102,6 +102,19 @@ test.each<[title: string, components: WhatsappTemplate['components'], parameters
     { buttons: { '1': { '1': 'A-17' } } },
     [{ type: 'button', sub_type: 'url', index: '1', parameters: [textParameter('A-17')] }],
   ],
+  [
+    'the payload of a quick reply',
+    [{ type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY', text: 'Stop {{1}}' }] }],
+    { buttons: { '0': { '1': 'stop-17' } } },
+    [
+      {
+        type: 'button',
+        sub_type: 'quick_reply',
+        index: '0',
+        parameters: [{ type: 'payload', payload: 'stop-17' }],
+      },
+    ],
+  ],
 ])('a template is sent with %s', (_, components, templateParameters, expected) => {
   const content = aTemplateContent({ templateParameters });
   const sent = expected as readonly object[];
@@ -195,6 +208,18 @@ test.each<[title: string, template: WhatsappTemplate, expected: object]>([
   expect(planned({ content: aCode('4821'), ...named('verify') }, [given])).toEqual({
     from: PLATFORM_PHONE_ID,
     ...expected,
+  });
+});
+
+it('a template for codes that a caller fills in is sent with the code in its button too', () => {
+  const components = [
+    { type: 'BODY', text: '{{1}}' },
+    { type: 'BUTTONS', buttons: [{ type: 'OTP' }] },
+  ];
+  const content = aTemplateContent({ templateName: 'verify', templateParameters: { body: { '1': '4821' } } });
+  expect(planned({ content, ...named(null) }, [{ ...AUTHENTICATION, components }])).toEqual({
+    from: PLATFORM_PHONE_ID,
+    ...template('verify', 'ar', codeComponents('4821')),
   });
 });
 

@@ -4,6 +4,7 @@ import {
   approvedTemplate,
   codeParameters,
   sendingNumber,
+  sentParameters,
   textParameters,
 } from '../../../src/domain/whatsapp/sending.ts';
 import type { TemplateComponent } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
@@ -112,4 +113,24 @@ test.each<[title: string, components: readonly TemplateComponent[], expected: ob
   ['nothing with a parameter of its header only', [{ type: 'HEADER', text: '{{1}}' }], null],
 ])('a text fills %s of a template', (_, components, expected) => {
   expect(textParameters(aWhatsappTemplate({ components }), 'Hi')).toEqual(expected);
+});
+
+test.each<[title: string, category: string, given: object, expected: object]>([
+  [
+    'gets the code of the body',
+    'AUTHENTICATION',
+    { body: { '1': 4821 } },
+    { body: { '1': 4821 }, buttons: { '0': { '1': '4821' } } },
+  ],
+  [
+    'keeps what the caller gave it',
+    'AUTHENTICATION',
+    { body: { '1': '4821' }, buttons: { '0': { '1': '7' } } },
+    { body: { '1': '4821' }, buttons: { '0': { '1': '7' } } },
+  ],
+  ['gets nothing without a code', 'AUTHENTICATION', {}, {}],
+  ['gets nothing when it is for no code', 'UTILITY', { body: { '1': 'Layla' } }, { body: { '1': 'Layla' } }],
+])('the button of a template %s', (_, category, given, expected) => {
+  const components = [BODY, { type: 'BUTTONS', buttons: [{ type: 'OTP' }] }];
+  expect(sentParameters(aWhatsappTemplate({ category, components }), given)).toEqual(expected);
 });
