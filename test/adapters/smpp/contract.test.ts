@@ -56,7 +56,8 @@ function underTest(smsc: Smsc | undefined): ProviderUnderTest {
     })),
     // A part is not the message again: only what begins one counts.
     carried: () =>
-      smsc.submits
+      smsc
+        .of('submit')
         .filter(({ esm_class, short_message }) => esm_class === 0 || short_message.slice(10, 12) === '01')
         .map(({ destination_addr }) => destination_addr),
     letEventsCome: () => smsc.redeliver(),

@@ -10,7 +10,10 @@ export class ManualTimeouts {
   #timers: Timer[] = [];
   #checks: (() => void)[] = [];
 
+  #isOver = false;
+
   readonly timeouts: Timeouts = (ms) => (expired) => {
+    if (this.#isOver) queueMicrotask(expired);
     const timer = { ms, expired };
     this.#timers.push(timer);
     for (const check of [...this.#checks]) check();
@@ -35,6 +38,12 @@ export class ManualTimeouts {
       this.#checks.push(check);
       check();
     });
+  }
+
+  /** Lets every timeout expire at once from now on: the test is over. */
+  finish(): void {
+    this.#isOver = true;
+    for (const { expired } of this.#timers.splice(0)) expired();
   }
 
   /** Lets every timeout of so many milliseconds expire. Throws when there is none. */

@@ -1,41 +1,415 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { SmppProviderOptions } from '../../../src/adapters/smpp/smpp-provider.ts';
-import { aSubmission } from '../../support/builders.ts';
-import { SMSC_MISSING, Smsc } from './peer/smsc.ts';
-import { SmppWorld } from './smpp-world.ts';
+import { expect, it } from 'vitest';
+import {
+  CLOSE_TIMEOUT_MS,
+  RESPONSE_TIMEOUT_MS,
+  WRITE_TIMEOUT_MS,
+} from '../../../src/adapters/smpp/smpp-provider.ts';
+import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
+import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
+import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
+const ESME_RTHROTTLED = 0x58;
+const ESME_RINVSRCADR = 0x0a;
+const ESME_RINVDSTADR = 0x0b;
+const ESME_RSYSERR = 0x08;
+const VENDOR_ERROR = 0x0400;
+
+/** Three parts in the alphabet of GSM. */
+const THREE_PARTS = 'a'.repeat(400);
+
+const messages = (count: number, text = 'Hello') =>
+  Array.from({ length: count }, (_, index) => aSubmission({ smsId: anSmsId(index), text }));
+
+const BUSY = { kind: 'rejected', cause: 'busy', endsChain: false } as const;
+
+describeWithSmsc('the SMPP provider submits', () => {
+  it('the SMPP provider binds as a transceiver of version 3.4', async () => {
+    const { smsc } = await openSmsc();
+    expect(await smsc.seen('bind')).toEqual([
+      {
+        event: 'bind',
+        connection: 1,
+        system_id: 'barid',
+        password: 'secret',
+        system_type: 'VMA',
+        interface_version: 0x34,
+      },
+    ]);
+  });
+
+  it('the SMPP provider submits a short message in one part that asks for a receipt', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'ids', submit: 'Abc%d', receipt: 'abc%d' });
+    const results = await world.provider.submit([
+      aSubmission({
+        text: 'Code @1 €',
+        phoneNumber: aPhoneNumber('9647701234567'),
+        attemptTimeoutMs: 90_001,
+      }),
+    ]);
+    const [submit] = await smsc.seen('submit');
+    expect(submit).toEqual({
+      event: 'submit',
+      connection: 1,
+      id: expect.stringMatching(/^abc\d+$/),
+      source_addr_ton: 5,
+      source_addr_npi: 0,
+      source_addr: 'Barid',
+      dest_addr_ton: 1,
+      dest_addr_npi: 1,
+      destination_addr: '9647701234567',
+      esm_class: 0,
+      validity_period: '000000000131000R',
+      registered_delivery: 1,
+      data_coding: 0,
+      short_message: '436f6465200031201b65',
+    });
+    expect(results).toEqual([{ kind: 'accepted', providerMessageIds: [submit?.id] }]);
+  });
+
+  it.each([
+    ['a name', 'Korek', { ton: 5, npi: 0, addr: 'Korek' }],
+    ['a name of digits and letters', '1Bank', { ton: 5, npi: 0, addr: '1Bank' }],
+    ['a short code', '4455', { ton: 3, npi: 0, addr: '4455' }],
+    ['an international number', '9647701234567', { ton: 1, npi: 1, addr: '9647701234567' }],
+    ['an international number with a plus', '+9647701234567', { ton: 1, npi: 1, addr: '9647701234567' }],
+  ])('the SMPP provider tells the SMSC that the sender is %s', async (_, senderId, expected) => {
+    const { smsc, world } = await openSmsc();
+    await world.provider.submit([aSubmission({ senderId })]);
+    const [submit] = await smsc.seen('submit');
+    expect({ ton: submit?.source_addr_ton, npi: submit?.source_addr_npi, addr: submit?.source_addr }).toEqual(
+      expected,
+    );
+  });
+
+  it('the SMPP provider leaves the sender to the SMSC when neither the message nor the settings name one', async () => {
+    const { smsc, world } = await openSmsc({
+      submit: { defaultSenderId: null, source: null, destination: { ton: 1, npi: 1 }, dataCodingGsm: 0 },
+    });
+    await world.provider.submit([aSubmission()]);
+    expect(await smsc.seen('submit')).toMatchObject([
+      { source_addr_ton: 0, source_addr_npi: 0, source_addr: '' },
+    ]);
+  });
+
+  it('the SMPP provider uses the number types and the coding of its settings', async () => {
+    const { smsc, world } = await openSmsc({
+      submit: {
+        defaultSenderId: 'Barid',
+        source: { ton: 0, npi: 8 },
+        destination: { ton: 2, npi: 6 },
+        dataCodingGsm: 0xf1,
+      },
+    });
+    await world.provider.submit([aSubmission()]);
+    expect(await smsc.seen('submit')).toMatchObject([
+      { source_addr_ton: 0, source_addr_npi: 8, dest_addr_ton: 2, dest_addr_npi: 6, data_coding: 0xf1 },
+    ]);
+  });
+
+  it('the SMPP provider rejects a sender ID that SMPP cannot carry, and sends nothing', async () => {
+    const { smsc, world } = await openSmsc();
+    expect(await world.provider.submit([aSubmission({ senderId: 'بريد' }), aSubmission()])).toEqual([
+      { kind: 'rejected', reason: 'SMPP cannot carry this sender ID', endsChain: false, cause: 'sender' },
+      { kind: 'accepted', providerMessageIds: [expect.any(String)] },
+    ]);
+    expect(await smsc.submits()).toHaveLength(1);
+  });
+
+  it('the SMPP provider gives one id for each part of a long message, in the order of the parts', async () => {
+    const { smsc, world } = await openSmsc();
+    const results = await world.provider.submit([aSubmission({ text: THREE_PARTS })]);
+    const submits = await smsc.seen('submit', 3);
+    expect(results).toEqual([{ kind: 'accepted', providerMessageIds: submits.map(({ id }) => id) }]);
+    expect(submits.map(({ esm_class, short_message }) => [esm_class, short_message.slice(0, 12)])).toEqual([
+      [0x40, '050003810301'],
+      [0x40, '050003810302'],
+      [0x40, '050003810303'],
+    ]);
+  });
+
+  it('the SMPP provider ties the parts of the next message to a number with another reference', async () => {
+    const { smsc, world } = await openSmsc();
+    await world.provider.submit(messages(2, THREE_PARTS));
+    const submits = await smsc.seen('submit', 6);
+    expect(new Set(submits.map(({ short_message }) => short_message.slice(6, 8)))).toEqual(
+      new Set(['81', '82']),
+    );
+  });
+
+  it('the SMPP provider brings the ids of submit responses and receipts to one form', async () => {
+    const { smsc, world } = await openSmsc({ ids: { submitIds: 'hex', receiptIds: 'decimal' } });
+    await smsc.tell({ order: 'ids', submit: '00%X', receipt: '%012d' });
+    const results = await world.provider.submit([aSubmission()]);
+    const [submit] = await smsc.seen('submit');
+    const id = String(Number(submit?.id));
+    expect(results).toEqual([{ kind: 'accepted', providerMessageIds: [id] }]);
+    await smsc.tell({ order: 'receipt', id: submit?.id ?? '', stat: 'DELIVRD' });
+    await world.came(1);
+    expect(world.events).toMatchObject([{ receipt: { providerMessageId: id } }]);
+  });
 });
 
-async function open(given: Partial<SmppProviderOptions> = {}) {
-  const smsc = await Smsc.start();
-  closing.push(() => smsc.kill());
-  const world = new SmppWorld(smsc.port, given);
-  closing.unshift(() => world.provider.close());
-  await world.start(given.binds ?? 1);
-  return { smsc, world };
-}
+describeWithSmsc('the SMPP provider and a rejection', () => {
+  it.each<[name: string, status: number, result: Partial<SubmitResult>]>([
+    ['throttling', ESME_RTHROTTLED, BUSY],
+    ['a system error', ESME_RSYSERR, BUSY],
+    ['an unknown sender', ESME_RINVSRCADR, { kind: 'rejected', cause: 'sender', endsChain: false }],
+    ['a bad number', ESME_RINVDSTADR, { kind: 'rejected', endsChain: false }],
+    ['an error of the vendor', VENDOR_ERROR, { kind: 'rejected', endsChain: false }],
+  ])('the SMPP provider takes %s for what it is', async (_, status, result) => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status }] });
+    expect(await world.provider.submit([aSubmission({ text: THREE_PARTS })])).toEqual([
+      { ...result, reason: expect.stringMatching(/ESME_|0x00000400/) },
+    ]);
+    expect(await smsc.submits()).toHaveLength(1);
+  });
 
-describe.skipIf(SMSC_MISSING !== null)(
-  SMSC_MISSING === null ? 'SmppProvider' : `SmppProvider (skipped: ${SMSC_MISSING})`,
-  () => {
-    it('the SMPP provider submits a message and brings its receipt', async () => {
-      const { smsc, world } = await open();
-      await smsc.tell({ order: 'ids', submit: 'm%d', receipt: 'm%d' });
-      const [result] = await world.provider.submit([aSubmission({ text: 'Your code is 1234' })]);
-      const [submit] = await smsc.seen('submit');
-      expect(result).toEqual({ kind: 'accepted', providerMessageIds: [submit?.id] });
-      await smsc.tell({ order: 'receipt', id: submit?.id ?? '', stat: 'DELIVRD' });
-      await world.came(1);
-      expect(world.events).toEqual([
-        {
-          kind: 'receipt',
-          receipt: { channel: 'sms', providerMessageId: submit?.id, receipt: { kind: 'delivered' } },
-        },
-      ]);
-      expect(await smsc.seen('deliver_sm_resp')).toMatchObject([{ status: 0 }]);
+  it('the SMPP provider takes a generic_nack of a submission as its rejection', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ nack: ESME_RSYSERR }, { nack: 0 }] });
+    expect(await world.provider.submit(messages(2))).toMatchObject([
+      BUSY,
+      { kind: 'unknown', reason: 'The SMSC sent a generic_nack without a reason' },
+    ]);
+  });
+
+  it('a message of which the SMSC took the first parts only is unknown, and nothing is sent again', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RINVDSTADR }] });
+    const results = await world.provider.submit([aSubmission({ text: THREE_PARTS })]);
+    const submits = await smsc.seen('submit', 3);
+    expect(results).toEqual([
+      {
+        kind: 'unknown',
+        reason: expect.stringContaining('The SMSC took 1 of 3 parts'),
+        providerMessageIds: [submits[0]?.id],
+      },
+    ]);
+    expect(await smsc.submits()).toHaveLength(3);
+  });
+
+  it('a later part that the SMSC throttles is sent again a second later', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
+    const submitting = world.provider.submit([aSubmission({ text: 'a'.repeat(200) })]);
+    await world.timers.begun(THROTTLED_WAIT_MS);
+    expect(await smsc.submits()).toHaveLength(2);
+    world.timers.expire(THROTTLED_WAIT_MS);
+    expect(await submitting).toMatchObject([
+      { kind: 'accepted', providerMessageIds: [{}, {}].map(() => expect.any(String)) },
+    ]);
+    expect((await smsc.submits()).map(({ short_message }) => short_message.slice(10, 12))).toEqual([
+      '01',
+      '02',
+      '02',
+    ]);
+  });
+
+  it('the SMPP provider sends nothing for a second after it was throttled', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    await smsc.tell({ order: 'plan', submits: [{ status: ESME_RTHROTTLED }] });
+    const submitting = world.provider.submit(messages(2));
+    await world.timers.begun(THROTTLED_WAIT_MS);
+    expect(await smsc.submits()).toHaveLength(1);
+    world.timers.expire(THROTTLED_WAIT_MS);
+    expect(await submitting).toMatchObject([BUSY, { kind: 'accepted' }]);
+  });
+
+  it('an accepted message without an id is unknown, because no receipt could be matched', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ id: '' }] });
+    expect(await world.provider.submit([aSubmission()])).toEqual([
+      { kind: 'unknown', reason: 'The SMSC took the message and gave no usable id', providerMessageIds: [] },
+    ]);
+  });
+});
+
+describeWithSmsc('the SMPP provider and its limits', () => {
+  it('the SMPP provider has no more submissions without a response than its window', async () => {
+    const { smsc, world } = await openSmsc({ window: 2 });
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }, { hold: true }] });
+    const submitting = world.provider.submit(messages(4));
+    await smsc.seen('submit', 2);
+    expect(await smsc.submits()).toHaveLength(2);
+    await smsc.tell({ order: 'release' });
+    await smsc.seen('submit', 4);
+    await smsc.tell({ order: 'release' });
+    expect(await submitting).toMatchObject(messages(4).map(() => ({ kind: 'accepted' })));
+  });
+
+  it('a message that waits too long for the window was not sent, and is rejected as busy', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
+    const submitting = world.provider.submit(messages(3));
+    await smsc.seen('submit');
+    world.timers.expire(WRITE_TIMEOUT_MS);
+    await smsc.tell({ order: 'release' });
+    const reason = 'The SMSC takes messages too slowly';
+    expect(await submitting).toEqual([
+      { kind: 'accepted', providerMessageIds: [expect.any(String)] },
+      { ...BUSY, reason },
+      { ...BUSY, reason },
+    ]);
+    expect(await world.provider.submit([aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await smsc.submits()).toHaveLength(2);
+  });
+
+  it('the SMPP provider sends no more parts in a second than its limit, over all binds', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 3, binds: 2 });
+    const submitting = world.provider.submit(messages(5));
+    await smsc.seen('submit', 3);
+    await smsc.tell({ order: 'release' });
+    expect(await smsc.submits()).toHaveLength(3);
+    world.timers.expire(1_000);
+    expect(await submitting).toMatchObject(messages(5).map(() => ({ kind: 'accepted' })));
+    expect(await smsc.submits()).toHaveLength(5);
+  });
+
+  it('the SMPP provider sends all parts of a message over one bind, and messages over all of them', async () => {
+    const { smsc, world } = await openSmsc({ binds: 2, window: 2 });
+    await world.provider.submit(messages(20, THREE_PARTS));
+    const submits = await smsc.seen('submit', 60);
+    const binds = new Map<string, Set<number>>();
+    for (const { short_message, connection } of submits) {
+      const reference = short_message.slice(6, 8);
+      binds.set(reference, (binds.get(reference) ?? new Set()).add(connection));
+    }
+    expect([...binds.values()].map((connections) => connections.size)).toEqual(Array(20).fill(1));
+    expect(new Set(submits.map(({ connection }) => connection))).toEqual(new Set([1, 2]));
+  });
+});
+
+describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
+  it('the SMPP provider rejects as busy at once when no bind is up', async () => {
+    const world = aWorld(1);
+    await world.begin();
+    expect(await world.provider.submit([aSubmission()])).toEqual([
+      { ...BUSY, reason: expect.stringContaining('0 of 1 binds up to 127.0.0.1:1: ') },
+    ]);
+  });
+
+  it('a message without a response when the connection ends is unknown, and is not sent again', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    await smsc.tell({ order: 'plan', submits: [{ close: true }] });
+    expect(await world.provider.submit(messages(2))).toEqual([
+      {
+        kind: 'unknown',
+        reason: 'The connection to the SMSC ended before its response',
+        providerMessageIds: [],
+      },
+      { ...BUSY, reason: expect.stringContaining('0 of 1 binds up') },
+    ]);
+    await reconnected(world);
+    expect(await smsc.submits()).toHaveLength(1);
+  });
+
+  it('a message that the SMSC does not respond to is unknown after eight seconds', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
+    const submitting = world.provider.submit(messages(2));
+    await smsc.seen('submit', 2);
+    await smsc.tell({ order: 'release' });
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    expect(await submitting).toMatchObject([
+      { kind: 'unknown', reason: 'The SMSC did not respond', providerMessageIds: [] },
+      {},
+    ]);
+  });
+
+  it('the SMPP provider sends nothing more to an SMSC that is silent until it responds again', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
+    await smsc.tell({ order: 'enquiries', responds: false });
+    const submitting = world.provider.submit([aSubmission()]);
+    await smsc.seen('submit');
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    await submitting;
+    await smsc.seen('enquire_link');
+    expect(world.provider.health()).toEqual({
+      ok: false,
+      detail: `0 of 1 binds up to 127.0.0.1:${smsc.port}: The SMSC does not respond`,
     });
-  },
-);
+    expect(await world.provider.submit([aSubmission()])).toMatchObject([BUSY]);
+    await smsc.tell({ order: 'enquire_link' });
+    await smsc.seen('other');
+    expect(await world.provider.submit([aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+  });
+
+  it('a message of which a part waits when the connection ends is unknown with the ids so far', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
+    const submitting = world.provider.submit([aSubmission({ text: 'a'.repeat(200) })]);
+    await world.timers.begun(THROTTLED_WAIT_MS);
+    await smsc.tell({ order: 'close' });
+    expect(await submitting).toMatchObject([
+      { kind: 'unknown', providerMessageIds: [(await smsc.submits())[0]?.id] },
+    ]);
+  });
+
+  it('the SMPP provider goes on over the other bind when one ends', async () => {
+    const smsc = await startSmsc();
+    const world = aWorld(smsc.port, { binds: 2, window: 1 });
+    await world.start(2);
+    await smsc.tell({ order: 'plan', submits: [{ close: true }] });
+    const results = await world.provider.submit(messages(3));
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['accepted', 'accepted', 'unknown']);
+    expect(world.provider.health()).toEqual({
+      ok: true,
+      detail: `1 of 2 binds up to 127.0.0.1:${smsc.port}: The SMSC closed the connection`,
+    });
+  });
+});
+
+describeWithSmsc('the SMPP provider is closed', () => {
+  it('the SMPP provider unbinds when it is closed, and leaves no timer', async () => {
+    const { smsc, world } = await openSmsc({ binds: 2 });
+    await world.provider.close();
+    await smsc.seen('unbind', 2);
+    await smsc.seen('closed', 2);
+    expect(world.timers.all).toEqual([]);
+    expect(world.provider.health().ok).toBe(false);
+    expect(await world.provider.submit([aSubmission()])).toMatchObject([BUSY]);
+  });
+
+  it('every message that waits has a result when the SMPP provider is closed', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
+    const submitting = world.provider.submit(messages(2));
+    await smsc.seen('submit');
+    await world.provider.close();
+    expect(await submitting).toMatchObject([{ kind: 'unknown' }, BUSY]);
+    expect(world.timers.all).toEqual([]);
+  });
+
+  it('the SMPP provider closes although the SMSC does not respond to its unbind', async () => {
+    const { smsc, world } = await openSmsc();
+    await smsc.tell({ order: 'enquiries', responds: false });
+    const closing = world.provider.close();
+    await smsc.seen('unbind');
+    world.timers.expire(CLOSE_TIMEOUT_MS);
+    await closing;
+    await smsc.seen('closed');
+    expect(world.timers.all).toEqual([]);
+  });
+
+  it('the SMPP provider opens no bind after it was closed while it waited to connect again', async () => {
+    const smsc = await startSmsc();
+    await smsc.kill();
+    const world = aWorld(smsc.port);
+    await world.begin();
+    expect(world.timers.all).toEqual([750]);
+    await world.provider.close();
+    expect(world.timers.all).toEqual([]);
+  });
+});
+
+/** Lets the wait of a bind end, and resolves once it is open again. */
+async function reconnected(world: ReturnType<typeof aWorld>): Promise<void> {
+  const before = world.logger.count('smpp_bind_opened');
+  await world.timers.begun(750);
+  world.timers.expire(750);
+  await world.logger.seen('smpp_bind_opened', before + 1);
+}

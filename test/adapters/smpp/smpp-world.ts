@@ -16,6 +16,10 @@ export class SmppWorld {
   /** How many events each call of the sink had. */
   readonly batches: number[] = [];
   isStorageAway = false;
+  /** The id of a receipt that the sink never takes. */
+  unrecordable: string | null = null;
+  #isHeld = false;
+  #held: (() => void)[] = [];
   #checks: (() => void)[] = [];
 
   constructor(port: number, given: Partial<SmppProviderOptions> = {}) {
@@ -52,22 +56,56 @@ export class SmppWorld {
   begin(): Promise<void> {
     return this.provider.start(async (events) => {
       this.batches.push(events.length);
-      if (this.isStorageAway) throw new Error('The events cannot be recorded');
+      this.#check();
+      if (this.#isHeld) await new Promise<void>((resolve) => this.#held.push(resolve));
+      const ids = events.map((event) => (event.kind === 'receipt' ? event.receipt.providerMessageId : ''));
+      if (this.isStorageAway || ids.some((id) => id === this.unrecordable)) {
+        throw new Error('The events cannot be recorded');
+      }
       this.events.push(...events);
-      for (const check of [...this.#checks]) check();
+      this.#check();
     });
+  }
+
+  /** The sink takes no event until it is released. */
+  holdSink(): void {
+    this.#isHeld = true;
+  }
+
+  /** Lets the calls of the sink that wait go on. */
+  releaseSink(): void {
+    for (const release of this.#held.splice(0)) release();
+  }
+
+  /** The same for every later call. */
+  releaseAlways(): void {
+    this.#isHeld = false;
+    this.releaseSink();
+  }
+
+  /** Resolves once the sink was called so often. */
+  called(times: number): Promise<void> {
+    return this.#when(() => this.batches.length >= times);
   }
 
   /** Resolves once the sink took so many events in all. */
   came(count: number): Promise<void> {
+    return this.#when(() => this.events.length >= count);
+  }
+
+  #when(holds: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const check = (): void => {
-        if (this.events.length < count) return;
+        if (!holds()) return;
         this.#checks = this.#checks.filter((each) => each !== check);
         resolve();
       };
       this.#checks.push(check);
       check();
     });
+  }
+
+  #check(): void {
+    for (const check of [...this.#checks]) check();
   }
 }

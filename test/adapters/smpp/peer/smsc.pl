@@ -173,6 +173,11 @@ my %orders = (
     raw          => sub { $_->{socket}->syswrite( pack 'H*', $_[0]{octets} ) for bound() },
     unbind       => sub { $_->{socket}->unbind( async => 1, seq => 77 ) for bound() },
     enquire_link => sub { $_->{socket}->enquire_link( async => 1, seq => 78 ) for bound() },
+    sync         => sub {
+        while ( my ($ready) = grep { $connections{ fileno($_) // -1 } } $select->can_read(0) ) {
+            received( $connections{ fileno $ready } );
+        }
+    },
     close        => sub { drop($_) for values %connections },
 );
 

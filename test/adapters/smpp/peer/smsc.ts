@@ -77,7 +77,7 @@ export type SmscOrder =
   | { readonly order: 'ids'; readonly submit: string; readonly receipt: string }
   /** Every accepted submit gets a receipt of this state, which `redeliver` sends. */
   | { readonly order: 'receipts'; readonly stat: string }
-  | { readonly order: 'release' | 'redeliver' | 'unbind' | 'enquire_link' | 'close' }
+  | { readonly order: 'sync' | 'release' | 'redeliver' | 'unbind' | 'enquire_link' | 'close' }
   | {
       readonly order: 'deliver';
       readonly fields: Readonly<Record<string, string | number>>;
@@ -117,7 +117,9 @@ export class Smsc {
     return this.of('listening')[0]?.port ?? 0;
   }
 
-  get submits(): readonly SmscSubmit[] {
+  /** Every `submit_sm` that was sent before this call. */
+  async submits(): Promise<readonly SmscSubmit[]> {
+    await this.tell({ order: 'sync' });
     return this.of('submit');
   }
 
