@@ -1,11 +1,11 @@
 export const BODY_BYTES_MAX = 32 * 1024;
 
-/** A provider sends many receipts at once. */
-export const CALLBACK_BYTES_MAX = 1024 * 1024;
+/** Meta puts up to a thousand receipts into one request. */
+export const CALLBACK_BYTES_MAX = 3 * 1024 * 1024;
 
 /** Requests of providers that a process reads at a time, and those of one address: their bodies are held before they are checked. */
-export const CALLBACKS_MAX = 256;
-export const CALLBACKS_PER_ADDRESS_MAX = 32;
+export const CALLBACKS_MAX = 128;
+export const CALLBACKS_PER_ADDRESS_MAX = 16;
 
 /** Routes that take lists of recipients: a thousand of them with parameters is a legal request. */
 export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseChannels } from '../../src/bootstrap/channels-file.ts';
+import { PROVIDER_KINDS } from '../../src/bootstrap/providers/provider-kinds.ts';
+import { Page } from '../support/markdown.ts';
+
+const EXAMPLE = /```json\n(?<json>\{[^]*?\n\})\n```/;
+const NAMES = [
+  'SMSC_PASSWORD',
+  'META_ACCESS_TOKEN',
+  'META_APP_SECRET',
+  'META_VERIFY_TOKEN',
+  'TELEGRAM_GATEWAY_TOKEN',
+];
+
+it('the channels file of docs/channels.md is a good one, and has every kind of provider', () => {
+  const { json = '' } = EXAMPLE.exec(new Page('docs/channels.md').text)?.groups ?? {};
+  const folder = mkdtempSync(join(tmpdir(), 'channels-'));
+  try {
+    const token = join(folder, 'token');
+    writeFileSync(token, 'token\n');
+    for (const name of NAMES) process.env[name] = 'of-the-test';
+    const config = parseChannels(json.replace('/run/secrets/gateway-token', token));
+    const kinds = [config.sms, config.whatsapp, config.telegram].flatMap(
+      (channel) => channel?.providers.map(({ kind }) => kind) ?? [],
+    );
+    expect(kinds.toSorted()).toEqual(Object.keys(PROVIDER_KINDS).toSorted());
+    expect(config.sms?.routes).toHaveLength(3);
+  } finally {
+    for (const name of NAMES) delete process.env[name];
+    rmSync(folder, { recursive: true });
+  }
+});
