@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseChannels } from '../../src/bootstrap/channels-file.ts';
 import { PROVIDER_KINDS } from '../../src/bootstrap/providers/provider-kinds.ts';
-import { Page } from '../support/markdown.ts';
+import { codeBlocks, Page } from '../support/markdown.ts';
 
-const EXAMPLE = /```json\n(?<json>\{[^]*?\n\})\n```/;
 const NAMES = [
   'SMSC_PASSWORD',
   'META_ACCESS_TOKEN',
@@ -16,7 +15,7 @@ const NAMES = [
 ];
 
 it('the channels file of docs/channels.md is a good one, and has every kind of provider', () => {
-  const { json = '' } = EXAMPLE.exec(new Page('docs/channels.md').text)?.groups ?? {};
+  const [json = ''] = codeBlocks(new Page('docs/channels.md').text, 'json');
   const folder = mkdtempSync(join(tmpdir(), 'channels-'));
   try {
     const token = join(folder, 'token');

@@ -43,6 +43,7 @@ export const EVENT_RETRY_MS = 1_000;
  */
 export class Simulator implements ChannelProvider, ProviderEventSource {
   readonly name = 'simulator';
+  readonly resultsComeTogether = true;
   readonly #options: SimulatorOptions;
   readonly #events = new Timeline<ProviderEvent>();
   #sink: ProviderEventSink | null = null;

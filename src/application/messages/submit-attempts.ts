@@ -68,10 +68,12 @@ export class SubmitAttempts {
     await this.#submitByRoute(routed);
   }
 
-  /** Those of one route go to its first provider together. */
+  /** Those of one route go to its first provider together when their results come together. */
   async #submitByRoute(routed: readonly RoutedSubmission[]): Promise<void> {
-    const groups = groupBy(routed, ({ submission: { channel, environment }, route }) =>
-      [channel, environment, ...route.map(({ name }) => name)].join(' '),
+    const groups = groupBy(routed, ({ submission: { smsId, channel, environment }, route }) =>
+      route[0]?.resultsComeTogether === true
+        ? [channel, environment, ...route.map(({ name }) => name)].join(' ')
+        : smsId,
     );
     await Promise.all([...groups.values()].map((group) => this.#submit(group)));
   }

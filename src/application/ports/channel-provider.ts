@@ -56,6 +56,8 @@ export interface ProviderHealth {
 export interface ChannelProvider {
   /** Its name in the configuration, which tells it from every other provider of the installation. */
   readonly name: string;
+  /** Whether the results of one call come at one moment. Otherwise each message gets a call of its own, so that none waits for another. */
+  readonly resultsComeTogether?: boolean;
   /**
    * Called once, before the first submission. Events go to the sink from then on. Resolves although the other side cannot be
    * reached: the provider goes on trying, and its health says so.

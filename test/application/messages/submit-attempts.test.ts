@@ -19,7 +19,15 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. Results are committed after `recordsAfter`. */
 function world(
   submit: ChannelProvider['submit'] | null,
-  { lateMs = 0, recordsAfter }: { readonly lateMs?: number; readonly recordsAfter?: Promise<void> } = {},
+  {
+    lateMs = 0,
+    recordsAfter,
+    resultsComeTogether = true,
+  }: {
+    readonly lateMs?: number;
+    readonly recordsAfter?: Promise<void>;
+    readonly resultsComeTogether?: boolean;
+  } = {},
 ) {
   /** The messages of every call of the provider. */
   const calls: string[][] = [];
@@ -35,6 +43,7 @@ function world(
   };
   const provider: ChannelProvider = {
     name: 'one',
+    resultsComeTogether,
     async start() {},
     submit(submissions) {
       calls.push(submissions.map(({ smsId }) => smsId));
@@ -95,6 +104,7 @@ function routedWorld(
   const route = Object.entries(providers).map(
     ([name, submit]): ChannelProvider => ({
       name,
+      resultsComeTogether: true,
       async start() {},
       submit(submissions) {
         calls.push([name, submissions.map(({ smsId }) => smsId)]);
@@ -128,6 +138,26 @@ const rejectedAs = (cause?: 'busy' | 'sender', endsChain = false): SubmitResult 
   reason: 'Not this one',
   endsChain,
   ...(cause === undefined ? {} : { cause }),
+});
+
+describe('a provider whose results do not come together', () => {
+  it('SubmitAttempts records a result although the one of another message is still out', async () => {
+    const gate = new Gate();
+    const here = world(
+      async ([first]) => {
+        if (first?.smsId === anSmsId(1)) await gate.opened;
+        return [acceptedAs(`id of ${first?.smsId}`)];
+      },
+      { resultsComeTogether: false },
+    );
+    const submitting = here.execute('sms', 1, 2);
+    await turn();
+    expect(here.calls).toEqual([[anSmsId(1)], [anSmsId(2)]]);
+    expect(here.recorded).toEqual([result(2, acceptedAs(`id of ${anSmsId(2)}`))]);
+    gate.open();
+    await submitting;
+    expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs(`id of ${anSmsId(1)}`))]);
+  });
 });
 
 describe('a route of several providers', () => {
