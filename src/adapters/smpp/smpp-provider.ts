@@ -84,7 +84,6 @@ export class SmppProvider implements ChannelProvider {
     );
     this.#queue = new SubmitQueue({
       sessions: () => this.#openSessions(),
-      reason: () => this.health().detail,
       perSecond: options.perSecond,
       timeouts,
     });

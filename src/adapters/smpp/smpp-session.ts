@@ -76,6 +76,8 @@ interface Request {
   readonly command: 'bind_transceiver' | 'submit_sm' | 'enquire_link' | 'unbind';
   /** Null when the session ended first. */
   readonly done: (response: IncomingPdu | null) => void;
+  /** How many PDUs the SMSC had sent before it. */
+  readonly receivedBefore: number;
 }
 
 type State = 'new' | 'binding' | 'bound' | 'unbinding' | 'ended';
@@ -94,6 +96,7 @@ export class SmppSession {
   #state: State = 'new';
   #sequence = 0;
   #submits = 0;
+  #received = 0;
   /** A response is overdue, and nothing came since. */
   #isSilent = false;
   #cancelEnquiry: () => void = () => {};
@@ -168,13 +171,17 @@ export class SmppSession {
     });
   }
 
-  /** The response of this `submit_sm` is overdue: `done` is not called any more, and the SMSC is asked whether it is there. */
+  /** The response of this `submit_sm` is overdue: `done` is not called any more. A silent SMSC is asked whether it is there. */
   abandon(sequence: number): void {
-    if (!this.#requests.delete(sequence)) return;
+    const request = this.#requests.get(sequence);
+    if (request === undefined) return;
+    this.#requests.delete(sequence);
     this.#submits -= 1;
-    if (this.#state !== 'bound') return;
-    this.#isSilent = true;
-    this.#enquire();
+    // An SMSC that responded to others since then is only slow.
+    if (this.#state === 'bound' && request.receivedBefore === this.#received) {
+      this.#isSilent = true;
+      this.#enquire();
+    }
     this.#options.onChange();
   }
 
@@ -231,6 +238,7 @@ export class SmppSession {
   #take(pdu: IncomingPdu): void {
     const wasSilent = this.#isSilent;
     this.#isSilent = false;
+    this.#received += 1;
     if (pdu.isResponse) this.#takeResponse(pdu);
     else this.#takeRequest(pdu);
     if (wasSilent || pdu.command === 'submit_sm_resp') this.#options.onChange();
@@ -279,7 +287,7 @@ export class SmppSession {
     done: Request['done'],
   ): number {
     const sequence = this.#nextSequence();
-    this.#requests.set(sequence, { command, done });
+    this.#requests.set(sequence, { command, done, receivedBefore: this.#received });
     this.#write(encodePdu(command, sequence, fields));
     return sequence;
   }

@@ -9,8 +9,6 @@ export const THROTTLED_WAIT_MS = 1_000;
 export interface SubmitQueueOptions {
   /** The sessions that take messages now. */
   readonly sessions: () => readonly SmppSession[];
-  /** Why there are none. */
-  readonly reason: () => string;
   /** `submit_sm` in any second, over all sessions; null for no limit. */
   readonly perSecond: number | null;
   readonly timeouts: Timeouts;
@@ -48,7 +46,7 @@ export class SubmitQueue {
     }
     this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
     if (this.#isClosed || this.#options.sessions().length === 0) {
-      for (const message of this.#waiting.splice(0)) message.giveUpUnwritten(this.#options.reason());
+      for (const message of this.#waiting.splice(0)) message.giveUpUnwritten('The SMSC is not connected');
     }
     const sent = this.#send();
     this.#isPumping = false;

@@ -244,7 +244,7 @@ describeWithSmsc('the check of the SMPP provider', () => {
   });
 });
 
-describeWithSmsc('the SMPP provider over TLS', () => {
+describeWithSmsc(`the SMPP provider over TLS${hasOpenssl ? '' : ` (skipped: ${OPENSSL_MISSING})`}`, () => {
   const { ca, keys, other } = hasOpenssl
     ? withCertificateAuthority((authority) => ({
         ca: authority.ca,
