@@ -93,6 +93,19 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     expect(reasons(world)).toEqual([`connect ECONNREFUSED 127.0.0.1:${gone.port}`]);
   });
 
+  it('the SMPP provider waits shortly again after a bind that was up', async () => {
+    const gone = await startSmsc();
+    await gone.kill();
+    const world = aWorld(gone.port);
+    await world.begin();
+    world.timers.expire(FIRST_WAIT_MS);
+    await world.timers.begun(2 * FIRST_WAIT_MS);
+    const back = await startSmsc(gone.port);
+    await reconnected(world, 2 * FIRST_WAIT_MS);
+    await back.tell({ order: 'close' });
+    await reconnected(world, FIRST_WAIT_MS);
+  });
+
   it('the SMPP provider tries rejected credentials at the longest interval, and its health says why', async () => {
     const smsc = await startSmsc();
     await smsc.tell({ order: 'bind', status: ESME_RINVPASWD });

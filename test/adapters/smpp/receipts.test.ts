@@ -54,9 +54,9 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       receiptOf('77', { kind: 'failed', reason: 'The SMSC reports UNDELIVERABLE' }),
     ],
     [
-      'behind a header',
-      { esm_class: 0x44 },
-      `050003010101${ascii('id:77 stat:DELIVRD')}`,
+      'behind a header with an odd number of octets',
+      { esm_class: 0x44, data_coding: DATA_CODING_UCS2 },
+      `06080400010101${ucs2('id:77 stat:DELIVRD')}`,
       receiptOf('77', DELIVERED),
     ],
     [
@@ -140,6 +140,22 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       [3, ESME_RX_T_APPN],
     ]);
     expect(world.events).toEqual([receiptOf('1', DELIVERED), receiptOf('2', DELIVERED)]);
+  });
+
+  it('the sink of a closed SMPP provider gets no receipt that waited for it', async () => {
+    const { smsc, world } = await openSmsc();
+    world.holdSink();
+    await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
+    await world.called(1);
+    await smsc.tell({ order: 'receipt', id: '2', stat: 'DELIVRD' });
+    await world.provider.submit([aSubmission()]);
+    const closing = world.provider.close();
+    world.releaseAlways();
+    await closing;
+    expect(world.batches).toEqual([1]);
+    expect(smsc.of('deliver_sm_resp').map(({ sequence, status }) => [sequence, status])).toEqual([
+      [1, ESME_ROK],
+    ]);
   });
 
   it('a receipt may come before the response to its message', async () => {

@@ -240,6 +240,16 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await submitting).toMatchObject(messages(4).map(() => ({ kind: 'accepted' })));
   });
 
+  it('later parts of a message wait for the window as well', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });
+    const submitting = world.provider.submit([aSubmission({ text: THREE_PARTS })]);
+    await smsc.seen('submit', 2);
+    expect(await smsc.submits()).toHaveLength(2);
+    await smsc.tell({ order: 'release' });
+    expect(await submitting).toMatchObject([{ kind: 'accepted' }]);
+  });
+
   it('a message that waits too long for the window was not sent, and is rejected as busy', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
@@ -370,7 +380,8 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
 
 describeWithSmsc('the SMPP provider is closed', () => {
   it('the SMPP provider unbinds when it is closed, and leaves no timer', async () => {
-    const { smsc, world } = await openSmsc({ binds: 2 });
+    const { smsc, world } = await openSmsc({ binds: 2, perSecond: 10 });
+    await world.provider.submit([aSubmission()]);
     await world.provider.close();
     await smsc.seen('unbind', 2);
     await smsc.seen('closed', 2);
