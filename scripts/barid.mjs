@@ -14,6 +14,7 @@ const COMMANDS = {
   webhooks: ['webhooks.js', 'log <id> or retry <id>: inbound webhooks of a number'],
   reports: ['reports.js', 'delete <id>: ends the link of a report and removes its file'],
   channels: ['channels.js', 'check: tries the credentials of every provider, and sends nothing'],
+  whatsapp: ['whatsapp.js', 'sync: reads numbers and templates of live projects from the platform now'],
   'api-key': ['api-key.js', 'dev or live: makes an API key for the seed file'],
 };
 

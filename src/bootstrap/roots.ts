@@ -11,6 +11,9 @@ import { ManageCampaigns } from '../application/campaigns/manage-campaigns.ts';
 import { PreflightCampaigns } from '../application/campaigns/preflight-campaigns.ts';
 import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
+import { RunWhatsappSync } from '../application/catalog/run-whatsapp-sync.ts';
+import { SyncWhatsapp } from '../application/catalog/sync-whatsapp.ts';
+import { WhatsappPlatforms } from '../application/catalog/whatsapp-platforms.ts';
 import { CheckHealth } from '../application/check-health.ts';
 import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
@@ -75,9 +78,12 @@ export const resolveRoots = (container: Container) =>
     removeReports: RemoveReports,
     requestReports: RequestReports,
     runJobs: RunJobs,
+    runWhatsappSync: RunWhatsappSync,
     sendMessages: SendMessages,
     startCampaigns: StartCampaigns,
+    syncWhatsapp: SyncWhatsapp,
     trackMessage: TrackMessage,
+    whatsappPlatforms: WhatsappPlatforms,
     workerHeartbeat: WorkerHeartbeat,
   });
 

@@ -69,6 +69,7 @@ export class Service {
     const record: ProviderEventSink = (events) => roots.recordProviderEvents.execute(events);
     await Promise.all(roots.channelProviders.all().map((provider) => provider.start(record)));
     await roots.jobQueue.consume((jobs) => roots.runJobs.execute(jobs));
+    await roots.runWhatsappSync.schedule();
     this.#loop.start();
     await roots.workerHeartbeat.start({ repeats: this.#parts.watchesClock });
   }
@@ -115,6 +116,7 @@ export class Service {
     await roots.jobQueue.close();
     roots.deliverWebhooks.stop();
     roots.makeReports.stop();
+    roots.runWhatsappSync.stop();
     await roots.background.idle();
     await roots.workerHeartbeat.stop();
     await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));

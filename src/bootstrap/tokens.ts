@@ -20,14 +20,16 @@ import type { UnitOfWork } from '../application/ports/unit-of-work.ts';
 import type { WakeSignal } from '../application/ports/wake-signal.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
 import type { WhatsappDirectory } from '../application/ports/whatsapp-directory.ts';
+import type { WhatsappPlatform } from '../application/ports/whatsapp-platform.ts';
 import type { Channel } from '../domain/shared/channel.ts';
 import type { Hmac } from '../domain/webhooks/signer.ts';
 
-/** A provider of live projects on its channel, and what reads its callbacks. */
+/** A provider of live projects on its channel, what reads its callbacks, and what reads its whatsapp accounts. */
 export interface LiveProvider {
   readonly channel: Channel;
   readonly provider: ChannelProvider;
   readonly callback: ProviderCallback | null;
+  readonly whatsappPlatform: WhatsappPlatform | null;
 }
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
@@ -46,6 +48,7 @@ export const ports = {
   channelProviders: port<ChannelProviders>('ChannelProviders'),
   providerCallbacks: port<ProviderCallbacks>('ProviderCallbacks'),
   whatsappDirectory: port<WhatsappDirectory>('WhatsappDirectory'),
+  whatsappPlatforms: port<readonly WhatsappPlatform[]>('WhatsappPlatforms'),
   providerEvents: port<ProviderEventSource>('ProviderEventSource'),
   submitTimeout: port<Timeout>('SubmitTimeout'),
   secretBox: port<SecretBox>('SecretBox'),

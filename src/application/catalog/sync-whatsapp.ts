@@ -5,6 +5,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WhatsappPlatform } from '../ports/whatsapp-platform.ts';
+import { StorageUnavailable } from '../storage-unavailable.ts';
 
 interface SyncPorts {
   readonly unitOfWork: UnitOfWork;
@@ -17,7 +18,7 @@ interface SyncPorts {
 /** What one synchronisation did. An account that several projects have counts once, each of their trees by itself. */
 export interface WhatsappSyncCounts {
   readonly accounts: number;
-  /** Accounts that the platform did not give whole: they stay as they were. */
+  /** Accounts that the platform did not give whole, or that could not be stored for all their projects. */
   readonly failed: number;
   /** Trees of projects that changed. */
   readonly changed: number;
@@ -35,26 +36,39 @@ export class SyncWhatsapp {
   }
 
   /**
-   * Reads each account once, one after another, and merges it into the trees of the projects that have it. Rejects when the
-   * storage is away; what was merged before stays.
+   * Reads each account once, one after another, and merges it into the trees of the projects that have it. An account that fails
+   * keeps no other from being read. Rejects when the storage is away; what was merged before stays. When `signal` aborts,
+   * resolves soon with what was done so far, and waits for no platform.
    */
-  async execute(): Promise<WhatsappSyncCounts> {
-    const { platform, logger } = this.#ports;
+  async execute(signal?: AbortSignal): Promise<WhatsappSyncCounts> {
     const projectsByAccount = await this.#projectsByAccount();
+    const aborted = abortOf(signal);
     let failed = 0;
     let changed = 0;
     for (const [whatsappBusinessId, projectIds] of projectsByAccount) {
-      const reply = await platform.accountOf(whatsappBusinessId);
+      if (signal?.aborted === true) break;
+      const reply = await Promise.race([this.#ports.platform.accountOf(whatsappBusinessId), aborted]);
+      if (reply === null) break;
       if (reply.kind === 'unavailable') {
         failed += 1;
-        logger.warn('whatsapp_sync_failed', { account: whatsappBusinessId, reason: reply.reason });
+        this.#logFailure(whatsappBusinessId, reply.reason);
         continue;
       }
-      for (const projectId of projectIds) {
-        if (await this.#merge(projectId, whatsappBusinessId, reply.account)) changed += 1;
+      try {
+        for (const projectId of projectIds) {
+          if (await this.#merge(projectId, whatsappBusinessId, reply.account)) changed += 1;
+        }
+      } catch (error) {
+        if (error instanceof StorageUnavailable) throw error;
+        failed += 1;
+        this.#logFailure(whatsappBusinessId, error instanceof Error ? error.message : String(error));
       }
     }
     return { accounts: projectsByAccount.size, failed, changed };
+  }
+
+  #logFailure(account: string, reason: string): void {
+    this.#ports.logger.warn('whatsapp_sync_failed', { account, reason });
   }
 
   /** By the platform's id of the account. A `dev` project has the simulator, and its accounts may be made up. */
@@ -112,4 +126,9 @@ interface TreePage {
 
 function accountsIn(businesses: readonly WhatsappBusiness[]) {
   return businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts);
+}
+
+/** Resolves with null when the signal aborts; never without one. */
+function abortOf(signal: AbortSignal | undefined): Promise<null> {
+  return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(null), { once: true }));
 }

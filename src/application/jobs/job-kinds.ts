@@ -1,4 +1,5 @@
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
+import type { RunWhatsappSync } from '../catalog/run-whatsapp-sync.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
 import type { StopCampaigns } from '../messages/stop-campaigns.ts';
 import type { MakeReports } from '../reports/make-reports.ts';
@@ -14,6 +15,7 @@ import {
 import type { LeasedJob, Work } from './job.ts';
 import { makeReportJobId, REPORT_FIELDS, type ReportWork, removeReportJobId } from './report-jobs.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
+import { SYNC_WHATSAPP_FIELDS, SYNC_WHATSAPP_JOB_ID, type SyncWhatsappWork } from './whatsapp-jobs.ts';
 import { type FieldsOf, readWork } from './work-codec.ts';
 
 /** The use cases that do jobs. */
@@ -24,6 +26,7 @@ export interface JobUseCases {
   readonly stopCampaigns: StopCampaigns;
   readonly makeReports: MakeReports;
   readonly removeReports: RemoveReports;
+  readonly runWhatsappSync: RunWhatsappSync;
 }
 
 interface JobKind<Kind extends Work> {
@@ -38,7 +41,7 @@ interface JobKind<Kind extends Work> {
 type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
 
 /** Every kind of job. A new one is a file beside this one, its type here, and an entry of this table. */
-const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork | ReportWork> = {
+const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork | ReportWork | SyncWhatsappWork> = {
   'start-attempt': {
     fields: ATTEMPT_FIELDS,
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
@@ -73,6 +76,11 @@ const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork | ReportWork> 
     fields: REPORT_FIELDS,
     idOf: ({ reportId }) => removeReportJobId(reportId),
     run: ({ removeReports }, jobs) => removeReports.execute(jobs),
+  },
+  'sync-whatsapp': {
+    fields: SYNC_WHATSAPP_FIELDS,
+    idOf: () => SYNC_WHATSAPP_JOB_ID,
+    run: ({ runWhatsappSync }, jobs) => runWhatsappSync.execute(jobs),
   },
 };
 

@@ -3,27 +3,23 @@ import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report
 import type { BackgroundWork } from '../background-work.ts';
 import { InFlight } from '../in-flight.ts';
 import type { LeasedJob } from '../jobs/job.ts';
+import { keepLease, type LeasePorts } from '../jobs/keep-lease.ts';
 import type { RecordJobFailure } from '../jobs/record-job-failure.ts';
-import type { RenewLeases } from '../jobs/renew-leases.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
 import { onNextTurn } from '../next-turn.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
 import type { MessagePlace } from '../ports/message-store.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
-import type { Timeout } from '../ports/timeout.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
-interface MakePorts {
+interface MakePorts extends LeasePorts {
   readonly unitOfWork: UnitOfWork;
   readonly reportFiles: ReportFiles;
   readonly csvEncoder: CsvEncoder;
-  readonly renewLeases: RenewLeases;
   readonly recordJobFailure: RecordJobFailure;
   readonly background: BackgroundWork;
   readonly clock: Clock;
-  /** How often the lease of a report at hand is renewed. */
-  readonly renewInterval: Timeout;
 }
 
 /** Messages that are read and written at a time: the event loop has other work in between. */
@@ -69,7 +65,10 @@ export class MakeReports {
     for (const job of jobs) {
       background.start(async () => {
         const making: Making = { job, isAbandoned: false };
-        const stopRenewing = this.#renewNowAndThen(making);
+        // Also while a page is being written, which may take longer than a lease.
+        const stopRenewing = keepLease(this.#ports, job, () => {
+          making.isAbandoned = true;
+        });
         const { projectId } = job.work;
         await this.#begin(projectId);
         try {
@@ -105,27 +104,6 @@ export class MakeReports {
     this.#writtenByProject.end(projectId);
     const next = this.#waiting.findIndex((waiting) => this.#tryBegin(waiting.projectId));
     for (const { begin } of next === -1 ? [] : this.#waiting.splice(next, 1)) begin();
-  }
-
-  /** Also while a page is being written, which may take longer than a lease. Returns what ends it. */
-  #renewNowAndThen(making: Making): () => void {
-    const { renewInterval, renewLeases } = this.#ports;
-    let isOver = false;
-    let cancel: () => void;
-    const renew = async () => {
-      // Without a database nothing can be renewed, nor finished: the lease decides at the end.
-      const isHeld = await renewLeases.execute(making.job).then(
-        (lease) => lease !== null,
-        () => true,
-      );
-      if (!isHeld) making.isAbandoned = true;
-      if (!isOver && isHeld) cancel = renewInterval(renew);
-    };
-    cancel = renewInterval(renew);
-    return () => {
-      isOver = true;
-      cancel();
-    };
   }
 
   async #make(making: Making): Promise<void> {

@@ -47,6 +47,11 @@ export const channels = (
       }),
       [adapters.liveProviders],
     );
+    bind(ports.whatsappPlatforms).toResolvedValue(
+      (live: readonly LiveProvider[]) =>
+        live.flatMap(({ whatsappPlatform }) => (whatsappPlatform === null ? [] : [whatsappPlatform])),
+      [adapters.liveProviders],
+    );
     bind(ports.whatsappDirectory).toResolvedValue(
       (unitOfWork: UnitOfWork, clock: Clock) => new StoredWhatsappDirectory({ unitOfWork, clock }),
       [ports.unitOfWork, ports.clock],
@@ -64,13 +69,17 @@ function liveProviders(
 ): readonly LiveProvider[] {
   return CHANNELS.flatMap((channel) =>
     (config[channel]?.providers ?? []).map((each): LiveProvider => {
-      if (!('make' in each)) return { channel, provider: simulator, callback: null };
+      if (!('make' in each)) {
+        return { channel, provider: simulator, callback: null, whatsappPlatform: null };
+      }
       const { name } = each;
-      const { provider, callback } = each.make({ ...tools, name, http: () => new UndiciProviderHttp() });
+      const made = each.make({ ...tools, name, http: () => new UndiciProviderHttp() });
+      const { provider, callback, whatsappPlatform = null } = made;
       return {
         channel,
         provider: new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger }),
         callback: callback === null ? null : named(name, callback),
+        whatsappPlatform,
       };
     }),
   );

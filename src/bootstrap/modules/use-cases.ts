@@ -14,6 +14,9 @@ import { PreflightCampaigns } from '../../application/campaigns/preflight-campai
 import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
+import { RunWhatsappSync } from '../../application/catalog/run-whatsapp-sync.ts';
+import { SyncWhatsapp } from '../../application/catalog/sync-whatsapp.ts';
+import { WhatsappPlatforms } from '../../application/catalog/whatsapp-platforms.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { RecordJobFailure } from '../../application/jobs/record-job-failure.ts';
 import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
@@ -54,7 +57,7 @@ import { wire } from '../wire.ts';
 const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
 const { channelProviders, providerCallbacks, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
-const { heartbeatInterval, workerId, campaignLimits } = ports;
+const { heartbeatInterval, workerId, campaignLimits, whatsappPlatforms } = ports;
 const { reportFiles, csvEncoder, reportPollingInterval, renewInterval } = ports;
 
 /** Every use case and what it is made of. */
@@ -210,6 +213,18 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, RemoveReports, { unitOfWork, reportFiles, clock });
   wire(bind, BrowseReports, { unitOfWork, reportFiles, clock, logger });
+  wire(bind, WhatsappPlatforms, { platforms: whatsappPlatforms });
+  wire(bind, SyncWhatsapp, { unitOfWork, platform: WhatsappPlatforms, clock, ids: idSource, logger });
+  wire(bind, RunWhatsappSync, {
+    unitOfWork,
+    whatsappPlatforms: WhatsappPlatforms,
+    syncWhatsapp: SyncWhatsapp,
+    renewLeases: RenewLeases,
+    recordJobFailure: RecordJobFailure,
+    background: BackgroundWork,
+    clock,
+    renewInterval,
+  });
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
@@ -217,6 +232,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     stopCampaigns: StopCampaigns,
     makeReports: MakeReports,
     removeReports: RemoveReports,
+    runWhatsappSync: RunWhatsappSync,
     recordJobFailure: RecordJobFailure,
     clock,
     wakeSignal,

@@ -4,6 +4,8 @@ import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { RandomIdSource } from '../../../src/adapters/node/random-id-source.ts';
 import { SyncWhatsapp } from '../../../src/application/catalog/sync-whatsapp.ts';
 import type { PlatformReply } from '../../../src/application/ports/whatsapp-platform.ts';
+import { StorageLocked } from '../../../src/application/storage-locked.ts';
+import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import type { Environment } from '../../../src/domain/access/project.ts';
 import type { PlatformAccount } from '../../../src/domain/whatsapp/merge-account.ts';
 import {
@@ -174,4 +176,44 @@ it('a synchronisation finds the accounts of every page of projects', async () =>
   const count = 101;
   for (let at = 1; at <= count; at += 1) await link(anId(at), [`waba-${at}`]);
   expect(await sync().execute()).toEqual({ accounts: count, failed: count, changed: 0 });
+});
+
+it('an account that cannot be stored is logged, and does not keep others from changing', async () => {
+  await link(A, ['waba-1']);
+  await link(B, ['waba-2']);
+  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  replies.set('waba-2', { kind: 'account', account: platformAccount() });
+  const run = unitOfWork.run.bind(unitOfWork);
+  unitOfWork.run = (work) => {
+    unitOfWork.run = run;
+    return run(async (stores) => {
+      await work(stores);
+      throw new StorageLocked(new Error('lock timeout'));
+    });
+  };
+  expect(await sync().execute()).toEqual({ accounts: 2, failed: 1, changed: 1 });
+  expect((await accountOf(A, 'waba-1'))?.phoneNumbers).toMatchObject([{ qualityRating: 'GREEN' }]);
+  expect((await accountOf(B, 'waba-2'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
+  expect(logger.entries).toMatchObject([{ fields: { account: 'waba-1', reason: 'lock timeout' } }]);
+});
+
+it('a synchronisation rejects while the storage is away, and asks for no further account', async () => {
+  await link(A, ['waba-1', 'waba-2']);
+  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  unitOfWork.run = () => Promise.reject(new StorageUnavailable(new Error('gone')));
+  await expect(sync().execute()).rejects.toBeInstanceOf(StorageUnavailable);
+  expect(asked).toEqual(['waba-1']);
+});
+
+it('a synchronisation that is aborted asks for no further account', async () => {
+  await link(A, ['waba-1', 'waba-2']);
+  const aborted = new AbortController();
+  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  const run = unitOfWork.run.bind(unitOfWork);
+  unitOfWork.run = (work) => {
+    aborted.abort();
+    return run(work);
+  };
+  expect(await sync().execute(aborted.signal)).toEqual({ accounts: 2, failed: 0, changed: 1 });
+  expect(asked).toEqual(['waba-1']);
 });

@@ -3,9 +3,11 @@ import { attemptDeadlineJob, startAttemptJob } from '../../../src/application/jo
 import type { LeasedJob } from '../../../src/application/jobs/job.ts';
 import { isIdOf, type JobUseCases, parseWork, runJobsOf } from '../../../src/application/jobs/job-kinds.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
+import { syncWhatsappJob } from '../../../src/application/jobs/whatsapp-jobs.ts';
 import { aMessage, NOW } from '../../support/builders.ts';
 
 const START = { kind: 'start-attempt', smsId: 'sms-1', attemptNumber: 1 };
+const SYNC = { kind: 'sync-whatsapp' };
 const DELIVER = { kind: 'deliver-webhooks', projectId: 'p1', endpoint: 'customer.example/status' };
 
 test.each([
@@ -13,6 +15,7 @@ test.each([
   ['the first attempt', { ...START, attemptNumber: 0 }],
   ['a deadline', { ...START, kind: 'attempt-deadline' }],
   ['a delivery', DELIVER],
+  ['a synchronisation', SYNC],
 ])('the work of %s is read as it was written, without what it does not declare', (_, work) => {
   expect(parseWork({ ...work, more: true })).toEqual(work);
 });
@@ -51,6 +54,7 @@ test.each([
     deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW),
     'webhooks/p1/a.example/in',
   ],
+  ['synchronises whatsapp', syncWhatsappJob(NOW), 'whatsapp/sync'],
 ])('there is one job that %s, by its id', (_, { id, dueAt, work }, expected) => {
   expect([id, dueAt, isIdOf(id, work), isIdOf(`${id}0`, work)]).toEqual([expected, NOW, true, false]);
 });
@@ -65,12 +69,14 @@ describe('the kinds of jobs', () => {
   const useCases = {
     runAttemptJobs: { execute: async (jobs: unknown) => void done.push(['attempt', jobs]) },
     deliverWebhooks: { execute: async (jobs: unknown) => void done.push(['webhooks', jobs]) },
+    runWhatsappSync: { execute: async (jobs: unknown) => void done.push(['whatsapp', jobs]) },
   } as unknown as JobUseCases;
 
   it.each([
     ['start-attempt', START, 'attempt'],
     ['attempt-deadline', { ...START, kind: 'attempt-deadline' }, 'attempt'],
     ['deliver-webhooks', DELIVER, 'webhooks'],
+    ['sync-whatsapp', SYNC, 'whatsapp'],
   ])('a job of the kind %s goes to its use case', async (kind, work, useCase) => {
     done.length = 0;
     await runJobsOf(kind, useCases, [job(work)]);

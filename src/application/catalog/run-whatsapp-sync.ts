@@ -1,0 +1,83 @@
+import type { BackgroundWork } from '../background-work.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import { keepLease, type LeasePorts } from '../jobs/keep-lease.ts';
+import type { RecordJobFailure } from '../jobs/record-job-failure.ts';
+import { type SyncWhatsappWork, syncWhatsappJob, WHATSAPP_SYNC_INTERVAL_MS } from '../jobs/whatsapp-jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { SyncWhatsapp } from './sync-whatsapp.ts';
+import type { WhatsappPlatforms } from './whatsapp-platforms.ts';
+
+interface RunPorts extends LeasePorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly whatsappPlatforms: WhatsappPlatforms;
+  readonly syncWhatsapp: SyncWhatsapp;
+  readonly recordJobFailure: RecordJobFailure;
+  readonly background: BackgroundWork;
+  readonly clock: Clock;
+}
+
+/** Synchronises the whatsapp accounts at the start of a worker, and `WHATSAPP_SYNC_INTERVAL_MS` after each synchronisation. */
+export class RunWhatsappSync {
+  readonly #ports: RunPorts;
+  readonly #running = new Set<AbortController>();
+  #isStopping = false;
+
+  constructor(ports: RunPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * A worker starts: the job is due now, because accounts or credentials may be new. While another worker has it, it stays as
+   * it is. Adds nothing in a process without a platform.
+   */
+  async schedule(): Promise<void> {
+    const { unitOfWork, whatsappPlatforms, clock } = this.#ports;
+    if (whatsappPlatforms.isEmpty) return;
+    const now = clock.now();
+    await unitOfWork.run(({ jobs }) => jobs.scheduleNoLaterThan([syncWhatsappJob(now)], now));
+  }
+
+  /** Resolves at once; the accounts are read in the background, outside of any transaction. Never rejects. */
+  async execute(jobs: readonly LeasedJob<SyncWhatsappWork>[]): Promise<void> {
+    for (const job of jobs) this.#ports.background.start(() => this.#run(job));
+  }
+
+  /** What is running ends soon. Its job comes again when the lease ends. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const running of this.#running) running.abort();
+  }
+
+  async #run(job: LeasedJob<SyncWhatsappWork>): Promise<void> {
+    if (this.#isStopping) return;
+    const { syncWhatsapp, whatsappPlatforms, recordJobFailure } = this.#ports;
+    const running = new AbortController();
+    this.#running.add(running);
+    const stopRenewing = keepLease(this.#ports, job, () => running.abort());
+    try {
+      if (!whatsappPlatforms.isEmpty) await syncWhatsapp.execute(running.signal);
+      if (!running.signal.aborted) await this.#end(job);
+    } catch (error) {
+      await recordJobFailure.execute(job, error);
+    } finally {
+      stopRenewing();
+      this.#running.delete(running);
+    }
+  }
+
+  /** The job is due again, also when accounts failed. Without a platform it is done: the next worker that has one adds it. */
+  #end(job: LeasedJob<SyncWhatsappWork>): Promise<void> {
+    const { unitOfWork, whatsappPlatforms, clock } = this.#ports;
+    return unitOfWork.run(async ({ jobs }) => {
+      if (whatsappPlatforms.isEmpty) {
+        await jobs.complete([job]);
+        return;
+      }
+      const held = await jobs.lockLeased([job]);
+      if (held.length === 0) return;
+      // Not completed before: the fencing tokens of this id have to rise for ever.
+      await jobs.add([syncWhatsappJob(clock.now() + WHATSAPP_SYNC_INTERVAL_MS)]);
+    });
+  }
+}
