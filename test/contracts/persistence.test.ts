@@ -17,6 +17,7 @@ import { storesContract } from './stores.contract.ts';
 import { submissionStoreContract } from './submission-store.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
 import { webhookStoresContract } from './webhook-stores.contract.ts';
+import { whatsappSyncContract } from './whatsapp-sync.contract.ts';
 import { workerStoreContract } from './worker-store.contract.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
@@ -108,6 +109,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('advancing messages', () => advanceMessagesContract(open));
   describe('delivery receipts', () => deliveryReceiptsContract(open));
   describe('sends', () => sendMessagesContract(open));
+  describe('the synchronisation of whatsapp', () => whatsappSyncContract(open));
 }
 
 async function storageOn(

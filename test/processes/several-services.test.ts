@@ -1,14 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { SYNC_WHATSAPP_JOB_ID } from '../../src/application/jobs/whatsapp-jobs.ts';
 import type { ProjectStore } from '../../src/application/ports/project-store.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { MeetingPoint } from '../contracts/storage.ts';
+import { channelsOf, MetaAccount, seedWithAccount } from '../support/meta-account.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { ServiceGroup } from '../support/service-group.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const COST = 80;
+const HOUR_MS = 3_600_000;
 const MESSAGES = 60;
 const ATTEMPTS = 400;
 /** One operator, one price. */
@@ -171,6 +174,21 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(group.submitted.map(({ smsId, attemptNumber }) => `${smsId} ${attemptNumber}`).sort()).toEqual(
         ids.flatMap((smsId) => [`${smsId} 0`, `${smsId} 1`]).sort(),
       );
+    });
+
+    it('several workers read the whatsapp accounts once an hour', async () => {
+      const meta = await MetaAccount.open();
+      group = new ServiceGroup(POSTGRES_URL ?? '', seedWithAccount(), channelsOf({ meta }));
+      const jobs = () => group.rows('SELECT id, due_at FROM jobs');
+      await group.start([{ role: 'worker' }, { role: 'worker' }, { role: 'api' }]);
+      await group.settle();
+      expect(await jobs()).toEqual([{ id: SYNC_WHATSAPP_JOB_ID, due_at: group.clock.at + HOUR_MS }]);
+      // At its start a worker asks for a synchronisation of its own, unless it joins one.
+      const atStart = meta.readings;
+      expect([1, 2]).toContain(atStart);
+      await group.advance(3 * HOUR_MS);
+      expect(meta.readings).toBe(atStart + 3);
+      expect(await jobs()).toHaveLength(1);
     });
   },
 );

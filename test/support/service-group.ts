@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
 import { problemsOf, unfinishedIn } from '../../src/application/billing/audit-ledger.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
+import { parseChannels } from '../../src/bootstrap/channels-file.ts';
 import { type Role, readConfig } from '../../src/bootstrap/config.ts';
 import { readSeed, type SeedFile } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
@@ -65,12 +66,15 @@ export class ServiceGroup {
   readonly submitted: SimulatedMessage[] = [];
   readonly #url: string;
   readonly #seed: SeedFile;
+  readonly #channels: unknown;
   readonly #schema = `group_${randomBytes(6).toString('hex')}`;
   readonly #members: Member[] = [];
 
-  constructor(url: string, seed: SeedFile) {
+  /** `channels` is the content of a channels file; live projects have no channel without. */
+  constructor(url: string, seed: SeedFile, channels: unknown = {}) {
     this.#url = url;
     this.#seed = seed;
+    this.#channels = channels;
   }
 
   /** Starts all of them at the same moment. */
@@ -154,6 +158,7 @@ export class ServiceGroup {
     const service = new Service({
       ...config,
       database: { ...config.database, schema: this.#schema },
+      providers: parseChannels(JSON.stringify(this.#channels)),
       secretKey: Buffer.alloc(32, 1),
       clock,
       logger,
