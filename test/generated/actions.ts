@@ -129,6 +129,9 @@ const KIND_BY_NAME: Readonly<Record<string, Kind>> = {
   webhookUrl: 'webhookUrl',
   fileId: 'reportFile',
 };
+/** In paths of callbacks: the one that the service has, and another. A body has other providers. */
+const PROVIDERS = fc.constantFrom('meta', 'meta', 'another');
+
 /** The newest are named most often. */
 const NTH = [0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 5];
 
@@ -295,7 +298,7 @@ function requestOf(operation: DocumentedOperation, values: SchemaValues): fc.Arb
     ofPlace('path').map(({ name, schema }) => [
       name,
       fc.oneof(
-        { weight: 20, arbitrary: values.fitting(schema, name) },
+        { weight: 20, arbitrary: name === 'provider' ? PROVIDERS : values.fitting(schema, name) },
         { weight: 1, arbitrary: values.breaking(schema, name) },
       ),
     ]),

@@ -12,6 +12,14 @@ const LAST_DELAY_MS = 4 * 24 * 60 * 60 * 1000;
 const CREDIT = 10_000_000;
 export const API_KEYS = [0, 1].map((n) => `sk_dev_${String(n).repeat(40)}`);
 
+const CREDENTIALS = ['GENERATED_ACCESS_TOKEN', 'GENERATED_APP_SECRET', 'GENERATED_VERIFY_TOKEN'] as const;
+const CLOUD_API = {
+  kind: 'cloud-api',
+  accessToken: { env: CREDENTIALS[0] },
+  appSecret: { env: CREDENTIALS[1] },
+  verifyToken: { env: CREDENTIALS[2] },
+};
+
 /** A harness with two projects that share nothing. */
 export class GeneratedService {
   readonly harness: Harness;
@@ -23,8 +31,11 @@ export class GeneratedService {
     // Webhooks go to a port that closes every connection: they fail at once, and reach nothing else.
     const receiver = createServer((socket) => socket.destroy());
     await once(receiver.listen(0, '127.0.0.1'), 'listening');
+    for (const name of CREDENTIALS) process.env[name] = 'of-the-test';
     const harness = await startHarness({
       seed: twoProjects(),
+      // Callbacks have somebody to go to; no live project sends anything.
+      channels: { whatsapp: { providers: { meta: CLOUD_API } } },
       // One campaign would wait for another that comes from the same number.
       campaignLimits: false,
       egress: { allow: ['127.0.0.1/32'], ports: [portOf(receiver)] },
