@@ -23,8 +23,9 @@ export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000
 
 /**
  * A provider of live projects, as the others of its channel see it. Its message ids begin with its name, so that those of
- * two providers are never the same. A provider that gave no clear result, or took nothing, ten times in a row is not
- * called for a while: what it would have got goes to the next one at once.
+ * two providers are never the same. A provider fails when it gives no clear result, or takes nothing. After ten failures in a
+ * row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it would have
+ * got goes to the next one at once.
  */
 export class GuardedProvider implements ChannelProvider {
   readonly name: string;

@@ -112,6 +112,16 @@ describe('the circuit of a guarded provider', () => {
     expect(calls).toBe(3);
   });
 
+  it('a provider that fails with seven of ten messages is not called, although some came through', async () => {
+    reply = () => [ACCEPTED, ACCEPTED, ACCEPTED];
+    await submit(3);
+    reply = all(UNKNOWN);
+    await submit(6);
+    expect(guarded.health().ok).toBe(true);
+    await submit(1);
+    expect(guarded.health().ok).toBe(false);
+  });
+
   it('a provider that rejects messages does its work', async () => {
     reply = all(REJECTED);
     await submit(100);
