@@ -6,7 +6,7 @@ import type {
 } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { ProviderHttp } from '../../application/ports/provider-http.ts';
+import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import {
@@ -138,7 +138,7 @@ export class CloudApiProvider implements ChannelProvider {
   #failed({ status, error }: GraphFailure, isVerification: boolean): SubmitResult {
     const reason = errorText(error);
     if (isCredentialsError(error.code)) this.#credentialsRejected(error.code);
-    if (status >= 500 && !saysNotTaken(error.code)) return unknown(reason);
+    if (isUnclearStatus(status) && !saysNotTaken(error.code)) return unknown(reason);
     const rejected = { kind: 'rejected', reason, endsChain: false } as const;
     const errorClass = cloudApiErrorClass(error.code, isVerification);
     switch (errorClass) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProviderReply } from '../../application/ports/provider-http.ts';
+import { isSuccessStatus, type ProviderReply } from '../../application/ports/provider-http.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 
 const text = z.string();
@@ -28,7 +28,7 @@ export function graphReply(reply: ProviderReply): GraphReply {
   const json = parsed(body);
   const failed = errorReply.safeParse(json);
   if (failed.success) return { kind: 'error', status, error: failed.data.error };
-  if (status < 200 || status > 299 || typeof json !== 'object' || json === null) {
+  if (!isSuccessStatus(status) || typeof json !== 'object' || json === null) {
     return { kind: 'unclear', reason: `Meta replied with status ${status} and nothing that can be read` };
   }
   return { kind: 'json', json };

@@ -1,4 +1,8 @@
-import type { ProviderReply } from '../../application/ports/provider-http.ts';
+import {
+  isSuccessStatus,
+  isUnclearStatus,
+  type ProviderReply,
+} from '../../application/ports/provider-http.ts';
 import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
@@ -189,7 +193,7 @@ function byStatus(status: number, isUnreadable: boolean): SubmitResult {
   if (status === TOO_MANY_REQUESTS) return busy(`The gateway takes no more for now: HTTP ${status}`);
   if (CREDENTIALS_REJECTED.includes(status))
     return busy(`The gateway rejects the credentials: HTTP ${status}`);
-  if (status >= 400 && status < 500) return rejectedAs('message', `HTTP ${status}`);
+  if (status >= 400 && !isUnclearStatus(status)) return rejectedAs('message', `HTTP ${status}`);
   return unknown(
     isUnreadable
       ? `The gateway's reply with HTTP ${status} cannot be read`
@@ -227,9 +231,4 @@ function rejected(reason: string, endsChain: boolean, cause?: RejectionCause): S
 
 function unknown(reason: string, providerMessageIds: readonly string[] = []): SubmitResult {
   return { kind: 'unknown', reason: providerText(reason), providerMessageIds };
-}
-
-/** Whether a status says that the request was done. */
-export function isSuccessStatus(status: number): boolean {
-  return status >= 200 && status < 300;
 }

@@ -3,9 +3,13 @@ import type {
   ProviderHealth,
   Submission,
 } from '../../application/ports/channel-provider.ts';
-import type { ProviderHttp, ProviderReply } from '../../application/ports/provider-http.ts';
+import {
+  isSuccessStatus,
+  type ProviderHttp,
+  type ProviderReply,
+} from '../../application/ports/provider-http.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
-import { isSuccessStatus, type ReplyReader } from './gateway-reply.ts';
+import type { ReplyReader } from './gateway-reply.ts';
 import { type RequestMaker, type SendingOptions, submissionId, valuesOf } from './gateway-request.ts';
 import { NO_MESSAGE } from './template.ts';
 

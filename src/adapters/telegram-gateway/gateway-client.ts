@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import type { ProviderHttp, ProviderReply } from '../../application/ports/provider-http.ts';
+import {
+  isSuccessStatus,
+  isUnclearStatus,
+  type ProviderHttp,
+  type ProviderReply,
+} from '../../application/ports/provider-http.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent` and
@@ -35,7 +40,6 @@ const UNNAMED_ERROR = 'UNNAMED_ERROR';
 
 /** Statuses by which a server, or a proxy before it, says that it did nothing. */
 const NOTHING_DONE_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 429]);
-const REQUEST_TIMEOUT_STATUS = 408;
 
 const ERROR_CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
 
@@ -79,7 +83,7 @@ function readReply({ status, body }: Extract<ProviderReply, { kind: 'replied' }>
     reason: `Telegram replied with HTTP ${status} and no clear result`,
   } as const;
   // A server that fails may have acted before: what it says of the request is not certain.
-  if (status >= 500 || status === REQUEST_TIMEOUT_STATUS) return unclear;
+  if (isUnclearStatus(status)) return unclear;
   const reply = REPLY.safeParse(jsonOf(body)).data;
   if (reply === undefined) {
     return NOTHING_DONE_STATUSES.has(status)
@@ -87,7 +91,7 @@ function readReply({ status, body }: Extract<ProviderReply, { kind: 'replied' }>
       : unclear;
   }
   if (!reply.ok) return { kind: 'error', code: codeOf(reply.error) };
-  return status >= 200 && status < 300 ? { kind: 'done', result: reply.result } : unclear;
+  return isSuccessStatus(status) ? { kind: 'done', result: reply.result } : unclear;
 }
 
 function codeOf(error: unknown): string {

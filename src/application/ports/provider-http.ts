@@ -31,3 +31,16 @@ export interface ProviderHttp {
 export const PROVIDER_REPLY_MS = 9_000;
 
 export const PROVIDER_REPLY_BYTES_MAX = 1_048_576;
+
+/** Timeout, conflict with an earlier request, too early: they do not say what became of the request. */
+const UNCLEAR_CLIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
+
+/** Whether a status says that the request was done. */
+export function isSuccessStatus(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Whether a status leaves open if the other side acted on the request. */
+export function isUnclearStatus(status: number): boolean {
+  return status >= 500 || UNCLEAR_CLIENT_STATUSES.has(status);
+}

@@ -134,6 +134,7 @@ describe('a message that Meta rejects', () => {
 
   test.each<[code: number, status: number]>([
     [1, 500],
+    [1, 409],
     [999_999, 500],
     [131_099, 503],
   ])('the fate of a message is not known after the code %i with the status %i', async (code, status) => {

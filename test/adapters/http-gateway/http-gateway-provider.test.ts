@@ -187,7 +187,7 @@ describe('the gateway zoo', () => {
       { path: '/code', equals: [1, 'ONE'], class: 'busy', reason: '/why' },
       { path: '/code', equals: 2, class: 'sender' },
       { path: '/code', equals: 3, class: 'ends-chain' },
-      { status: [409, 410], class: 'message' },
+      { status: [410, 422], class: 'message' },
       { status: 503, path: '/retry', class: 'busy' },
       { path: '/code', matches: '^9', class: 'message' },
     ],
@@ -235,6 +235,9 @@ describe('the gateway zoo', () => {
       true,
     ],
     ['status 404 with HTML', { status: 404, body: '<html>' }, MESSAGE, true],
+    ['status 408', { status: 408 }, UNKNOWN, true],
+    ['status 409', { status: 409 }, UNKNOWN, true],
+    ['status 425', { status: 425 }, UNKNOWN, true],
     [
       'status 401',
       { status: 401 },
@@ -246,7 +249,7 @@ describe('the gateway zoo', () => {
     ['status 500', { status: 500, body: '{"id":"a1"}' }, UNKNOWN, false],
     ['status 503', { status: 503 }, UNKNOWN, false],
     ['status 503 and a known error', { status: 503, body: '{"retry":true}' }, BUSY, false],
-    ['a known status', { status: 409, body: '<html>' }, MESSAGE, true],
+    ['a known status', { status: 410, body: '<html>' }, MESSAGE, true],
     [
       'a known error with status 200',
       ok('{"id":"a1","code":1,"why":"no credit"}'),

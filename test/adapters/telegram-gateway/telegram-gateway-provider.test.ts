@@ -277,6 +277,8 @@ describe('a Telegram Gateway that misbehaves', () => {
     ['HTML with HTTP 502', BAD_GATEWAY, /HTTP 502 and no clear result/],
     ['an error with HTTP 500', { kind: 'error', code: 'PHONE_NUMBER_INVALID', status: 500 }, /HTTP 500/],
     ['HTTP 408', json({}, 408), /HTTP 408/],
+    ['HTTP 409', json({ ok: false, error: 'CODE_INVALID' }, 409), /HTTP 409/],
+    ['HTTP 425', json({}, 425), /HTTP 425/],
     ['a redirect', { kind: 'reply', status: 302, body: '' }, /HTTP 302/],
     ['a bad request without a reason', json({}, 400), /HTTP 400/],
     ['a success with HTTP 400', json({ ok: true, result: { request_id: '1' } }, 400), /HTTP 400/],
