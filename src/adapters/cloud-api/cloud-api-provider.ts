@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
   ProviderHealth,
@@ -31,8 +32,8 @@ interface CloudApiOptions {
   readonly defaults: SendingDefaults;
 }
 
-/** Rejected credentials are logged once in this time, and the provider is not healthy for as long, in milliseconds. */
-export const TROUBLE_MS = 60_000;
+/** How long the provider is not healthy after Meta was away or rejected the credentials, in milliseconds. */
+export const UNHEALTHY_MS = 60_000;
 
 const PROVIDER_MESSAGE_ID = /^[\x21-\x7e]{1,255}$/;
 
@@ -47,12 +48,13 @@ const accepted = z.object({
 export class CloudApiProvider implements ChannelProvider {
   readonly name: string;
   readonly #options: CloudApiOptions;
-  #loggedAt = Number.NEGATIVE_INFINITY;
-  #trouble: { readonly reason: string; readonly until: number } | null = null;
+  readonly #log: MinuteLog;
+  #lastFailure: { readonly reason: string; readonly until: number } | null = null;
 
   constructor(options: CloudApiOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#log = new MinuteLog(options);
   }
 
   async start(): Promise<void> {}
@@ -70,8 +72,8 @@ export class CloudApiProvider implements ChannelProvider {
 
   health(): ProviderHealth {
     const { clock, graph } = this.#options;
-    if (this.#trouble !== null && clock.now() < this.#trouble.until) {
-      return { ok: false, detail: this.#trouble.reason };
+    if (this.#lastFailure !== null && clock.now() < this.#lastFailure.until) {
+      return { ok: false, detail: this.#lastFailure.reason };
     }
     return { ok: true, detail: `Cloud API ${graph.version}` };
   }
@@ -120,7 +122,7 @@ export class CloudApiProvider implements ChannelProvider {
       case 'json': {
         const [message] = accepted.safeParse(reply.json).data?.messages ?? [];
         if (message === undefined) return unknown('Meta replied without an id of the message');
-        this.#trouble = null;
+        this.#lastFailure = null;
         return { kind: 'accepted', providerMessageIds: [message.id] };
       }
       case 'error':
@@ -156,15 +158,11 @@ export class CloudApiProvider implements ChannelProvider {
 
   #credentialsRejected(code: number): void {
     this.#note(`Meta rejects the credentials with code ${code}`);
-    const { clock, logger } = this.#options;
-    const now = clock.now();
-    if (Math.abs(now - this.#loggedAt) < TROUBLE_MS) return;
-    this.#loggedAt = now;
-    logger.warn('provider_credentials_rejected', { provider: this.name, code });
+    this.#log.warn('provider_credentials_rejected', this.name, { code });
   }
 
   #note(reason: string): void {
-    this.#trouble = { reason, until: this.#options.clock.now() + TROUBLE_MS };
+    this.#lastFailure = { reason, until: this.#options.clock.now() + UNHEALTHY_MS };
   }
 }
 

@@ -1,3 +1,4 @@
+import { MinuteLog } from '../../application/minute-log.ts';
 import type {
   ChannelProvider,
   ProviderHealth,
@@ -9,7 +10,6 @@ import type { ProviderEventSink } from '../../application/ports/provider-events.
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { DeliveryInbox } from './delivery-inbox.ts';
-import { MinuteLog } from './minute-log.ts';
 import { OutgoingMessage } from './outgoing-message.ts';
 import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
@@ -68,7 +68,7 @@ export class SmppProvider implements ChannelProvider {
   constructor(options: SmppProviderOptions) {
     const { name, timeouts, random, logger } = options;
     this.#options = options;
-    this.#log = new MinuteLog(name, options);
+    this.#log = new MinuteLog(options);
     this.#references = new PartReferences(random);
     this.#inbox = new DeliveryInbox((error, count) =>
       logger.error('provider_event_failed', error, { provider: name, count }),
@@ -173,7 +173,7 @@ export class SmppProvider implements ChannelProvider {
       enquireLinkMs,
       timeouts,
       onDelivery,
-      onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', problem),
+      onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', this.name, { problem }),
       onChange,
     });
   }
@@ -198,13 +198,15 @@ export class SmppProvider implements ChannelProvider {
   #deliver(session: SmppSession, pdu: IncomingPdu): void {
     const { delivery } = pdu;
     if (delivery !== null && !isReceipt(delivery)) {
-      this.#log.warn('smpp_message_ignored', 'not a receipt');
+      this.#log.warn('smpp_message_ignored', this.name, { problem: 'not a receipt' });
       session.respond(pdu);
       return;
     }
     const receipt = delivery === null ? null : receiptOf(delivery, this.#options.ids);
     if (receipt === null) {
-      this.#log.warn('smpp_pdu_invalid', delivery === null ? 'deliver_sm' : 'receipt');
+      this.#log.warn('smpp_pdu_invalid', this.name, {
+        problem: delivery === null ? 'deliver_sm' : 'receipt',
+      });
       session.respond(pdu);
       return;
     }

@@ -1,3 +1,4 @@
+import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { GatewayClient, GatewayReply } from './gateway-client.ts';
@@ -10,9 +11,6 @@ export const REVOCATIONS_WAITING_MAX = 1_000;
 
 /** A revocation that waited longer is dropped, in milliseconds: Telegram is away, and a process that stops waits for it. */
 export const REVOCATION_WAIT_MAX_MS = 10_000;
-
-/** Failed revocations are logged together, once in this time at most, in milliseconds. */
-export const REVOCATION_LOG_INTERVAL_MS = 60_000;
 
 interface RevocationPorts {
   /** The name of the provider. */
@@ -31,12 +29,12 @@ interface Waiting {
 export class Revocations {
   readonly #ports: RevocationPorts;
   readonly #waiting: Waiting[] = [];
+  readonly #log: MinuteLog;
   #workers = 0;
-  #failed = 0;
-  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(ports: RevocationPorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
   }
 
   /** Resolves when the requests are revoked or given up, or when earlier calls do the rest. Never rejects. */
@@ -75,13 +73,7 @@ export class Revocations {
   }
 
   #fail(reason: string, count: number): void {
-    const { name, clock, logger } = this.#ports;
-    this.#failed += count;
-    const now = clock.now();
-    if (now - this.#loggedAt < REVOCATION_LOG_INTERVAL_MS) return;
-    logger.warn('provider_revocation_failed', { provider: name, count: this.#failed, reason });
-    this.#loggedAt = now;
-    this.#failed = 0;
+    this.#log.warn('provider_revocation_failed', this.#ports.name, { reason }, count);
   }
 }
 

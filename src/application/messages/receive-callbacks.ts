@@ -1,11 +1,8 @@
-import { millisecondsInMinute } from 'date-fns/constants';
+import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { CallbackRequest, ProviderCallbacks } from '../ports/provider-callback.ts';
 import type { RecordProviderEvents } from './record-provider-events.ts';
-
-/** A provider that sends nonsense is logged once in this time, in milliseconds. */
-const MALFORMED_LOG_INTERVAL_MS = millisecondsInMinute;
 
 /** What became of a request to `/callbacks/{provider}`. */
 export type CallbackOutcome =
@@ -25,10 +22,11 @@ interface CallbackPorts {
 /** Takes the delivery receipts and inbound messages that providers send. */
 export class ReceiveCallbacks {
   readonly #ports: CallbackPorts;
-  readonly #loggedAt = new Map<string, number>();
+  readonly #log: MinuteLog;
 
   constructor(ports: CallbackPorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
   }
 
   /** Whether this provider sends callbacks. */
@@ -43,20 +41,12 @@ export class ReceiveCallbacks {
     if (callback === null) return { kind: 'unknown-provider' };
     const content = await callback.read(request);
     if (content.kind !== 'events') {
-      if (content.kind === 'unreadable') this.#logMalformed(provider, 1);
+      if (content.kind === 'forged') this.#log.warn('provider_callback_rejected', provider);
+      if (content.kind === 'unreadable') this.#log.warn('provider_callback_malformed', provider);
       return content;
     }
-    if (content.malformed > 0) this.#logMalformed(provider, content.malformed);
+    if (content.malformed > 0) this.#log.warn('provider_callback_malformed', provider, {}, content.malformed);
     if (content.events.length > 0) await recordProviderEvents.execute(content.events);
     return { kind: 'recorded' };
-  }
-
-  #logMalformed(provider: string, count: number): void {
-    const { clock, logger } = this.#ports;
-    const now = clock.now();
-    const last = this.#loggedAt.get(provider);
-    if (last !== undefined && Math.abs(now - last) < MALFORMED_LOG_INTERVAL_MS) return;
-    this.#loggedAt.set(provider, now);
-    logger.warn('provider_callback_malformed', { provider, count });
   }
 }

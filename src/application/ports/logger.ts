@@ -7,6 +7,7 @@ export type LogEvent =
   | 'campaign_not_started'
   | 'live_channels_simulated'
   | 'provider_callback_malformed'
+  | 'provider_callback_rejected'
   | 'provider_circuit_closed'
   | 'provider_circuit_opened'
   | 'provider_credentials_rejected'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
-import { TROUBLE_MS } from '../../../src/adapters/cloud-api/cloud-api-provider.ts';
+import { UNHEALTHY_MS } from '../../../src/adapters/cloud-api/cloud-api-provider.ts';
 import { PROVIDER_REPLY_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
 import { anSmsId, aPhoneNumber, aTemplateContent, aText } from '../../support/builders.ts';
 import {
@@ -261,10 +261,14 @@ describe('health and credentials', () => {
     const { provider, peer, clock, logger } = await resultFrom(failWith(190, 401));
     await provider.submit([TEXT, TEXT]);
     expect(logger.entries).toEqual([
-      { level: 'warn', event: 'provider_credentials_rejected', fields: { provider: 'meta', code: 190 } },
+      {
+        level: 'warn',
+        event: 'provider_credentials_rejected',
+        fields: { provider: 'meta', count: 1, code: 190 },
+      },
     ]);
     expect(provider.health()).toEqual({ ok: false, detail: 'Meta rejects the credentials with code 190' });
-    clock.at += TROUBLE_MS;
+    clock.at += UNHEALTHY_MS;
     expect(provider.health()).toEqual({ ok: true, detail: 'Cloud API v25.0' });
     await provider.submit([TEXT]);
     expect(logger.count('provider_credentials_rejected')).toBe(2);

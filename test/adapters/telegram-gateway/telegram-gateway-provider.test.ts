@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  REVOCATION_LOG_INTERVAL_MS,
   REVOCATION_WAIT_MAX_MS,
   REVOCATIONS_IN_FLIGHT_MAX,
   REVOCATIONS_WAITING_MAX,
 } from '../../../src/adapters/telegram-gateway/revocations.ts';
 import { TelegramGatewayProvider } from '../../../src/adapters/telegram-gateway/telegram-gateway-provider.ts';
 import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
+import { MINUTE_LOG_INTERVAL_MS } from '../../../src/application/minute-log.ts';
 import type { Submission } from '../../../src/application/ports/channel-provider.ts';
 import {
   aCode,
@@ -461,7 +461,7 @@ describe('revoking at the Telegram Gateway', () => {
     const provider = aProvider();
     await provider.revoke(manyIds(1));
     await provider.revoke(manyIds(20));
-    clock.at += REVOCATION_LOG_INTERVAL_MS;
+    clock.at += MINUTE_LOG_INTERVAL_MS;
     await provider.revoke(manyIds(1));
     expect(logger.entries.map(({ fields }) => fields.count)).toEqual([1, 21]);
   });
@@ -494,7 +494,7 @@ describe('revoking at the Telegram Gateway', () => {
     await provider.close();
     await revoked;
     expect(peer.calls).toHaveLength(REVOCATIONS_IN_FLIGHT_MAX);
-    clock.at += REVOCATION_LOG_INTERVAL_MS;
+    clock.at += MINUTE_LOG_INTERVAL_MS;
     await provider.revoke(manyIds(1));
     // Those that were in flight failed, and the one after the close: none of those that waited was tried.
     expect(logger.entries.map(({ fields }) => fields.count)).toEqual([1, REVOCATIONS_IN_FLIGHT_MAX]);

@@ -1,0 +1,44 @@
+import { millisecondsInMinute } from 'date-fns/constants';
+import type { Clock } from './ports/clock.ts';
+import type { LogEvent, LogFields, Logger } from './ports/logger.ts';
+
+/** An event of one provider is logged once in this time, in milliseconds. */
+export const MINUTE_LOG_INTERVAL_MS = millisecondsInMinute;
+
+interface MinuteLogPorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Counted {
+  count: number;
+  loggedAt: number | null;
+}
+
+/**
+ * Logs what the other side may cause very often: one line a minute for each provider and event, with how many there were since
+ * the line before.
+ */
+export class MinuteLog {
+  readonly #ports: MinuteLogPorts;
+  readonly #events = new Map<string, Counted>();
+
+  constructor(ports: MinuteLogPorts) {
+    this.#ports = ports;
+  }
+
+  /** `fields` are those of this occurrence; `count` says how often it happened. */
+  warn(event: LogEvent, provider: string, fields: LogFields = {}, count = 1): void {
+    const { clock, logger } = this.#ports;
+    const now = clock.now();
+    const key = `${event} ${provider}`;
+    const counted = this.#events.get(key) ?? { count: 0, loggedAt: null };
+    this.#events.set(key, counted);
+    counted.count += count;
+    // The clock may have been put back.
+    if (counted.loggedAt !== null && Math.abs(now - counted.loggedAt) < MINUTE_LOG_INTERVAL_MS) return;
+    logger.warn(event, { provider, count: counted.count, ...fields });
+    counted.count = 0;
+    counted.loggedAt = now;
+  }
+}
