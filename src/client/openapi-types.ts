@@ -1393,7 +1393,7 @@ export interface components {
         /** @description Something that the service depends on */
         readonly Dependency: {
             /**
-             * @description `database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`
+             * @description `database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`; followed by the name of the provider when the channel has several
              * @example database
              */
             readonly name: string;

@@ -63,6 +63,7 @@ export class SmppProvider implements ChannelProvider {
   readonly #inbox: DeliveryInbox;
   readonly #references: PartReferences;
   readonly #log: MinuteLog;
+  #isStarted = false;
   #closed: Promise<void> | null = null;
 
   constructor(options: SmppProviderOptions) {
@@ -94,6 +95,7 @@ export class SmppProvider implements ChannelProvider {
   }
 
   async start(sink: ProviderEventSink): Promise<void> {
+    this.#isStarted = true;
     this.#inbox.open(sink);
     const attempts = Promise.all(this.#binds.map((bind) => bind.start()));
     // The first messages would be rejected while the binds are opened.
@@ -120,7 +122,9 @@ export class SmppProvider implements ChannelProvider {
     return settled;
   }
 
+  /** An `api` process has no binds: it is ok there, as a provider without connections is. */
   health(): ProviderHealth {
+    if (!this.#isStarted) return { ok: true, detail: 'bound by workers' };
     const { host, port } = this.#options.address;
     const up = this.#openSessions().length;
     const binds = `${up} of ${this.#binds.length} binds up to ${host}:${port}`;

@@ -75,7 +75,7 @@ export interface ChannelProvider {
    * nobody waits for it. Absent when the provider cannot.
    */
   revoke?(providerMessageIds: readonly string[]): Promise<void>;
-  /** Known without asking the other side. */
+  /** Known without asking the other side. A provider that was not started is ok: another process carries messages. */
   health(): ProviderHealth;
   /**
    * Asks the other side whether it takes the credentials, and sends no message. Never rejects, and needs no start. Takes

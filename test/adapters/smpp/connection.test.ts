@@ -44,6 +44,10 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     });
   });
 
+  it('the SMPP provider of a process that never starts it is well', () => {
+    expect(aWorld(1).provider.health()).toEqual({ ok: true, detail: 'bound by workers' });
+  });
+
   it('the SMPP provider starts although the SMSC is away, and binds once it is there', async () => {
     const gone = await startSmsc();
     await gone.kill();

@@ -13,7 +13,8 @@ const alive = z
 const dependency = z
   .object({
     name: z.string().meta({
-      description: '`database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`',
+      description:
+        '`database`, `queue`, `jobs`, `workers`, or a channel: `sms`, `whatsapp`, `telegram`; followed by the name of the provider when the channel has several',
       examples: ['database'],
     }),
     ok: z.boolean().meta({ description: 'Whether it is well', examples: [true] }),
