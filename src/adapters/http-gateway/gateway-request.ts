@@ -32,8 +32,8 @@ export interface RequestOptions {
 
 /** What messages are sent with, beside what they say of themselves. */
 export interface SendingOptions {
-  /** The sender of messages that name none. */
-  readonly defaultSender?: string | undefined;
+  /** The sender of messages that name none; null when they have none. */
+  readonly defaultSenderId: string | null;
   /** What `{encoding}` becomes. */
   readonly encodings: {
     readonly gsm7: string | number | boolean;
@@ -76,7 +76,7 @@ export function submissionId({ smsId, attemptNumber }: Submission): string {
 /** What the placeholders stand for in one message. */
 export function valuesOf(
   submission: Submission,
-  { defaultSender, encodings }: SendingOptions,
+  { defaultSenderId, encodings }: SendingOptions,
 ): PlaceholderValues {
   const { phoneNumber, text, senderId, attemptTimeoutMs } = submission;
   const { encoding, parts } = smsPartsOf(text);
@@ -84,7 +84,7 @@ export function valuesOf(
     to: phoneNumber,
     '+to': `+${phoneNumber}`,
     text,
-    from: senderId ?? defaultSender ?? null,
+    from: senderId ?? defaultSenderId,
     id: submissionId(submission),
     parts: parts.length,
     encoding: encodings[encoding],

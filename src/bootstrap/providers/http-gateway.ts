@@ -97,7 +97,7 @@ const check = z.strictObject({
 const settings = z
   .strictObject({
     secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), secret).default({}),
-    defaultSender: text.optional(),
+    senderId: text.optional(),
     encodings: z.strictObject({ gsm7: scalar, ucs2: scalar }).default({ gsm7: 'gsm7', ucs2: 'ucs2' }),
     request,
     reply: reply.default({ format: 'json' }),
@@ -115,7 +115,7 @@ const settings = z
       mistake(['success'], 'needs id or ids: without them receipts come under {id}, which the request lacks');
     }
     return {
-      sending: { defaultSender: given.defaultSender, encodings: given.encodings },
+      sending: { defaultSenderId: given.senderId ?? null, encodings: given.encodings },
       request: requestMaker(given.request, secrets, under(mistake, 'request')),
       reply: replyReader(given, mistake),
       receipts:

@@ -7,7 +7,7 @@ import { telegramGatewayKind } from './telegram-gateway.ts';
 /** The kinds of providers that a channels file can name, beside the simulator. A new kind is one file and one line. */
 export const PROVIDER_KINDS: Readonly<Record<string, ProviderKind>> = {
   'cloud-api': cloudApiKind,
-  http: httpGatewayKind,
+  'http-gateway': httpGatewayKind,
   smpp: smppKind,
   'telegram-gateway': telegramGatewayKind,
 };

@@ -16,7 +16,7 @@ const page = new Page('docs/sms-over-http.md');
 export function exampleOf(heading: string, origin: string): RawSettings {
   const [example = '{}'] = codeBlocks(page.section(heading), 'json');
   const { kind, ...settings } = JSON.parse(example.replaceAll(/https:\/\/\w+\.gateway\.example/g, origin));
-  if (kind !== 'http') throw new Error(`The example under ${heading} is of another kind`);
+  if (kind !== 'http-gateway') throw new Error(`The example under ${heading} is of another kind`);
   return settings;
 }
 

@@ -146,7 +146,7 @@ describe('the settings of an HTTP gateway', () => {
     );
     expect(settings).toEqual([
       'secrets',
-      'defaultSender',
+      'senderId',
       'encodings',
       'request',
       'reply',
