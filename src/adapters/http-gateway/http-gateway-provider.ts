@@ -33,8 +33,8 @@ interface HttpGatewayProviderOptions {
 const REJECTING_STATUSES: readonly number[] = [401, 403, 429];
 
 /**
- * The sms gateway behind an HTTP interface that a configuration describes. Each submission is one request, and those of a
- * batch are made at once. Receipts come by `HttpGatewayCallback`; this class brings none.
+ * The sms gateway behind an HTTP interface that a configuration describes. Each submission is one request. Receipts come by
+ * `HttpGatewayCallback`; this class brings none.
  */
 export class HttpGatewayProvider implements ChannelProvider {
   readonly name: string;

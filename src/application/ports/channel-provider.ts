@@ -56,7 +56,10 @@ export interface ProviderHealth {
 export interface ChannelProvider {
   /** Its name in the configuration, which tells it from every other provider of the installation. */
   readonly name: string;
-  /** Whether the results of one call come at one moment. Otherwise each message gets a call of its own, so that none waits for another. */
+  /**
+   * Only for a provider inside the process, which responds without waiting: its messages may come in one call. Every other
+   * provider gets a call for each message, so that no result waits for another. A `GuardedProvider` never has it.
+   */
   readonly resultsComeTogether?: boolean;
   /**
    * Called once, before the first submission. Events go to the sink from then on. Resolves although the other side cannot be
