@@ -111,7 +111,9 @@ export class OutgoingMessage {
   }
 
   #endUnknown(reason: string): void {
-    this.#end({ kind: 'unknown', reason, providerMessageIds: this.#knownIds() });
+    // Receipts under the ids of some parts would make the whole message delivered.
+    const isWhole = this.#taken === this.#parts.length;
+    this.#end({ kind: 'unknown', reason, providerMessageIds: isWhole ? this.#knownIds() : [] });
   }
 
   #end(result: SubmitResult): void {

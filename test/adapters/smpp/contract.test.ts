@@ -11,12 +11,14 @@ const OPENED_MAX = 4;
 const ESME_RINVDSTADR = 0x0b;
 const TAKEN: SubmitPlan = { status: 0 };
 const REJECTED: SubmitPlan = { status: ESME_RINVDSTADR };
+/** A generic_nack without a reason. */
+const UNCLEAR: SubmitPlan = { nack: 0 };
 const LONG_TEXT = 'a'.repeat(161);
 
 const ROWS = [
   { phoneNumber: aTestNumber('0001'), text: 'Hello', plans: [TAKEN], kind: 'accepted' },
   { phoneNumber: aTestNumber('0002'), text: 'Hello', plans: [REJECTED], kind: 'rejected' },
-  { phoneNumber: aTestNumber('0003'), text: LONG_TEXT, plans: [TAKEN, REJECTED], kind: 'unknown' },
+  { phoneNumber: aTestNumber('0003'), text: 'Hello', plans: [UNCLEAR], kind: 'unknown' },
   { phoneNumber: aTestNumber('0004'), text: LONG_TEXT, plans: [TAKEN], kind: 'accepted' },
 ] as const;
 
