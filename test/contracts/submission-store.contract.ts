@@ -111,7 +111,7 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(parked).toEqual([]);
   });
 
-  it('the submission store drops receipts once the highest number of ids have parked ones', async () => {
+  it('the submission store drops receipts once the highest number of ids of their channel have parked ones', async () => {
     const limits = { expiresAt: LATER, idsMax: 2 };
     const park = (...ids: readonly string[]) =>
       run(({ submissions }) =>
@@ -123,6 +123,11 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await park('one')).toEqual(['parked']);
     expect(await park('two')).toEqual(['parked']);
     expect(await park('three', 'four')).toEqual(['dropped', 'dropped']);
+    const elsewhere = { ...receipt('three'), channel: 'telegram' } as const;
+    expect(await run(({ submissions }) => submissions.park([receipt('three'), elsewhere], limits))).toEqual([
+      'dropped',
+      'parked',
+    ]);
     await run(({ submissions }) => submissions.record([{ ...id('one'), ...attempt(1) }], LATER));
     expect(await park('three')).toEqual(['parked']);
   });

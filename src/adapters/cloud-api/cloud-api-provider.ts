@@ -63,7 +63,13 @@ export class CloudApiProvider implements ChannelProvider {
     const projectIds = [...new Set(submissions.map(({ projectId }) => projectId))];
     const resources = await this.#resourcesOf(projectIds);
     if (resources === null) {
-      return submissions.map(() => busy('The whatsapp numbers and templates could not be read'));
+      return submissions.map(() => ({
+        kind: 'rejected',
+        reason: 'The whatsapp numbers and templates could not be read',
+        endsChain: false,
+        // Our own fault, not Meta's.
+        cause: 'limited',
+      }));
     }
     return Promise.all(
       submissions.map((submission) => this.#send(submission, resources.get(submission.projectId) ?? [])),
@@ -145,6 +151,7 @@ export class CloudApiProvider implements ChannelProvider {
     const errorClass = cloudApiErrorClass(error.code, isVerification);
     switch (errorClass) {
       case 'busy':
+      case 'limited':
       case 'sender':
         return { ...rejected, cause: errorClass };
       case 'message':

@@ -1,4 +1,4 @@
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { ESME_RMSGQFUL, ESME_ROK, ESME_RTHROTTLED, type SubmitFields } from './pdu.ts';
@@ -64,8 +64,8 @@ export class OutgoingMessage {
   }
 
   /** It waits no longer to be written: nothing of it was sent, so another provider may take it. No effect afterwards. */
-  giveUpUnwritten(reason: string): void {
-    if (this.#session === null) this.#end({ kind: 'rejected', reason, endsChain: false, cause: 'busy' });
+  giveUpUnwritten(reason: string, cause: RejectionCause = 'busy'): void {
+    if (this.#session === null) this.#end({ kind: 'rejected', reason, endsChain: false, cause });
   }
 
   /** It waits no longer for responses. */

@@ -109,7 +109,8 @@ export class SmppProvider implements ChannelProvider {
       (submission) => new Promise<SubmitResult>((settle) => this.#prepare(submission, messages, settle)),
     );
     const cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
-      for (const message of messages) message.giveUpUnwritten('The SMSC takes messages too slowly');
+      for (const message of messages)
+        message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
       this.#queue.forgetSettled();
     });
     const cancelResponse = timeouts(RESPONSE_TIMEOUT_MS)(() => {

@@ -1,4 +1,9 @@
-import { mergeAccount, newIdsNeeded, type PlatformAccount } from '../../domain/whatsapp/merge-account.ts';
+import {
+  mergeAccount,
+  newIdsNeeded,
+  type PlatformAccount,
+  withoutNewRows,
+} from '../../domain/whatsapp/merge-account.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -36,7 +41,8 @@ export class SyncWhatsapp {
   }
 
   /**
-   * Reads each account once, one after another, and merges it into the trees of the projects that have it. An account that fails
+   * Reads each account once, one after another, and merges it into the trees of the projects that have it. New numbers and
+   * templates of an account that several projects have are not added: they may be another project's. An account that fails
    * keeps no other from being read. Rejects when the storage is away; what was merged before stays. When `signal` aborts,
    * resolves soon with what was done so far, and waits for no platform.
    */
@@ -55,8 +61,9 @@ export class SyncWhatsapp {
         continue;
       }
       try {
+        const read = { platform: reply.account, isShared: projectIds.length > 1 };
         for (const projectId of projectIds) {
-          if (await this.#merge(projectId, whatsappBusinessId, reply.account)) changed += 1;
+          if (await this.#merge(projectId, whatsappBusinessId, read)) changed += 1;
         }
       } catch (error) {
         if (error instanceof StorageUnavailable) throw error;
@@ -96,7 +103,11 @@ export class SyncWhatsapp {
   }
 
   /** Whether the tree changed. Locked, so that two processes give one new number one id. */
-  #merge(projectId: string, whatsappBusinessId: string, platform: PlatformAccount): Promise<boolean> {
+  #merge(
+    projectId: string,
+    whatsappBusinessId: string,
+    { platform, isShared }: { readonly platform: PlatformAccount; readonly isShared: boolean },
+  ): Promise<boolean> {
     const { unitOfWork, clock, ids } = this.#ports;
     return unitOfWork.run(async ({ whatsapp }) => {
       const now = clock.now();
@@ -105,7 +116,7 @@ export class SyncWhatsapp {
         ...business,
         whatsappAccounts: business.whatsappAccounts.map((account) =>
           account.whatsappBusinessId === whatsappBusinessId
-            ? mergeAccount(account, platform, {
+            ? mergeAccount(account, isShared ? withoutNewRows(account, platform) : platform, {
                 ids: Array.from({ length: newIdsNeeded(platform) }, () => ids.hex24(now)),
                 createdAt: new Date(now).toISOString(),
               })

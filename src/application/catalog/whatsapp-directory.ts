@@ -69,13 +69,14 @@ export class StoredWhatsappDirectory implements WhatsappDirectory {
     );
   }
 
-  /** A number that two projects have belongs to the first one. */
+  /** A number that two live projects have belongs to the first one; those of dev projects may be made up. */
   async #allNumbers(): Promise<ReadonlyMap<string, string>> {
     const numbers = new Map<string, string>();
     let after: string | null = null;
     do {
-      const page: ReadonlyMap<string, readonly WhatsappBusiness[]> = await this.#pageAfter(after);
-      for (const { id, phoneNumberId } of [...page.values()].flatMap(numbersIn)) {
+      const { page, live }: TreePage = await this.#pageAfter(after);
+      const trees = [...page].flatMap(([projectId, tree]) => (live.has(projectId) ? [tree] : []));
+      for (const { id, phoneNumberId } of trees.flatMap(numbersIn)) {
         if (numbers.size >= DIRECTORY_NUMBERS_MAX) return numbers;
         if (!numbers.has(phoneNumberId)) numbers.set(phoneNumberId, id);
       }
@@ -84,9 +85,20 @@ export class StoredWhatsappDirectory implements WhatsappDirectory {
     return numbers;
   }
 
-  #pageAfter(after: string | null): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]>> {
-    return this.#unitOfWork.read(({ whatsapp }) => whatsapp.page(after, DIRECTORY_PAGE_PROJECTS));
+  #pageAfter(after: string | null): Promise<TreePage> {
+    return this.#unitOfWork.read(async ({ whatsapp, projects }) => {
+      const page = await whatsapp.page(after, DIRECTORY_PAGE_PROJECTS);
+      const known = await projects.byIds([...page.keys()]);
+      const live = new Set(known.flatMap(({ id, environment }) => (environment === 'live' ? [id] : [])));
+      return { page, live };
+    });
   }
+}
+
+/** Some trees by project, and which of the projects are live. */
+interface TreePage {
+  readonly page: ReadonlyMap<string, readonly WhatsappBusiness[]>;
+  readonly live: ReadonlySet<string>;
 }
 
 function numbersIn(businesses: readonly WhatsappBusiness[]) {

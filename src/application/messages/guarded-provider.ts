@@ -32,7 +32,6 @@ export class GuardedProvider implements ChannelProvider {
   readonly revoke?: (providerMessageIds: readonly string[]) => Promise<void>;
   readonly #ports: GuardedPorts;
   #circuit: CircuitBreaker = CLOSED_CIRCUIT;
-  #lastFailure = '';
 
   constructor(ports: GuardedPorts) {
     this.#ports = ports;
@@ -56,7 +55,7 @@ export class GuardedProvider implements ChannelProvider {
       throw error;
     });
     this.#record(results);
-    const named = results.map((result) => this.#named(result));
+    const named = results.map((result, index) => this.#named(result, tried[index]));
     return [...named, ...submissions.slice(tried.length).map(() => this.#notCalled())];
   }
 
@@ -64,7 +63,7 @@ export class GuardedProvider implements ChannelProvider {
     const health = this.#ports.provider.health();
     const circuit = circuitAt(this.#circuit, this.#ports.clock.now());
     if (circuit.state === 'closed') return health;
-    return { ok: false, detail: `circuit ${circuit.state}, ${this.#lastFailure}; ${health.detail}` };
+    return { ok: false, detail: `circuit ${circuit.state}; ${health.detail}` };
   }
 
   check(): Promise<ProviderHealth> {
@@ -80,15 +79,15 @@ export class GuardedProvider implements ChannelProvider {
     const now = clock.now();
     for (const result of results) {
       const before = this.#circuit;
-      const failure = failureOf(result);
-      if (failure !== null) this.#lastFailure = failure;
-      this.#circuit = recordAttempt(before, failure === null, now, PROVIDER_OPEN_WINDOWS_MS);
+      const success = successOf(result, before.openUntil !== null);
+      if (success === null) continue;
+      this.#circuit = recordAttempt(before, success, now, PROVIDER_OPEN_WINDOWS_MS);
       const until = openedUntil(before, this.#circuit);
       if (until !== null) {
         logger.warn('provider_circuit_opened', {
           provider: this.name,
           until: new Date(until).toISOString(),
-          reason: this.#lastFailure,
+          reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
         });
       } else if (before.openUntil !== null && this.#circuit.openUntil === null) {
         logger.info('provider_circuit_closed', { provider: this.name });
@@ -103,11 +102,12 @@ export class GuardedProvider implements ChannelProvider {
   }
 
   #notCalled(): SubmitResult {
-    const reason = `${this.name} is not called for now: ${this.#lastFailure}`;
+    const reason = `${this.name} failed too often, and is not called for now`;
     return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
   }
 
-  #named(result: SubmitResult): SubmitResult {
+  #named(given: SubmitResult, submission: Submission | undefined): SubmitResult {
+    const result = submission === undefined ? given : withoutContent(given, submission);
     if (result.kind === 'rejected') return result;
     const providerMessageIds = result.providerMessageIds.map((id) => prefixOf(this.name) + id);
     return { ...result, providerMessageIds };
@@ -127,8 +127,26 @@ function prefixOf(provider: string): string {
   return `${provider}:`;
 }
 
-/** Why the provider as a whole did not do its work; null when it did, also when it rejected this message. */
-function failureOf(result: SubmitResult): string | null {
-  if (result.kind === 'unknown') return result.reason;
-  return result.kind === 'rejected' && result.cause === 'busy' ? result.reason : null;
+/**
+ * Whether the provider as a whole did its work, also when it rejected this message; null when the result says nothing of that.
+ * A limit that concerns one sender or recipient is no failure. It is a success only where the provider was tried out.
+ */
+function successOf(result: SubmitResult, isTried: boolean): boolean | null {
+  if (result.kind === 'unknown') return false;
+  if (result.kind === 'accepted' || result.cause === undefined) return true;
+  if (result.cause === 'busy') return false;
+  return isTried ? true : null;
+}
+
+/** Shorter texts stand in any sentence. */
+const CONTENT_CHARACTERS_MIN = 4;
+
+/** A provider may quote in its reason what it was sent. Reasons reach reports, webhooks and logs. */
+function withoutContent(result: SubmitResult, { phoneNumber, text, content }: Submission): SubmitResult {
+  if (result.kind === 'accepted') return result;
+  const code = content.smsType === 'verification' ? content.verificationCode : '';
+  const reason = [text, phoneNumber, code]
+    .filter(({ length }) => length >= CONTENT_CHARACTERS_MIN)
+    .reduce((masked, value) => masked.replaceAll(value, '***'), result.reason);
+  return { ...result, reason };
 }

@@ -27,6 +27,8 @@ interface RoutedSubmission {
   /** The chain moves on at this instant. */
   readonly endsAt: number;
   readonly route: readonly ChannelProvider[];
+  /** What a provider said that may take it later; null while none did. */
+  readonly later: SubmitResult | null;
 }
 
 const LATE_REASON = 'The provider did not respond in time';
@@ -63,7 +65,8 @@ export class SubmitAttempts {
       const endsAt = endOf(each);
       if (submission === null || now >= endsAt) return [];
       const { channel, environment, phoneNumber } = submission;
-      return [{ submission, endsAt, route: channelProviders.route(channel, environment, phoneNumber) }];
+      const route = channelProviders.route(channel, environment, phoneNumber);
+      return [{ submission, endsAt, route, later: null }];
     });
     await this.#submitByRoute(routed);
   }
@@ -103,9 +106,15 @@ export class SubmitAttempts {
     const now = this.#ports.clock.now();
     const isForNext = (each: RoutedSubmission, index: number) =>
       route.length > 1 && now < each.endsAt && isForNextProvider(resultOf(index));
-    const next = routed.filter(isForNext).map((each) => ({ ...each, route: route.slice(1) }));
+    const next = routed.flatMap((each, index): readonly RoutedSubmission[] => {
+      if (!isForNext(each, index)) return [];
+      const result = resultOf(index) ?? null;
+      return [{ ...each, route: route.slice(1), later: isForLater(result) ? result : each.later }];
+    });
     const kept = routed.flatMap((each, index) =>
-      isForNext(each, index) ? [] : [{ submission: each.submission, result: resultOf(index) }],
+      isForNext(each, index)
+        ? []
+        : [{ submission: each.submission, result: outcomeOf(each, resultOf(index)) }],
     );
     await Promise.all([
       this.#record(
@@ -172,6 +181,15 @@ export class SubmitAttempts {
 /** A provider that has no time for a message, or does not know its sender, did not take it: another one may. */
 function isForNextProvider(result: SubmitResult | undefined): boolean {
   return result?.kind === 'rejected' && result.cause !== undefined && !result.endsChain;
+}
+
+function isForLater(result: SubmitResult | null): boolean {
+  return result?.kind === 'rejected' && (result.cause === 'busy' || result.cause === 'limited');
+}
+
+/** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
+function outcomeOf({ later }: RoutedSubmission, result: SubmitResult | undefined): SubmitResult | undefined {
+  return later !== null && result?.kind === 'rejected' && result.cause === 'sender' ? later : result;
 }
 
 function unknown(reason: string): SubmitResult {

@@ -34,8 +34,8 @@ export interface SubmissionStore {
   find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
   /**
    * Parks receipts until `expiresAt`, with those parked under their ids before, one of each kind per id. Says what became of
-   * each, in the given order: the attempt of an id that was recorded meanwhile, `parked`, or `dropped` when `idsMax` ids with
-   * parked receipts exist already. One call may exceed that number.
+   * each, in the given order: the attempt of an id that was recorded meanwhile, `parked`, or `dropped` when `idsMax` ids of
+   * its channel have parked receipts already. One call may exceed that number.
    */
   park(
     receipts: readonly IdentifiedReceipt[],

@@ -16,11 +16,11 @@ export type DeliveryReceipt =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Why a provider rejects a message that is not the fault of this message or recipient. `busy`: it takes no more for now,
- * and may take the same message later. `sender`: nothing can be sent with this template or from this number until
- * somebody acts.
+ * Why a provider rejects a message that it would take at another time, or from another sender. `busy`: it takes nothing for
+ * now, from anybody. `limited`: it takes no more for now from this sender, to this recipient, or out of our own queue; others
+ * are not concerned. `sender`: nothing can be sent with this template or from this number until somebody acts.
  */
-export type RejectionCause = 'busy' | 'sender';
+export type RejectionCause = 'busy' | 'limited' | 'sender';
 
 /**
  * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery

@@ -107,7 +107,8 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
     }
     case 'rejected': {
       if (!isFirstResult) return withoutEffects(message);
-      if (result.cause === 'busy' && now < busyRetriesEnd(message, attemptNumber)) {
+      const isForLater = result.cause === 'busy' || result.cause === 'limited';
+      if (isForLater && now < busyRetriesEnd(message, attemptNumber)) {
         const busy = {
           ...attempt,
           state: 'busy',

@@ -1,20 +1,27 @@
+import type { RejectionCause } from '../messages/chain-event.ts';
+
 /**
- * What an error of Meta's Cloud API means for a message. `busy`: nothing is taken for now. `sender`: nothing can be sent from
- * this number or with this template until somebody acts. `message`: this message or recipient. `ends-chain`: the customer does
- * not want it, so no other channel may carry it either.
+ * What an error of Meta's Cloud API means for a message. `busy`: nothing is taken for now. `limited`: no more for now from this
+ * account or number, or to this recipient. `sender`: nothing can be sent from this number or with this template until somebody
+ * acts. `message`: this message or recipient. `ends-chain`: the customer does not want it, so no other channel may carry it
+ * either.
  */
-export type CloudApiErrorClass = 'busy' | 'sender' | 'message' | 'ends-chain';
+export type CloudApiErrorClass = RejectionCause | 'message' | 'ends-chain';
 
 const CODES: Readonly<Record<CloudApiErrorClass, readonly number[]>> = {
   busy: [
-    // Token and permissions, beside the range below.
-    0, 3, 10, 102, 190, 131005,
-    // Rates of the app, the account and the number; a flow that is throttled.
-    4, 17, 613, 80007, 130429, 132069,
+    // The token.
+    0, 3, 102, 190,
+    // Rates of the app.
+    4, 17, 613,
     // Unknown, unavailable, in maintenance.
     1, 2, 131000, 131016, 131057, 133004,
   ],
+  // Rates of the account and of the number; a flow that is throttled.
+  limited: [80007, 130429, 132069],
   sender: [
+    // The permission for this account, beside the range below.
+    10, 131005,
     // The account or the number: blocked, locked, not paid for, not registered, gone, without an approved name.
     33,
     368, 131031, 131037, 131042, 131045, 131048, 133010,
@@ -51,7 +58,8 @@ const VAGUE_CODE = 1;
  * of its recipient, any other message can.
  */
 export function cloudApiErrorClass(code: number, isVerification: boolean): CloudApiErrorClass {
-  if (isPermissionCode(code) || (code === PAIR_RATE_CODE && !isVerification)) return 'busy';
+  if (isPermissionCode(code)) return 'sender';
+  if (code === PAIR_RATE_CODE && !isVerification) return 'limited';
   return CLASSES.get(code) ?? 'message';
 }
 

@@ -80,6 +80,19 @@ export function mergeAccount(
   };
 }
 
+/**
+ * What the platform says of the numbers and templates that are stored already. For an account that several projects have: a new
+ * number or template is for the project that an operator gives it to.
+ */
+export function withoutNewRows(stored: WhatsappAccount, platform: PlatformAccount): PlatformAccount {
+  const numbers = new Set(stored.phoneNumbers.map(numberKey));
+  const templates = new Set(stored.templates.map(templateKey));
+  return {
+    phoneNumbers: platform.phoneNumbers.filter((each) => numbers.has(numberKey(each))),
+    templates: platform.templates.filter((each) => templates.has(templateKey(each))),
+  };
+}
+
 /** Known rows first, in the order they have; then new ones, in the platform's order. */
 function merged<Row extends { readonly status: string }, Given>(
   stored: readonly Row[],

@@ -104,16 +104,16 @@ describe('a message that Meta takes', () => {
 
 describe('a message that Meta rejects', () => {
   test.each<[code: number, status: number, expected: object]>([
-    [130429, 429, { cause: 'busy', endsChain: false }],
+    [130429, 429, { cause: 'limited', endsChain: false }],
     [131016, 503, { cause: 'busy', endsChain: false }],
     [1, 400, { cause: 'busy', endsChain: false }],
     [190, 401, { cause: 'busy', endsChain: false }],
-    [200, 403, { cause: 'busy', endsChain: false }],
+    [200, 403, { cause: 'sender', endsChain: false }],
     [132001, 404, { cause: 'sender', endsChain: false }],
     [131042, 400, { cause: 'sender', endsChain: false }],
     [131026, 400, { endsChain: false }],
     [131047, 400, { endsChain: false }],
-    [131056, 400, { cause: 'busy', endsChain: false }],
+    [131056, 400, { cause: 'limited', endsChain: false }],
     [100, 400, { endsChain: false }],
     [131050, 400, { endsChain: true }],
     [999_999, 400, { endsChain: false }],
@@ -175,13 +175,13 @@ describe('a message that Meta rejects', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  it('the Cloud API provider is busy while the numbers and templates cannot be read, and sends nothing', async () => {
+  it('the Cloud API provider takes messages later while the numbers and templates cannot be read, and sends nothing', async () => {
     const peer = await CloudApiPeer.open();
     const away = () => Promise.reject(new Error('The database is away'));
     const { provider } = cloudApi({ peer, directory: { resourcesOf: away, phoneIdsOf: away } });
     expect(await provider.submit([TEXT, TEXT])).toMatchObject([
-      { kind: 'rejected', cause: 'busy' },
-      { kind: 'rejected', cause: 'busy' },
+      { kind: 'rejected', cause: 'limited' },
+      { kind: 'rejected', cause: 'limited' },
     ]);
     expect(peer.requests).toEqual([]);
   });

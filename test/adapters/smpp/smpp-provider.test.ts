@@ -250,18 +250,18 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await submitting).toMatchObject([{ kind: 'accepted' }]);
   });
 
-  it('a message that waits too long for the window was not sent, and is rejected as busy', async () => {
+  it('a message that waits too long for the window was not sent, and may be sent later', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
     const submitting = world.provider.submit(messages(3));
     await smsc.seen('submit');
     world.timers.expire(WRITE_TIMEOUT_MS);
     await smsc.tell({ order: 'release' });
-    const reason = 'The SMSC takes messages too slowly';
+    const reason = 'More messages wait than the SMSC takes';
     expect(await submitting).toEqual([
       { kind: 'accepted', providerMessageIds: [expect.any(String)] },
-      { ...BUSY, reason },
-      { ...BUSY, reason },
+      { ...BUSY, reason, cause: 'limited' },
+      { ...BUSY, reason, cause: 'limited' },
     ]);
     expect(await world.provider.submit([aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
     expect(await smsc.submits()).toHaveLength(2);

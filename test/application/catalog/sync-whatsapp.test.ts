@@ -166,6 +166,26 @@ it('an account that two projects have is read once, and changes both trees', asy
   expect((await accountOf(B, 'waba-1'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
 });
 
+it('a new number or template of an account that two projects have is given to neither', async () => {
+  await link(A, ['waba-1']);
+  await link(B, ['waba-1']);
+  const [number] = platformAccount().phoneNumbers;
+  const [template] = platformAccount().templates;
+  if (number === undefined || template === undefined) throw new Error('The account is empty');
+  const account = platformAccount({
+    phoneNumbers: [number, { ...number, phoneNumberId: '2' }],
+    templates: [template, { ...template, name: 'of_somebody' }],
+  });
+  replies.set('waba-1', { kind: 'account', account });
+  await sync().execute();
+  for (const projectId of [A, B]) {
+    const stored = await accountOf(projectId, 'waba-1');
+    expect(stored?.phoneNumbers.map(({ phoneNumberId }) => phoneNumberId)).toEqual(['1']);
+    expect(stored?.phoneNumbers[0]?.qualityRating).toBe('YELLOW');
+    expect(stored?.templates.map(({ name }) => name)).toEqual(['order_update']);
+  }
+});
+
 it('a synchronisation leaves the made-up accounts of dev projects alone', async () => {
   await link(A, ['waba-1'], 'dev');
   expect(await sync().execute()).toEqual({ accounts: 0, failed: 0, changed: 0 });

@@ -41,6 +41,8 @@ class CountedReads implements UnitOfWork {
 const A = anId(1);
 const B = anId(2);
 const C = anId(3);
+/** A dev project; it comes before the others. */
+const DEV = anId(0);
 const clock = { at: NOW, now: () => clock.at };
 let database: Database;
 let unitOfWork: CountedReads;
@@ -65,7 +67,9 @@ async function store(...trees: readonly (readonly [string, readonly WhatsappBusi
   await unitOfWork.run(async ({ projects, whatsapp }) => {
     const known = new Set((await projects.byIds(trees.map(([id]) => id))).map(({ id }) => id));
     const missing = trees.filter(([id]) => !known.has(id));
-    await projects.insert(missing.map(([id]) => aProject({ id, slug: id })));
+    await projects.insert(
+      missing.map(([id]) => aProject({ id, slug: id, environment: id === DEV ? 'dev' : 'live' })),
+    );
     for (const [id, businesses] of trees) await whatsapp.replace(id, businesses);
   });
 }
@@ -135,4 +139,9 @@ it('the directory gives a number that two projects have to the first one, and a 
     ['1', 'of-b'],
     ['2', 'of-a'],
   ]);
+});
+
+it('the number of a dev project is not found, also when a live project has it after all', async () => {
+  await store([DEV, tree('made-up', '1')], [A, tree('of-a', '1')]);
+  expect(await directory.phoneIdsOf(['1'])).toEqual(new Map([['1', 'of-a']]));
 });

@@ -6,7 +6,7 @@ import {
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
-import { anSmsId, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
+import { anSmsId, aPhoneNumber, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17', '18'] };
@@ -90,21 +90,24 @@ describe('the circuit of a guarded provider', () => {
     expect(calls).toBe(2);
     const notCalled = await submit(2);
     expect(calls).toBe(2);
-    const { reason } = result;
     expect(notCalled).toEqual(
       Array.from({ length: 2 }, () => ({
         kind: 'rejected',
-        reason: `smsc is not called for now: ${reason}`,
+        reason: 'smsc failed too often, and is not called for now',
         endsChain: false,
         cause: 'busy',
       })),
     );
-    expect(guarded.health()).toEqual({ ok: false, detail: `circuit open, ${reason}; bound` });
+    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound' });
     expect(logger.entries).toEqual([
       {
         level: 'warn',
         event: 'provider_circuit_opened',
-        fields: { provider: 'smsc', until: new Date(NOW + SECOND_MS).toISOString(), reason },
+        fields: {
+          provider: 'smsc',
+          until: new Date(NOW + SECOND_MS).toISOString(),
+          reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
+        },
       },
     ]);
     now += SECOND_MS;
@@ -126,6 +129,34 @@ describe('the circuit of a guarded provider', () => {
     reply = all(REJECTED);
     await submit(100);
     expect(guarded.health().ok).toBe(true);
+  });
+
+  it('a limit of one sender or recipient is no failure of the provider', async () => {
+    reply = all({ kind: 'rejected', reason: 'Too many to this number', endsChain: false, cause: 'limited' });
+    await submit(100);
+    expect(guarded.health().ok).toBe(true);
+    reply = all(UNKNOWN);
+    await submit(9);
+    reply = all({ kind: 'rejected', reason: 'Too many to this number', endsChain: false, cause: 'limited' });
+    await submit(1);
+    reply = all(UNKNOWN);
+    await submit(1);
+    expect(guarded.health().ok).toBe(false);
+  });
+
+  it('the reason of a guarded provider has neither the number nor the text nor the code of the message', async () => {
+    const submission = aSubmission({
+      phoneNumber: aPhoneNumber('9647701234567'),
+      content: { smsType: 'verification', verificationCode: '987654' },
+      text: 'Your verification code is: 987654',
+    });
+    const quoted = `no credit for "${submission.text}" to +9647701234567 (987654)`;
+    reply = () => [{ ...BUSY, reason: quoted }];
+    const [rejected] = await guarded.submit([submission]);
+    expect(rejected).toMatchObject({ reason: 'no credit for "***" to +*** (***)' });
+    reply = () => [{ ...UNKNOWN, reason: quoted }];
+    const [unknown] = await guarded.submit([submission]);
+    expect(unknown).toMatchObject({ reason: 'no credit for "***" to +*** (***)' });
   });
 
   it('one message decides whether the circuit closes, and the others are not sent meanwhile', async () => {
@@ -162,6 +193,6 @@ describe('the circuit of a guarded provider', () => {
       throw new Error('broken');
     };
     for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('broken');
-    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open, The provider failed; bound' });
+    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound' });
   });
 });

@@ -189,6 +189,21 @@ describe('a route of several providers', () => {
     ]);
   });
 
+  it('SubmitAttempts records that a provider was busy when the ones after it do not know the sender', async () => {
+    const here = routedWorld({
+      first: async () => [{ ...rejectedAs('busy'), reason: 'Busy' } as SubmitResult],
+      second: async () => [rejectedAs('sender')],
+    });
+    await here.execute(1);
+    expect(here.recorded).toEqual([result(1, { ...rejectedAs('busy'), reason: 'Busy' })]);
+    const other = routedWorld({
+      first: async () => [rejectedAs('sender')],
+      second: async () => [rejectedAs('sender')],
+    });
+    await other.execute(1);
+    expect(other.recorded).toEqual([result(1, rejectedAs('sender'))]);
+  });
+
   it('SubmitAttempts records what the last provider of the route said', async () => {
     const here = routedWorld({
       first: async () => [rejectedAs('busy')],

@@ -7,8 +7,10 @@ import {
 } from '../../../src/domain/whatsapp/cloud-api-errors.ts';
 
 test.each<[CloudApiErrorClass, readonly number[]]>([
-  ['busy', [0, 3, 10, 102, 190, 200, 250, 299, 131005]],
-  ['busy', [4, 17, 613, 80007, 130429, 132069]],
+  ['busy', [0, 3, 102, 190]],
+  ['busy', [4, 17, 613]],
+  ['limited', [80007, 130429, 132069]],
+  ['sender', [10, 200, 250, 299, 131005]],
   ['busy', [1, 2, 131000, 131016, 131057, 133004]],
   ['sender', [33, 368, 131031, 131037, 131042, 131045, 131048, 133010]],
   ['sender', [132001, 132015, 132016, 132068]],
@@ -38,6 +40,9 @@ it('an error of the Cloud API says that the message was not taken, except with t
 });
 
 it('the rate of a recipient makes a verification code move on, and other messages wait', () => {
-  expect([cloudApiErrorClass(131056, true), cloudApiErrorClass(131056, false)]).toEqual(['message', 'busy']);
+  expect([cloudApiErrorClass(131056, true), cloudApiErrorClass(131056, false)]).toEqual([
+    'message',
+    'limited',
+  ]);
   expect(cloudApiErrorClass(131026, false)).toBe('message');
 });

@@ -97,11 +97,13 @@ export class SqlSubmissionStore implements SubmissionStore {
     { expiresAt, idsMax }: { readonly expiresAt: number; readonly idsMax: number },
   ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]> {
     if (receipts.length === 0) return [];
-    const [counted] = await this.#session.query(
-      'SELECT COUNT(*) AS ids FROM submissions WHERE parked_receipts IS NOT NULL',
+    const counted = await this.#session.query(
+      'SELECT channel, COUNT(*) AS ids FROM submissions WHERE parked_receipts IS NOT NULL GROUP BY channel',
     );
-    if ((counted?.ids as number) >= idsMax) return receipts.map(() => 'dropped');
-    const ids = [...new Map(receipts.map((each) => [nameOf(each), each])).values()];
+    const full = new Set(counted.flatMap((row) => ((row.ids as number) >= idsMax ? [row.channel] : [])));
+    const kept = receipts.filter(({ channel }) => !full.has(channel));
+    if (kept.length === 0) return receipts.map(() => 'dropped');
+    const ids = [...new Map(kept.map((each) => [nameOf(each), each])).values()];
     await this.#session.insert(
       LOCK,
       ids.map((id) => ({ ...keyOf(id), expires_at: expiresAt })),
@@ -113,11 +115,13 @@ export class SqlSubmissionStore implements SubmissionStore {
       ids.flatMap((id) => {
         const row = rows.get(nameOf(id));
         if (attemptIn(row) !== null) return [];
-        const own = receipts.filter((each) => nameOf(each) === nameOf(id)).map(({ receipt }) => receipt);
+        const own = kept.filter((each) => nameOf(each) === nameOf(id)).map(({ receipt }) => receipt);
         return [{ ...keyOf(id), parked_receipts: JSON.stringify(oneOfEachKind([...parkedIn(row), ...own])) }];
       }),
     );
-    return receipts.map((each) => attemptIn(rows.get(nameOf(each))) ?? 'parked');
+    return receipts.map((each) =>
+      full.has(each.channel) ? 'dropped' : (attemptIn(rows.get(nameOf(each))) ?? 'parked'),
+    );
   }
 
   async sweep(now: number, limit: number): Promise<number> {
