@@ -7,11 +7,14 @@ export type ServerName =
   | 'arrivals-receiver'
   | 'attacker'
   | 'bare-pool'
+  | 'bare-smpp'
   | 'campaign-service'
   | 'lean-express'
   | 'neighbour-service'
   | 'receiver'
   | 'service'
+  | 'smpp-service'
+  | 'smsc'
   | 'stock-express'
   | 'webhook-service';
 

@@ -7,6 +7,7 @@ import { offered } from './offered.ts';
 import { onServers } from './on-servers.ts';
 import { oneProcess } from './one-process.ts';
 import { reports } from './reports.ts';
+import { smpp } from './smpp.ts';
 import { storedMessages } from './stored-messages.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -23,6 +24,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   'on-servers': onServers,
   offered,
   webhooks,
+  smpp,
   campaigns,
   reports,
 };

@@ -16,6 +16,20 @@ export function loadSeed(creditIqd: number = RICH_IQD): SeedFile {
   };
 }
 
+/** The key of the only project of `liveLoadSeed`. */
+export const LIVE_LOAD_API_KEY = 'sk_live_00112233445566778899aabbccddeeff00112233';
+
+/** As `loadSeed`, with a live project, whose attempts end after that many seconds without a receipt. */
+export function liveLoadSeed(attemptTimeoutSeconds = 30): SeedFile {
+  const seed = loadSeed();
+  const live = {
+    environment: 'live' as const,
+    apiKeys: [LIVE_LOAD_API_KEY],
+    attemptTimeoutSeconds: { verification: attemptTimeoutSeconds, other: attemptTimeoutSeconds },
+  };
+  return { ...seed, projects: seed.projects.map((project) => ({ ...project, ...live })) };
+}
+
 /** The number and the template that `whatsappLoadSeed` has. */
 export const LOAD_NUMBER_ID = '664def456abc7890123456a1';
 export const LOAD_TEMPLATE_ID = '664def456abc7890123456a2';
