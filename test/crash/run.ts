@@ -7,7 +7,14 @@ import { join } from 'node:path';
  *
  * Runs the crash tests in turn, each in a process of its own, and ends with exit code 1 when one found a violation.
  */
-const TESTS: readonly string[] = ['kill', 'kill-webhooks', 'kill-campaigns', 'credit-race', 'faults'];
+const TESTS: readonly string[] = [
+  'kill',
+  'kill-webhooks',
+  'kill-campaigns',
+  'kill-smsc',
+  'credit-race',
+  'faults',
+];
 
 const named = process.argv.slice(2);
 const unknown = named.find((name) => !TESTS.includes(name));

@@ -1,19 +1,27 @@
 import { openSync, writeSync } from 'node:fs';
 import { problemsOf, unfinishedIn } from '../../../src/application/billing/audit-ledger.ts';
 import { serve } from '../../support/child-process.ts';
-import { whatsappLoadSeed } from '../../support/load-seed.ts';
+import { liveLoadSeed, whatsappLoadSeed } from '../../support/load-seed.ts';
 import { startLoadService } from '../../support/load-service.ts';
 
 /**
  * The service in a process that a crash test may kill. `CRASH_CREDIT_IQD` is the credit of its project,
- * `CRASH_CLOCK_AHEAD_MS` is how far its clock is ahead, and every submission to a channel is written as a line to
+ * `CRASH_LIVE_ATTEMPT_SECONDS` makes that a live project with attempts of so many seconds, `CRASH_CLOCK_AHEAD_MS` is how far its clock is ahead, and every submission to a channel is written as a line to
  * `CRASH_SUBMISSIONS_FILE`, which outlives the process.
  */
-const { CRASH_CREDIT_IQD, CRASH_CLOCK_AHEAD_MS = '0', CRASH_SUBMISSIONS_FILE } = process.env;
+const {
+  CRASH_CREDIT_IQD,
+  CRASH_LIVE_ATTEMPT_SECONDS,
+  CRASH_CLOCK_AHEAD_MS = '0',
+  CRASH_SUBMISSIONS_FILE,
+} = process.env;
 
 const submissions = CRASH_SUBMISSIONS_FILE === undefined ? null : openSync(CRASH_SUBMISSIONS_FILE, 'a');
 const { service, port, putClockAhead } = await startLoadService({
-  seed: whatsappLoadSeed(CRASH_CREDIT_IQD === undefined ? undefined : Number(CRASH_CREDIT_IQD)),
+  seed:
+    CRASH_LIVE_ATTEMPT_SECONDS === undefined
+      ? whatsappLoadSeed(CRASH_CREDIT_IQD === undefined ? undefined : Number(CRASH_CREDIT_IQD))
+      : liveLoadSeed(Number(CRASH_LIVE_ATTEMPT_SECONDS)),
   aheadMs: Number(CRASH_CLOCK_AHEAD_MS),
   onSubmission: ({ smsId, attemptNumber }) => {
     if (submissions !== null) writeSync(submissions, `${smsId} ${attemptNumber}\n`);
