@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GrowingBuffer } from '../../../application/growing-buffer.ts';
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_LIST_ITEMS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
 import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
@@ -53,23 +54,17 @@ export function readBytes(
 ): Promise<Buffer> {
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new GrowingBuffer(bytesMax);
     const stop = (error: Error): void => {
       request.off('data', take);
       request.pause();
       reject(error);
     };
     const take = (chunk: Buffer): void => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > bytesMax) stop(new RequestRejected(BODY_TOO_LARGE));
+      if (!body.add(chunk)) stop(new RequestRejected(BODY_TOO_LARGE));
     };
     request.on('data', take);
-    request.on('end', () => {
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
-    });
+    request.on('end', () => resolve(body.bytes()));
     request.on('error', () => stop(new ClientDisconnected('the caller left before the body was complete')));
   });
 }

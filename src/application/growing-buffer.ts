@@ -1,0 +1,52 @@
+/** The first capacity after a second chunk, in bytes. */
+const CAPACITY_MIN_BYTES = 1_024;
+
+/**
+ * Bytes that arrive in chunks, up to a limit. Small chunks cost no more memory than their bytes: they are copied into one
+ * buffer, and no buffer that a chunk is a view of stays in memory. A single chunk is kept as it is.
+ */
+export class GrowingBuffer {
+  readonly #bytesMax: number;
+  #held: Buffer = Buffer.alloc(0);
+  #size = 0;
+  /** Whether `#held` is a chunk that was given, which belongs to its sender. */
+  #isBorrowed = true;
+
+  /** Holds up to `bytesMax` bytes. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Appends a chunk. Returns false when the limit is exceeded: then nothing is held any more, and nothing may be added. */
+  add(chunk: Buffer): boolean {
+    const size = this.#size + chunk.length;
+    if (size > this.#bytesMax) {
+      this.#held = Buffer.alloc(0);
+      this.#size = 0;
+      return false;
+    }
+    if (this.#size === 0) {
+      this.#held = chunk;
+      this.#isBorrowed = true;
+    } else {
+      if (this.#isBorrowed || size > this.#held.length) this.#grow(size);
+      chunk.copy(this.#held, this.#size);
+    }
+    this.#size = size;
+    return true;
+  }
+
+  /** All bytes in their order. They share memory with what is added later. */
+  bytes(): Buffer {
+    return this.#held.subarray(0, this.#size);
+  }
+
+  /** At least doubles, so that each byte is copied a few times at most. */
+  #grow(size: number): void {
+    const capacity = Math.min(Math.max(2 * size, CAPACITY_MIN_BYTES), this.#bytesMax);
+    const grown = Buffer.allocUnsafeSlow(capacity);
+    this.#held.copy(grown, 0, 0, this.#size);
+    this.#held = grown;
+    this.#isBorrowed = false;
+  }
+}
