@@ -9,8 +9,6 @@ export class GrowingBuffer {
   readonly #bytesMax: number;
   #held: Buffer = Buffer.alloc(0);
   #size = 0;
-  /** Whether `#held` is a chunk that was given, which belongs to its sender. */
-  #isBorrowed = true;
 
   /** Holds up to `bytesMax` bytes. */
   constructor(bytesMax: number) {
@@ -27,9 +25,9 @@ export class GrowingBuffer {
     }
     if (this.#size === 0) {
       this.#held = chunk;
-      this.#isBorrowed = true;
     } else {
-      if (this.#isBorrowed || size > this.#held.length) this.#grow(size);
+      // A chunk that is held has no space left, so nothing is written into it.
+      if (size > this.#held.length) this.#grow(size);
       chunk.copy(this.#held, this.#size);
     }
     this.#size = size;
@@ -47,6 +45,5 @@ export class GrowingBuffer {
     const grown = Buffer.allocUnsafeSlow(capacity);
     this.#held.copy(grown, 0, 0, this.#size);
     this.#held = grown;
-    this.#isBorrowed = false;
   }
 }

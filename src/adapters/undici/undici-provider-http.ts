@@ -1,5 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
+import { GrowingBuffer } from '../../application/growing-buffer.ts';
 import {
   PROVIDER_REPLY_BYTES_MAX,
   PROVIDER_REPLY_MS,
@@ -74,10 +75,9 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #timeoutMs: number;
   readonly #resolve: (reply: ProviderReply) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #chunks: Buffer[] = [];
+  readonly #body = new GrowingBuffer(PROVIDER_REPLY_BYTES_MAX);
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
-  #bytes = 0;
   #isSettled = false;
 
   constructor(timeoutMs: number, resolve: (reply: ProviderReply) => void) {
@@ -97,16 +97,12 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.byteLength;
-    if (this.#bytes > PROVIDER_REPLY_BYTES_MAX) {
-      this.#end({ kind: 'unclear', reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes` });
-      return;
-    }
-    this.#chunks.push(chunk);
+    if (this.#body.add(chunk)) return;
+    this.#end({ kind: 'unclear', reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes` });
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#chunks).toString('utf8');
+    const body = this.#body.bytes().toString('utf8');
     this.#settle({ kind: 'replied', status: this.#status, body });
   }
 

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -17,6 +17,7 @@ import {
   PROVIDER_REPLY_BYTES_MAX,
   type ProviderReply,
 } from '../../../src/application/ports/provider-http.ts';
+import { heldMemory } from '../../support/held-memory.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
 import type { Behaviour } from '../../support/tls-receiver.ts';
@@ -263,6 +264,36 @@ describe('the HTTP client of a provider', () => {
       reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes`,
     });
     await closed;
+  });
+
+  it('a reply in small chunks with large extensions takes little memory', async () => {
+    const chunk = `1;${'e'.repeat(65_536)}\r\nx\r\n`;
+    const count = 1_000;
+    const before = await heldMemory();
+    let grown = Number.POSITIVE_INFINITY;
+    const peer = listening(
+      createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => void replySlowly(socket));
+      }),
+    );
+    const replySlowly = async (socket: Socket): Promise<void> => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      // A full socket has drained when the client has read all but the last chunks.
+      for (let sent = 0; sent < count; sent += 1) {
+        if (!socket.write(chunk)) await once(socket, 'drain');
+      }
+      grown = (await heldMemory()) - before;
+      socket.end('0\r\n\r\n');
+    };
+    await once(peer, 'listening');
+    const url = `http://127.0.0.1:${portOf(peer)}/`;
+    expect(await client().send({ method: 'GET', url })).toEqual({
+      kind: 'replied',
+      status: 200,
+      body: 'x'.repeat(count),
+    });
+    expect(grown).toBeLessThan(10 * 1_048_576);
   });
 
   it('a request in flight is unclear when the client is closed, and later ones are not sent', async () => {
