@@ -5,15 +5,15 @@ import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { OPERATORS } from '../domain/shared/phone-number.ts';
 import type { MadeProvider, ProviderTools } from './providers/provider-kind.ts';
 import { PROVIDER_KINDS } from './providers/provider-kinds.ts';
+import { secretIn } from './providers/secret.ts';
 
 /** A provider of live projects, with its settings and secrets inside `make`. */
-export type ProviderConfig =
-  | { readonly kind: 'simulator'; readonly name: string }
-  | {
-      readonly kind: string;
-      readonly name: string;
-      readonly make: (tools: ProviderTools) => MadeProvider;
-    };
+export interface ProviderConfig {
+  readonly kind: string;
+  readonly name: string;
+  /** Null for the simulator, which every process has. */
+  readonly make: ((tools: ProviderTools) => MadeProvider) | null;
+}
 
 /** The providers of one channel for live projects. */
 export interface ChannelConfig {
@@ -43,27 +43,28 @@ const routeSchema = z.strictObject({
   providers: z.array(z.string()).min(1, 'must name a provider'),
 });
 
-const channelSchema = z.strictObject({
-  providers: z.record(z.string(), z.looseObject({ kind: z.string() })),
-  routes: z.array(routeSchema).max(ROUTES_MAX).optional(),
-});
+const routesSchema = z.array(routeSchema).min(1, 'must have a route').max(ROUTES_MAX);
+const providersSchema = z.record(z.string(), z.unknown());
+const kindSchema = z.looseObject({ kind: z.string() });
+const membersSchema = z.record(z.string(), z.unknown());
+const simulatorSchema = z.strictObject({});
 
-const fileSchema = z.strictObject({
-  sms: channelSchema.optional(),
-  whatsapp: channelSchema.optional(),
-  telegram: channelSchema.optional(),
-});
+/** The variables that credentials may stand in. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is wrong in a channels file, each with its path. */
+type Problems = string[];
 
 /** A channel with one provider for every number: the simulator. */
 export function simulated(): ChannelConfig {
   return {
-    providers: [{ kind: SIMULATOR, name: SIMULATOR }],
+    providers: [{ kind: SIMULATOR, name: SIMULATOR, make: null }],
     routes: [{ prefixes: [], operators: [], providers: [SIMULATOR] }],
   };
 }
 
-/** The providers in the file at `path`. Throws `ChannelsFileError`. */
-export function readChannelsFile(path: string): ProvidersConfig {
+/** The providers in the file at `path`, with credentials of this environment. Throws `ChannelsFileError`. */
+export function readChannelsFile(path: string, environment: Environment): ProvidersConfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -71,18 +72,18 @@ export function readChannelsFile(path: string): ProvidersConfig {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new ChannelsFileError(`${path} cannot be read (${code})`);
   }
-  return parseChannels(text);
+  return parseChannels(text, environment);
 }
 
-/** The providers that a channels file describes; see docs/channels.md. Throws `ChannelsFileError`. */
-export function parseChannels(text: string): ProvidersConfig {
-  const problems: string[] = [];
-  const file = checked(fileSchema, jsonOf(text), '', problems);
-  const config = {
-    sms: channelOf('sms', file?.sms, problems),
-    whatsapp: channelOf('whatsapp', file?.whatsapp, problems),
-    telegram: channelOf('telegram', file?.telegram, problems),
-  };
+/**
+ * The providers that a channels file describes, with credentials of this environment; see docs/channels.md. Throws
+ * `ChannelsFileError`.
+ */
+export function parseChannels(text: string, environment: Environment): ProvidersConfig {
+  const problems: Problems = [];
+  const file = membersOf(jsonOf(text), CHANNELS, '', problems);
+  const channelIn = (channel: Channel) => channelOf(channel, file[channel], environment, problems);
+  const config = { sms: channelIn('sms'), whatsapp: channelIn('whatsapp'), telegram: channelIn('telegram') };
   problems.push(...sharedNames(config));
   if (problems.length > 0) throw new ChannelsFileError(problems.join('; '));
   return config;
@@ -98,42 +99,68 @@ function jsonOf(text: string): unknown {
 
 function channelOf(
   channel: Channel,
-  given: z.output<typeof channelSchema> | undefined,
-  problems: string[],
+  given: unknown,
+  environment: Environment,
+  problems: Problems,
 ): ChannelConfig | null {
   if (given === undefined) return null;
-  const names = Object.keys(given.providers);
-  if (names.length === 0) problems.push(`${channel}.providers: must have a provider`);
-  const providers = names.flatMap((name) =>
-    providerOf(channel, name, given.providers[name] ?? { kind: '' }, problems),
-  );
-  const routes = given.routes ?? [{ prefixes: [], operators: [], providers: names }];
-  for (const [index, route] of routes.entries()) {
-    for (const name of route.providers.filter((each) => !names.includes(each))) {
-      problems.push(`${channel}.routes.${index}: ${channel} has no provider ${name}`);
-    }
+  const members = membersOf(given, ['providers', 'routes'], channel, problems);
+  const described = checked(providersSchema, members.providers, `${channel}.providers`, problems) ?? {};
+  const names = Object.keys(described);
+  if (members.providers !== undefined && names.length === 0) {
+    problems.push(`${channel}.providers: must have a provider`);
   }
+  const providers = names.flatMap((name) =>
+    providerOf(channel, name, described[name], environment, problems),
+  );
+  const everyNumber = [{ prefixes: [], operators: [], providers: names }];
+  if (members.routes === undefined) return { providers, routes: everyNumber };
+  const routes = checked(routesSchema, members.routes, `${channel}.routes`, problems) ?? [];
+  problems.push(...routeProblems(channel, routes, names));
   return { providers, routes };
+}
+
+/** A route names providers of its channel, and stands before the one that takes every number. */
+function routeProblems(
+  channel: Channel,
+  routes: readonly ProviderRoute[],
+  names: readonly string[],
+): readonly string[] {
+  const isForAll = ({ prefixes, operators }: ProviderRoute) => prefixes.length + operators.length === 0;
+  const last = routes.findIndex(isForAll);
+  return routes.flatMap((route, index) => [
+    ...route.providers
+      .filter((name) => !names.includes(name))
+      .map((name) => `${channel}.routes.${index}: ${channel} has no provider ${name}`),
+    ...(last === -1 || index <= last
+      ? []
+      : [`${channel}.routes.${index}: gets no number, because route ${last} takes every one`]),
+  ]);
 }
 
 function providerOf(
   channel: Channel,
   name: string,
-  { kind, ...settings }: { readonly kind: string },
-  problems: string[],
+  given: unknown,
+  environment: Environment,
+  problems: Problems,
 ): readonly ProviderConfig[] {
   const place = `${channel}.providers.${name}`;
   if (!NAME_PATTERN.test(name)) problems.push(`${place}: ${NAME_FORM}`);
+  const described = checked(kindSchema, given, place, problems);
+  if (described === undefined) return [];
+  const { kind, ...settings } = described;
   if (kind === SIMULATOR) {
     if (name !== SIMULATOR) problems.push(`${place}: the simulator must be called ${SIMULATOR}`);
-    return [{ kind, name }];
+    checked(simulatorSchema, settings, place, problems);
+    return [{ kind, name, make: null }];
   }
   const found = Object.hasOwn(PROVIDER_KINDS, kind) ? PROVIDER_KINDS[kind] : undefined;
   if (found === undefined || !found.channels.includes(channel)) {
     problems.push(`${place}.kind: must be one of ${kindsFor(channel).join(', ')}`);
     return [];
   }
-  const own = checked(found.settings, settings, place, problems);
+  const own = checked(found.settings(secretIn(environment)), settings, place, problems);
   return own === undefined ? [] : [{ kind, name, make: (tools) => found.make(own, tools) }];
 }
 
@@ -144,18 +171,38 @@ function kindsFor(channel: Channel): readonly string[] {
 
 /** Callbacks and the log tell providers apart by their names alone. */
 function sharedNames(config: ProvidersConfig): readonly string[] {
-  const names = CHANNELS.flatMap((channel) => config[channel]?.providers ?? [])
-    .filter(({ kind }) => kind !== SIMULATOR)
-    .map(({ name }) => name);
-  const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  return twice.map((name) => `two providers are called ${name}`);
+  const named = CHANNELS.flatMap((channel) =>
+    (config[channel]?.providers ?? []).map(({ kind, name }) => ({ channel, kind, name })),
+  ).filter(({ kind }) => kind !== SIMULATOR);
+  return named.flatMap(({ channel, name }, index) => {
+    const first = named.findIndex((each) => each.name === name);
+    if (first === index) return [];
+    return [`${channel}.providers.${name}: ${named[first]?.channel} has a provider of this name`];
+  });
 }
 
+/** The members of an object by their names, each to be checked for itself; empty for what is no object. */
+function membersOf(
+  value: unknown,
+  known: readonly string[],
+  place: string,
+  problems: Problems,
+): Readonly<Record<string, unknown>> {
+  const members = checked(membersSchema, value, place, problems) ?? {};
+  for (const name of Object.keys(members).filter((each) => !known.includes(each))) {
+    problems.push(
+      `${[place, name].filter((part) => part !== '').join('.')}: must be one of ${known.join(', ')}`,
+    );
+  }
+  return members;
+}
+
+/** Undefined when the value does not fit; every reason is a problem. */
 function checked<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   place: string,
-  problems: string[],
+  problems: Problems,
 ): z.output<Schema> | undefined {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -126,16 +126,6 @@ const provider = z
   )
   .transform((kind) => (kind === '' ? null : kind));
 
-const channelsFile = z.string().transform((path, context): ProvidersConfig | null => {
-  try {
-    return path === '' ? null : readChannelsFile(path);
-  } catch (error) {
-    if (!(error instanceof ChannelsFileError)) throw error;
-    context.addIssue(error.message);
-    return z.NEVER;
-  }
-});
-
 const oneWord = z.string().regex(/^\S*$/, 'must not contain blanks');
 
 /** The name of a bucket, and a prefix of what S3 takes in a key without encoding. */
@@ -186,7 +176,7 @@ const ENTRIES = {
     fallback: '',
     description:
       'JSON file of the channel providers of live projects, see [channels](channels.md); a channel that is not in it has none',
-    schema: channelsFile,
+    schema: z.string(),
   },
   SMS_PROVIDER: {
     fallback: '',
@@ -347,12 +337,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       });
     }
   }
+  const channelsFile = channelsFileAt(String(parsed.CHANNELS_FILE ?? ''), environment, mistakes);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  const config = assemble(parsed as Parsed);
+  const config = assemble(parsed as Parsed, channelsFile);
   const contradicting = [
     ...contradictions(config),
     ...bucketContradictions(parsed as Parsed),
-    ...channelContradictions(parsed as Parsed),
+    ...channelContradictions(parsed as Parsed, channelsFile),
   ];
   if (contradicting.length > 0) throw new ConfigError(contradicting);
   return Object.freeze(config);
@@ -372,7 +363,22 @@ function fallbackOf(name: Name, environment: Readonly<Record<string, string | un
   return name === 'PORT' && environment.ROLE === 'worker' ? WORKER_PORT : ENTRIES[name].fallback;
 }
 
-function assemble(parsed: Parsed): Config {
+/** Null without a channels file. */
+function channelsFileAt(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  mistakes: ConfigMistake[],
+): ProvidersConfig | null {
+  try {
+    return path === '' ? null : readChannelsFile(path, environment);
+  } catch (error) {
+    if (!(error instanceof ChannelsFileError)) throw error;
+    mistakes.push({ name: 'CHANNELS_FILE', problem: error.message });
+    return null;
+  }
+}
+
+function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config {
   const url = parsed.DATABASE_URL;
   return {
     host: parsed.HOST,
@@ -392,7 +398,7 @@ function assemble(parsed: Parsed): Config {
         : { kind: 'rabbitmq', url: parsed.QUEUE_URL, prefix: parsed.QUEUE_PREFIX },
     secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
-    providers: providersOf(parsed),
+    providers: providersOf(parsed, channelsFile),
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
     reports: reportsOf(parsed),
     publicUrl: parsed.PUBLIC_URL === '' ? null : parsed.PUBLIC_URL,
@@ -429,8 +435,7 @@ function reportsOf(parsed: Parsed): ReportsConfig {
 }
 
 /** A channel is on the simulator, or as the channels file says; null for a channel that live projects do not have. */
-function providersOf(parsed: Parsed): ProvidersConfig {
-  const file = parsed.CHANNELS_FILE;
+function providersOf(parsed: Parsed, file: ProvidersConfig | null): ProvidersConfig {
   return {
     sms: parsed.SMS_PROVIDER === null ? (file?.sms ?? null) : simulated(),
     whatsapp: parsed.WHATSAPP_PROVIDER === null ? (file?.whatsapp ?? null) : simulated(),
@@ -449,9 +454,9 @@ function contradictions({ role, database }: Config): readonly ConfigMistake[] {
   return mistakes;
 }
 
-function channelContradictions(parsed: Parsed): readonly ConfigMistake[] {
+function channelContradictions(parsed: Parsed, file: ProvidersConfig | null): readonly ConfigMistake[] {
   const both = CHANNELS.filter(
-    (channel) => parsed[SIMULATED_BY[channel]] !== null && (parsed.CHANNELS_FILE?.[channel] ?? null) !== null,
+    (channel) => parsed[SIMULATED_BY[channel]] !== null && (file?.[channel] ?? null) !== null,
   );
   return both.map((channel) => ({
     name: SIMULATED_BY[channel],

@@ -124,7 +124,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
 }
 
 function providersOf({ providers = {}, channels = {} }: HarnessOptions): ProvidersConfig {
-  const file = parseChannels(JSON.stringify(channels));
+  const file = parseChannels(JSON.stringify(channels), process.env);
   return {
     sms: providers.sms === undefined ? file.sms : simulated(),
     whatsapp: providers.whatsapp === undefined ? file.whatsapp : simulated(),

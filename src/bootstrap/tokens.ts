@@ -2,7 +2,7 @@ import type { ServiceIdentifier } from 'inversify';
 import type { Database } from '../adapters/knex/database.ts';
 import type { Simulator } from '../adapters/simulator/simulator.ts';
 import type { LocalWakeSignal } from '../adapters/timer/local-wake-signal.ts';
-import type { ChannelProvider, ChannelProviders } from '../application/ports/channel-provider.ts';
+import type { ChannelProviders } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { CsvEncoder } from '../application/ports/csv-encoder.ts';
 import type { Delay } from '../application/ports/delay.ts';
@@ -10,7 +10,7 @@ import type { IdSource } from '../application/ports/id-source.ts';
 import type { JobQueue } from '../application/ports/job-queue.ts';
 import type { KeyHasher } from '../application/ports/key-hasher.ts';
 import type { Logger } from '../application/ports/logger.ts';
-import type { ProviderCallback, ProviderCallbacks } from '../application/ports/provider-callback.ts';
+import type { ProviderCallbacks } from '../application/ports/provider-callback.ts';
 import type { ProviderEventSource } from '../application/ports/provider-events.ts';
 import type { ReportFiles } from '../application/ports/report-files.ts';
 import type { RequestHasher } from '../application/ports/request-hasher.ts';
@@ -21,16 +21,8 @@ import type { WakeSignal } from '../application/ports/wake-signal.ts';
 import type { WebhookTransport } from '../application/ports/webhook-transport.ts';
 import type { WhatsappDirectory } from '../application/ports/whatsapp-directory.ts';
 import type { WhatsappPlatform } from '../application/ports/whatsapp-platform.ts';
-import type { Channel } from '../domain/shared/channel.ts';
 import type { Hmac } from '../domain/webhooks/signer.ts';
-
-/** A provider of live projects on its channel, what reads its callbacks, and what reads its whatsapp accounts. */
-export interface LiveProvider {
-  readonly channel: Channel;
-  readonly provider: ChannelProvider;
-  readonly callback: ProviderCallback | null;
-  readonly whatsappPlatform: WhatsappPlatform | null;
-}
+import type { LiveProvider } from './providers/provider-kind.ts';
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
 

@@ -3,7 +3,7 @@ import { ChannelsFileError, parseChannels } from '../../src/bootstrap/channels-f
 
 const problemOf = (file: unknown): string => {
   try {
-    parseChannels(typeof file === 'string' ? file : JSON.stringify(file));
+    parseChannels(typeof file === 'string' ? file : JSON.stringify(file), ENVIRONMENT);
     return 'none';
   } catch (error) {
     if (!(error instanceof ChannelsFileError)) throw error;
@@ -11,13 +11,20 @@ const problemOf = (file: unknown): string => {
   }
 };
 
+const ENVIRONMENT = { TOKEN: 'of-the-test' };
+const META = {
+  kind: 'cloud-api',
+  accessToken: { env: 'TOKEN' },
+  appSecret: { env: 'TOKEN' },
+  verifyToken: { env: 'TOKEN' },
+};
 const SIMULATOR = { simulator: { kind: 'simulator' } };
 
 describe('a channels file', () => {
   it('a channels file without routes sends every number to its providers in their order', () => {
-    expect(parseChannels(JSON.stringify({ sms: { providers: SIMULATOR } }))).toEqual({
+    expect(parseChannels(JSON.stringify({ sms: { providers: SIMULATOR } }), {})).toEqual({
       sms: {
-        providers: [{ kind: 'simulator', name: 'simulator' }],
+        providers: [{ kind: 'simulator', name: 'simulator', make: null }],
         routes: [{ prefixes: [], operators: [], providers: ['simulator'] }],
       },
       whatsapp: null,
@@ -27,7 +34,39 @@ describe('a channels file', () => {
 
   it.each([
     ['{', 'is not JSON'],
-    [{ fax: {} }, 'the file: Unrecognized key: "fax"'],
+    [{ fax: {} }, 'fax: must be one of sms, whatsapp, telegram'],
+    [[], 'the file: Invalid input: expected record, received array'],
+    [{ sms: { providers: SIMULATOR, route: [] } }, 'sms.route: must be one of providers, routes'],
+    [{ sms: {} }, 'sms.providers: Invalid input: expected record, received undefined'],
+    [
+      { fax: {}, sms: { providers: {} }, telegram: { providers: { tg: {} } } },
+      'fax: must be one of sms, whatsapp, telegram; sms.providers: must have a provider; telegram.providers.tg.kind: Invalid input: expected string, received undefined',
+    ],
+    [
+      { sms: { providers: { simulator: { kind: 'simulator', token: 'x' } } } },
+      'sms.providers.simulator: Unrecognized key: "token"',
+    ],
+    [{ sms: { providers: SIMULATOR, routes: [] } }, 'sms.routes: must have a route'],
+    [
+      {
+        sms: {
+          providers: SIMULATOR,
+          routes: [
+            { prefixes: ['964'], providers: ['simulator'] },
+            { providers: ['simulator'] },
+            { operators: ['asiaCell'], providers: ['simulator'] },
+          ],
+        },
+      },
+      'sms.routes.2: gets no number, because route 1 takes every one',
+    ],
+    [
+      {
+        whatsapp: { providers: { meta: META } },
+        telegram: { providers: { meta: { kind: 'telegram-gateway', token: { env: 'TOKEN' } } } },
+      },
+      'telegram.providers.meta: whatsapp has a provider of this name',
+    ],
     [{ sms: { providers: {} } }, 'sms.providers: must have a provider'],
     [
       { sms: { providers: { 'An SMSC': { kind: 'simulator' } } } },

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, it, test, vi } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { cloudApiKind } from '../../src/bootstrap/providers/cloud-api.ts';
+import { secretIn } from '../../src/bootstrap/providers/secret.ts';
 
 const REQUIRED = {
   accessToken: { env: 'CLOUD_API_ACCESS_TOKEN' },
@@ -7,16 +8,17 @@ const REQUIRED = {
   verifyToken: { env: 'CLOUD_API_VERIFY_TOKEN' },
 };
 
-beforeEach(() => {
-  vi.stubEnv('CLOUD_API_ACCESS_TOKEN', 'token');
-  vi.stubEnv('CLOUD_API_APP_SECRET', 'secret');
-  vi.stubEnv('CLOUD_API_VERIFY_TOKEN', 'verify');
-});
-afterEach(() => vi.unstubAllEnvs());
+const settings = cloudApiKind.settings(
+  secretIn({
+    CLOUD_API_ACCESS_TOKEN: 'token',
+    CLOUD_API_APP_SECRET: 'secret',
+    CLOUD_API_VERIFY_TOKEN: 'verify',
+  }),
+);
 
 it('the kind cloud-api carries whatsapp, and needs three secrets and nothing else', () => {
   expect(cloudApiKind.channels).toEqual(['whatsapp']);
-  expect(cloudApiKind.settings.parse(REQUIRED)).toEqual({
+  expect(settings.parse(REQUIRED)).toEqual({
     accessToken: 'token',
     appSecret: 'secret',
     verifyToken: 'verify',
@@ -31,9 +33,7 @@ it('the kind cloud-api takes a default number, a template for codes, a version a
     verificationTemplate: { name: 'verify', language: 'ar' },
     version: 'v24.0',
   };
-  expect(
-    cloudApiKind.settings.parse({ ...REQUIRED, ...given, baseUrl: 'http://127.0.0.1:8080/' }),
-  ).toMatchObject({
+  expect(settings.parse({ ...REQUIRED, ...given, baseUrl: 'http://127.0.0.1:8080/' })).toMatchObject({
     ...given,
     baseUrl: 'http://127.0.0.1:8080',
   });
@@ -69,6 +69,6 @@ test.each<[title: string, change: object, message: string]>([
     'must be https, or http to this machine, without a query',
   ],
 ])('the kind cloud-api rejects %s', (_, change, message) => {
-  const read = cloudApiKind.settings.safeParse({ ...REQUIRED, ...change });
+  const read = settings.safeParse({ ...REQUIRED, ...change });
   expect(read.error?.issues.map((issue) => issue.message)).toEqual([message]);
 });

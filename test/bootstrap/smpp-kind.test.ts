@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { nodeHmac } from '../../src/adapters/node/node-hmac.ts';
 import { SystemClock } from '../../src/adapters/node/system-clock.ts';
+import { secretIn } from '../../src/bootstrap/providers/secret.ts';
 import { smppKind } from '../../src/bootstrap/providers/smpp.ts';
 import { SMSC_MISSING, Smsc } from '../adapters/smpp/peer/smsc.ts';
 import { aSubmission } from '../support/builders.ts';
@@ -12,16 +13,15 @@ import { RecordingLogger } from '../support/recording-logger.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'smpp-kind-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-beforeEach(() => {
-  vi.stubEnv('SMSC_PASSWORD', 'secret');
-  return () => vi.unstubAllEnvs();
-});
 
 const PEM = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
 const caFile = join(folder, 'ca.pem');
 writeFileSync(caFile, PEM);
 
 const LEAST = { url: 'smpp://smsc.example.com:2775', systemId: 'barid', password: { env: 'SMSC_PASSWORD' } };
+
+const settingsWith = (password: string) => smppKind.settings(secretIn({ SMSC_PASSWORD: password }));
+const settings = settingsWith('secret');
 
 const DEFAULTS = {
   url: { host: 'smsc.example.com', port: 2775, tls: false },
@@ -43,7 +43,7 @@ describe('the settings of an SMPP provider', () => {
   });
 
   it('the settings need an address and credentials only', () => {
-    expect(smppKind.settings.parse(LEAST)).toEqual(DEFAULTS);
+    expect(settings.parse(LEAST)).toEqual(DEFAULTS);
   });
 
   it('every setting is taken as it is', () => {
@@ -60,7 +60,7 @@ describe('the settings of an SMPP provider', () => {
       submitIds: 'hex',
       receiptIds: 'decimal',
     };
-    expect(smppKind.settings.parse({ ...LEAST, ...given })).toEqual({ ...DEFAULTS, ...given });
+    expect(settings.parse({ ...LEAST, ...given })).toEqual({ ...DEFAULTS, ...given });
   });
 
   it.each([
@@ -70,12 +70,12 @@ describe('the settings of an SMPP provider', () => {
     ['smpp://192.0.2.7:9000', { host: '192.0.2.7', port: 9000, tls: false }],
     ['smpp://[2001:db8::1]:9000', { host: '2001:db8::1', port: 9000, tls: false }],
   ])('the address %s is understood', (url, expected) => {
-    expect(smppKind.settings.parse({ ...LEAST, url }).url).toEqual(expected);
+    expect(settings.parse({ ...LEAST, url }).url).toEqual(expected);
   });
 
   it('certificates of authorities are read from their file', () => {
     const url = 'smpps://smsc.example.com';
-    expect(smppKind.settings.parse({ ...LEAST, url, caFile })).toMatchObject({ caFile: PEM });
+    expect(settings.parse({ ...LEAST, url, caFile })).toMatchObject({ caFile: PEM });
   });
 
   it.each<[name: string, setting: Record<string, unknown>, path: string, message: string]>([
@@ -149,15 +149,14 @@ describe('the settings of an SMPP provider', () => {
     ['certificates without TLS', { caFile }, 'caFile', 'needs an url with smpps://'],
     ['an unknown setting', { host: 'a' }, '', 'Unrecognized key: "host"'],
   ])('the settings are rejected for %s', (_, setting, path, message) => {
-    const { error } = smppKind.settings.safeParse({ ...LEAST, ...setting });
+    const { error } = settings.safeParse({ ...LEAST, ...setting });
     expect(error?.issues.map((issue) => [z.core.toDotPath(issue.path), issue.message])).toEqual([
       [path, message],
     ]);
   });
 
   it('no message repeats a password', () => {
-    vi.stubEnv('SMSC_PASSWORD', 'geheim€');
-    const { error } = smppKind.settings.safeParse(LEAST);
+    const { error } = settingsWith('geheim€').safeParse(LEAST);
     expect(error?.issues).toHaveLength(1);
     expect(JSON.stringify(error?.issues)).not.toContain('geheim');
   });
@@ -169,12 +168,12 @@ describe.skipIf(SMSC_MISSING !== null)(
     it('an SMPP provider that is made of its settings carries a message', async () => {
       const smsc = await Smsc.start();
       onTestFinished(() => smsc.kill());
-      const settings = smppKind.settings.parse({
+      const given = settings.parse({
         ...LEAST,
         url: `smpp://127.0.0.1:${smsc.port}`,
         senderId: 'Barid',
       });
-      const { provider, callback } = smppKind.make(settings, {
+      const { provider, callback } = smppKind.make(given, {
         name: 'operator',
         clock: new SystemClock(),
         logger: new RecordingLogger(),

@@ -7,7 +7,7 @@ import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { runWhatsappCommand } from '../../src/bootstrap/whatsapp-command.ts';
 import { aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { aLinkedBusiness } from '../support/cloud-api-world.ts';
-import { channelsOf, MetaAccount } from '../support/meta-account.ts';
+import { channelsOf, META_SECRETS, MetaAccount } from '../support/meta-account.ts';
 import { runProgram } from '../support/program.ts';
 
 let folder: string;
@@ -23,6 +23,7 @@ beforeEach(async () => {
     DATABASE_URL: `sqlite:${join(folder, 'barid.db')}`,
     CHANNELS_FILE: join(folder, 'channels.json'),
     LOG_LEVEL: 'error',
+    ...META_SECRETS,
   };
   const database = openDatabase({ kind: 'sqlite', filename: join(folder, 'barid.db') });
   await database.migrate();

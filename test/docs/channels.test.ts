@@ -20,15 +20,14 @@ it('the channels file of docs/channels.md is a good one, and has every kind of p
   try {
     const token = join(folder, 'token');
     writeFileSync(token, 'token\n');
-    for (const name of NAMES) process.env[name] = 'of-the-test';
-    const config = parseChannels(json.replace('/run/secrets/gateway-token', token));
+    const environment = Object.fromEntries(NAMES.map((name) => [name, 'of-the-test']));
+    const config = parseChannels(json.replace('/run/secrets/gateway-token', token), environment);
     const kinds = [config.sms, config.whatsapp, config.telegram].flatMap(
       (channel) => channel?.providers.map(({ kind }) => kind) ?? [],
     );
     expect(kinds.toSorted()).toEqual(Object.keys(PROVIDER_KINDS).toSorted());
     expect(config.sms?.routes).toHaveLength(3);
   } finally {
-    for (const name of NAMES) delete process.env[name];
     rmSync(folder, { recursive: true });
   }
 });

@@ -14,7 +14,7 @@ import {
 } from './cloud-api-peer.ts';
 import { LIVE_KEY, seedWith } from './seeds.ts';
 
-const SECRETS: Readonly<Record<string, string>> = {
+export const META_SECRETS: Readonly<Record<string, string>> = {
   META_TOKEN_OF_THE_TEST: ACCESS_TOKEN,
   META_APP_SECRET_OF_THE_TEST: APP_SECRET,
   META_VERIFY_TOKEN_OF_THE_TEST: VERIFY_TOKEN,
@@ -39,7 +39,7 @@ export class MetaAccount {
   }
 
   static async open(): Promise<MetaAccount> {
-    Object.assign(process.env, SECRETS);
+    Object.assign(process.env, META_SECRETS);
     const account = new MetaAccount(await CloudApiPeer.open());
     account.peer.behave((request, response, count) => {
       if (account.fails(request)) failWith(131016, 503)(request, response, count);

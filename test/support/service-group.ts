@@ -158,7 +158,7 @@ export class ServiceGroup {
     const service = new Service({
       ...config,
       database: { ...config.database, schema: this.#schema },
-      providers: parseChannels(JSON.stringify(this.#channels)),
+      providers: parseChannels(JSON.stringify(this.#channels), process.env),
       secretKey: Buffer.alloc(32, 1),
       clock,
       logger,

@@ -14,8 +14,8 @@ import { providersFor } from '../../domain/messages/provider-route.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { ProvidersConfig } from '../channels-file.ts';
-import type { ProviderTools } from '../providers/provider-kind.ts';
-import { adapters, type LiveProvider, ports } from '../tokens.ts';
+import type { LiveProvider, ProviderTools } from '../providers/provider-kind.ts';
+import { adapters, ports } from '../tokens.ts';
 
 /** The providers of live projects as they are configured; every channel of dev projects is on the simulator. */
 export const channels = (
@@ -69,12 +69,10 @@ function liveProviders(
 ): readonly LiveProvider[] {
   return CHANNELS.flatMap((channel) =>
     (config[channel]?.providers ?? []).map((each): LiveProvider => {
-      if (!('make' in each)) {
-        return { channel, provider: simulator, callback: null, whatsappPlatform: null };
-      }
-      const { name } = each;
-      const made = each.make({ ...tools, name, http: () => new UndiciProviderHttp() });
-      const { provider, callback, whatsappPlatform = null } = made;
+      const { name, make } = each;
+      if (make === null) return { channel, provider: simulator, callback: null, whatsappPlatform: null };
+      const made = make({ ...tools, name, http: () => new UndiciProviderHttp() });
+      const { provider, callback, whatsappPlatform } = made;
       return {
         channel,
         provider: new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger }),

@@ -4,7 +4,7 @@ import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import { secret } from './secret.ts';
+import type { SecretSchema } from './secret.ts';
 
 /** The newest version of the Graph API that this service was written against. */
 export const GRAPH_VERSION = 'v25.0';
@@ -15,42 +15,43 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'loca
 const TEMPLATE_NAME_CHARACTERS_MAX = 512;
 const LANGUAGE_CHARACTERS_MAX = 15;
 
-const settings = z
-  .strictObject({
-    accessToken: secret,
-    appSecret: secret,
-    verifyToken: secret,
-    phoneNumberId: z
-      .string()
-      .regex(/^[0-9]{1,32}$/, 'must be the id that Meta gave the number, in digits')
-      .optional(),
-    verificationTemplate: z
-      .strictObject({
-        name: z.string().min(1).max(TEMPLATE_NAME_CHARACTERS_MAX),
-        language: z.string().min(1).max(LANGUAGE_CHARACTERS_MAX),
-      })
-      .optional(),
-    version: z
-      .string()
-      .regex(/^v[0-9]{1,3}\.[0-9]$/, `must be a version of the Graph API, such as ${GRAPH_VERSION}`)
-      .default(GRAPH_VERSION),
-    baseUrl: z
-      .string()
-      .refine(isSafeBase, 'must be https, or http to this machine, without a query')
-      .transform((url) => url.replace(/\/+$/, ''))
-      .default(GRAPH_URL),
-  })
-  .refine(
-    ({ verificationTemplate, phoneNumberId }) =>
-      verificationTemplate === undefined || phoneNumberId !== undefined,
-    {
-      path: ['verificationTemplate'],
-      message: 'needs phoneNumberId: the template belongs to the account of that number',
-    },
-  );
+const settings = (secret: SecretSchema) =>
+  z
+    .strictObject({
+      accessToken: secret,
+      appSecret: secret,
+      verifyToken: secret,
+      phoneNumberId: z
+        .string()
+        .regex(/^[0-9]{1,32}$/, 'must be the id that Meta gave the number, in digits')
+        .optional(),
+      verificationTemplate: z
+        .strictObject({
+          name: z.string().min(1).max(TEMPLATE_NAME_CHARACTERS_MAX),
+          language: z.string().min(1).max(LANGUAGE_CHARACTERS_MAX),
+        })
+        .optional(),
+      version: z
+        .string()
+        .regex(/^v[0-9]{1,3}\.[0-9]$/, `must be a version of the Graph API, such as ${GRAPH_VERSION}`)
+        .default(GRAPH_VERSION),
+      baseUrl: z
+        .string()
+        .refine(isSafeBase, 'must be https, or http to this machine, without a query')
+        .transform((url) => url.replace(/\/+$/, ''))
+        .default(GRAPH_URL),
+    })
+    .refine(
+      ({ verificationTemplate, phoneNumberId }) =>
+        verificationTemplate === undefined || phoneNumberId !== undefined,
+      {
+        path: ['verificationTemplate'],
+        message: 'needs phoneNumberId: the template belongs to the account of that number',
+      },
+    );
 
 /** Meta's Cloud API: whatsapp, with receipts and inbound messages as callbacks. */
-export const cloudApiKind: ProviderKind<typeof settings> = {
+export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['whatsapp'],
   settings,
   make(given, { name, clock, logger, hmac, whatsappDirectory, http }) {

@@ -6,7 +6,7 @@ import { HttpGatewayCallback } from '../../adapters/http-gateway/http-gateway-ca
 import { HttpGatewayProvider } from '../../adapters/http-gateway/http-gateway-provider.ts';
 import { type Mistake, under } from '../../adapters/http-gateway/mistake.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import { secret } from './secret.ts';
+import type { SecretSchema } from './secret.ts';
 
 const STATUS_MIN = 100;
 const STATUS_MAX = 599;
@@ -94,52 +94,57 @@ const check = z.strictObject({
 });
 
 /** The settings of a gateway, made into what the adapter works with. */
-const settings = z
-  .strictObject({
-    secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), secret).default({}),
-    senderId: text.optional(),
-    encodings: z.strictObject({ gsm7: scalar, ucs2: scalar }).default({ gsm7: 'gsm7', ucs2: 'ucs2' }),
-    request,
-    reply: reply.default({ format: 'json' }),
-    success,
-    errors: z.array(error).default([]),
-    receipts: receipts.optional(),
-    check: check.optional(),
-  })
-  .transform((given, context) => {
-    const mistake: Mistake = (at, message) =>
-      context.addIssue({ code: 'custom', path: [...at], message, input: given });
-    const secrets = new Map(Object.entries(given.secrets));
-    const namesNoId = given.success.id === undefined && given.success.ids === undefined;
-    if (namesNoId && given.receipts !== undefined && !JSON.stringify(given.request).includes('{id}')) {
-      mistake(['success'], 'needs id or ids: without them receipts come under {id}, which the request lacks');
-    }
-    return {
-      sending: { defaultSenderId: given.senderId ?? null, encodings: given.encodings },
-      request: requestMaker(given.request, secrets, under(mistake, 'request')),
-      reply: replyReader(given, mistake),
-      receipts:
-        given.receipts === undefined
-          ? null
-          : receiptReader(given.receipts, secrets, under(mistake, 'receipts')),
-      check:
-        given.check === undefined
-          ? null
-          : {
-              request: requestMaker(given.check, secrets, under(mistake, 'check'), []),
-              status: given.check.status ?? null,
-            },
-    };
-  });
+const settings = (secret: SecretSchema) =>
+  z
+    .strictObject({
+      secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), secret).default({}),
+      senderId: text.optional(),
+      encodings: z.strictObject({ gsm7: scalar, ucs2: scalar }).default({ gsm7: 'gsm7', ucs2: 'ucs2' }),
+      request,
+      reply: reply.default({ format: 'json' }),
+      success,
+      errors: z.array(error).default([]),
+      receipts: receipts.optional(),
+      check: check.optional(),
+    })
+    .transform((given, context) => {
+      const mistake: Mistake = (at, message) =>
+        context.addIssue({ code: 'custom', path: [...at], message, input: given });
+      const secrets = new Map(Object.entries(given.secrets));
+      const namesNoId = given.success.id === undefined && given.success.ids === undefined;
+      if (namesNoId && given.receipts !== undefined && !JSON.stringify(given.request).includes('{id}')) {
+        mistake(
+          ['success'],
+          'needs id or ids: without them receipts come under {id}, which the request lacks',
+        );
+      }
+      return {
+        sending: { defaultSenderId: given.senderId ?? null, encodings: given.encodings },
+        request: requestMaker(given.request, secrets, under(mistake, 'request')),
+        reply: replyReader(given, mistake),
+        receipts:
+          given.receipts === undefined
+            ? null
+            : receiptReader(given.receipts, secrets, under(mistake, 'receipts')),
+        check:
+          given.check === undefined
+            ? null
+            : {
+                request: requestMaker(given.check, secrets, under(mistake, 'check'), []),
+                status: given.check.status ?? null,
+              },
+      };
+    });
 
 /** An sms gateway with an HTTP interface of its own, which the settings describe. */
-export const httpGatewayKind: ProviderKind<typeof settings> = {
+export const httpGatewayKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['sms'],
   settings,
   make({ receipts, ...parts }, { name, http, hmac }) {
     return {
       provider: new HttpGatewayProvider({ name, http: http(), ...parts }),
       callback: receipts === null ? null : new HttpGatewayCallback({ receipts, hmac }),
+      whatsappPlatform: null,
     };
   },
 };

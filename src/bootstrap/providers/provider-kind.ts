@@ -8,6 +8,7 @@ import type { WhatsappDirectory } from '../../application/ports/whatsapp-directo
 import type { WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
+import type { SecretSchema } from './secret.ts';
 
 /** What an adapter of a provider is made of, beside its settings. */
 export interface ProviderTools {
@@ -25,15 +26,20 @@ export interface ProviderTools {
 export interface MadeProvider {
   readonly provider: ChannelProvider;
   readonly callback: ProviderCallback | null;
-  /** Reads the whatsapp accounts of the provider's credentials; absent when it has none. Ends with the provider. */
-  readonly whatsappPlatform?: WhatsappPlatform;
+  /** Reads the whatsapp accounts of the provider's credentials; null when it has none. Ends with the provider. */
+  readonly whatsappPlatform: WhatsappPlatform | null;
+}
+
+/** A provider of live projects with its channel. */
+export interface LiveProvider extends MadeProvider {
+  readonly channel: Channel;
 }
 
 /** A kind of provider that a channels file can name: its settings, and how its adapter is made of them. */
 export interface ProviderKind<Schema extends z.ZodType = z.ZodType> {
   /** What it can carry. */
   readonly channels: readonly Channel[];
-  /** The settings beside `kind`. */
-  readonly settings: Schema;
+  /** The settings beside `kind`; a credential in them is a `secret`. */
+  settings(secret: SecretSchema): Schema;
   make(settings: z.output<Schema>, tools: ProviderTools): MadeProvider;
 }

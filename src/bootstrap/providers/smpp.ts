@@ -5,7 +5,7 @@ import { isSenderIdOfSmpp } from '../../adapters/smpp/submit-fields.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { MESSAGE_ID_FORMS } from '../../domain/sms/message-id-forms.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import { secret } from './secret.ts';
+import type { SecretSchema } from './secret.ts';
 
 const PORT_DEFAULT = 2_775;
 /** Of SMPP over TLS. */
@@ -64,39 +64,43 @@ const whole = (min: number, max: number) => {
 
 const addressKind = z.strictObject({ ton: whole(0, OCTET_MAX), npi: whole(0, OCTET_MAX) });
 
-const settings = z
-  .strictObject({
-    url: address,
-    systemId: ascii(1, SYSTEM_ID_CHARACTERS_MAX),
-    password: secret.pipe(ascii(1, PASSWORD_CHARACTERS_MAX)),
-    systemType: ascii(0, SYSTEM_TYPE_CHARACTERS_MAX).default(''),
-    /** Connections at one time. */
-    binds: whole(1, BINDS_MAX).default(1),
-    /** `submit_sm` without a response at one time, for each connection. */
-    window: whole(1, WINDOW_MAX).default(WINDOW_DEFAULT),
-    /** `submit_sm` in any second, over all connections of a process. */
-    perSecond: whole(1, PER_SECOND_MAX).optional(),
-    enquireLinkSeconds: whole(ENQUIRE_LINK_SECONDS_MIN, ENQUIRE_LINK_SECONDS_MAX).default(
-      ENQUIRE_LINK_DEFAULT_MS / 1_000,
-    ),
-    /** The sender of a message that names none. */
-    senderId: z.string().refine(isSenderIdOfSmpp, 'must be 1 to 20 printable characters of ASCII').optional(),
-    /** Else by the sender ID: a name 5 and 0, a short code 3 and 0, an international number 1 and 1. */
-    source: addressKind.optional(),
-    destination: addressKind.default({ ton: 1, npi: 1 }),
-    dataCodingGsm: whole(0, OCTET_MAX).default(0),
-    submitIds: z.enum(MESSAGE_ID_FORMS).default('as-is'),
-    receiptIds: z.enum(MESSAGE_ID_FORMS).default('as-is'),
-    /** Certificates of authorities in PEM, for `smpps`, instead of the usual ones. */
-    caFile: certificates.optional(),
-  })
-  .refine(({ url, caFile }) => caFile === undefined || url.tls, {
-    path: ['caFile'],
-    message: 'needs an url with smpps://',
-  });
+const settings = (secret: SecretSchema) =>
+  z
+    .strictObject({
+      url: address,
+      systemId: ascii(1, SYSTEM_ID_CHARACTERS_MAX),
+      password: secret.pipe(ascii(1, PASSWORD_CHARACTERS_MAX)),
+      systemType: ascii(0, SYSTEM_TYPE_CHARACTERS_MAX).default(''),
+      /** Connections at one time. */
+      binds: whole(1, BINDS_MAX).default(1),
+      /** `submit_sm` without a response at one time, for each connection. */
+      window: whole(1, WINDOW_MAX).default(WINDOW_DEFAULT),
+      /** `submit_sm` in any second, over all connections of a process. */
+      perSecond: whole(1, PER_SECOND_MAX).optional(),
+      enquireLinkSeconds: whole(ENQUIRE_LINK_SECONDS_MIN, ENQUIRE_LINK_SECONDS_MAX).default(
+        ENQUIRE_LINK_DEFAULT_MS / 1_000,
+      ),
+      /** The sender of a message that names none. */
+      senderId: z
+        .string()
+        .refine(isSenderIdOfSmpp, 'must be 1 to 20 printable characters of ASCII')
+        .optional(),
+      /** Else by the sender ID: a name 5 and 0, a short code 3 and 0, an international number 1 and 1. */
+      source: addressKind.optional(),
+      destination: addressKind.default({ ton: 1, npi: 1 }),
+      dataCodingGsm: whole(0, OCTET_MAX).default(0),
+      submitIds: z.enum(MESSAGE_ID_FORMS).default('as-is'),
+      receiptIds: z.enum(MESSAGE_ID_FORMS).default('as-is'),
+      /** Certificates of authorities in PEM, for `smpps`, instead of the usual ones. */
+      caFile: certificates.optional(),
+    })
+    .refine(({ url, caFile }) => caFile === undefined || url.tls, {
+      path: ['caFile'],
+      message: 'needs an url with smpps://',
+    });
 
 /** An SMSC that speaks SMPP 3.4. */
-export const smppKind: ProviderKind<typeof settings> = {
+export const smppKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['sms'],
   settings,
   make: (given, { name, clock, logger }) => ({
@@ -121,5 +125,6 @@ export const smppKind: ProviderKind<typeof settings> = {
       random: Math.random,
     }),
     callback: null,
+    whatsappPlatform: null,
   }),
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TelegramGatewayCallback } from '../../adapters/telegram-gateway/telegram-gateway-callback.ts';
 import { TelegramGatewayProvider } from '../../adapters/telegram-gateway/telegram-gateway-provider.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import { secret } from './secret.ts';
+import type { SecretSchema } from './secret.ts';
 
 const BASE_URL = 'https://gatewayapi.telegram.org';
 
@@ -18,32 +18,33 @@ const USERNAME_PATTERN = /^@?[A-Za-z][A-Za-z0-9_]{3,31}$/;
 /** A program on the same machine that stands in for Telegram needs no certificate. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-const settings = z.strictObject({
-  token: secret.pipe(
-    z.string().regex(TOKEN_PATTERN, 'must be printable characters without spaces, 256 at most'),
-  ),
-  senderUsername: z
-    .string()
-    .regex(USERNAME_PATTERN, 'must be the username of a Telegram channel')
-    .transform((username) => username.replace(/^@/, ''))
-    .optional(),
-  checkSendAbility: z.boolean().default(false),
-  callbackUrl: z
-    .string()
-    .refine(
-      isCallbackUrl,
-      `must be an https URL without credentials, ${CALLBACK_URL_BYTES_MAX} bytes at most`,
-    )
-    .optional(),
-  baseUrl: z
-    .string()
-    .refine(isBaseUrl, 'must be an https URL without credentials, query and fragment')
-    .transform((url) => url.replace(/\/+$/, ''))
-    .default(BASE_URL),
-});
+const settings = (secret: SecretSchema) =>
+  z.strictObject({
+    token: secret.pipe(
+      z.string().regex(TOKEN_PATTERN, 'must be printable characters without spaces, 256 at most'),
+    ),
+    senderUsername: z
+      .string()
+      .regex(USERNAME_PATTERN, 'must be the username of a Telegram channel')
+      .transform((username) => username.replace(/^@/, ''))
+      .optional(),
+    checkSendAbility: z.boolean().default(false),
+    callbackUrl: z
+      .string()
+      .refine(
+        isCallbackUrl,
+        `must be an https URL without credentials, ${CALLBACK_URL_BYTES_MAX} bytes at most`,
+      )
+      .optional(),
+    baseUrl: z
+      .string()
+      .refine(isBaseUrl, 'must be an https URL without credentials, query and fragment')
+      .transform((url) => url.replace(/\/+$/, ''))
+      .default(BASE_URL),
+  });
 
 /** Verification codes over the Telegram Gateway. Receipts come when `callbackUrl` names this service's callback. */
-export const telegramGatewayKind: ProviderKind<typeof settings> = {
+export const telegramGatewayKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['telegram'],
   settings,
   make(
@@ -61,7 +62,11 @@ export const telegramGatewayKind: ProviderKind<typeof settings> = {
       callbackUrl: callbackUrl ?? null,
       checkSendAbility,
     });
-    return { provider, callback: new TelegramGatewayCallback({ token, hmac, clock }) };
+    return {
+      provider,
+      callback: new TelegramGatewayCallback({ token, hmac, clock }),
+      whatsappPlatform: null,
+    };
   },
 };
 

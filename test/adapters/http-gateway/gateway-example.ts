@@ -2,6 +2,7 @@ import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
 import { httpGatewayKind } from '../../../src/bootstrap/providers/http-gateway.ts';
 import type { MadeProvider, ProviderTools } from '../../../src/bootstrap/providers/provider-kind.ts';
+import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { NOW } from '../../support/builders.ts';
 import { codeBlocks, Page } from '../../support/markdown.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -23,16 +24,17 @@ export function exampleOf(heading: string, origin: string): RawSettings {
 export const JSON_HEADING = '## A gateway with JSON';
 export const QUERY_HEADING = '## A gateway with a query and plain text';
 
-/** The provider of these settings, with the credentials of the stand-ins in the environment. */
+/** The provider of these settings, with the credentials of the stand-ins. */
 export function gatewayOf(settings: RawSettings, timeoutMs = FAR_MS): MadeProvider {
-  Object.assign(process.env, CREDENTIALS);
-  return httpGatewayKind.make(httpGatewayKind.settings.parse(settings), toolsWith(timeoutMs));
+  return httpGatewayKind.make(
+    httpGatewayKind.settings(secretIn(CREDENTIALS)).parse(settings),
+    toolsWith(timeoutMs),
+  );
 }
 
 /** The mistakes that a start would name, as `path: message`. */
 export function mistakesIn(settings: RawSettings): readonly string[] {
-  Object.assign(process.env, CREDENTIALS);
-  const { error } = httpGatewayKind.settings.safeParse(settings);
+  const { error } = httpGatewayKind.settings(secretIn(CREDENTIALS)).safeParse(settings);
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 

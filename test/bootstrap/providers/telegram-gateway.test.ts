@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
 import type { WhatsappDirectory } from '../../../src/application/ports/whatsapp-directory.ts';
+import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { telegramGatewayKind } from '../../../src/bootstrap/providers/telegram-gateway.ts';
 import { aSubmission, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
@@ -13,19 +14,18 @@ const VARIABLE = 'TEST_TELEGRAM_GATEWAY_TOKEN';
 const CALLBACK_URL = 'https://barid.example/callbacks/telegram';
 
 const token = { env: VARIABLE };
-const settings = (given: object = {}) => telegramGatewayKind.settings.safeParse({ token, ...given });
+const settings = (given: object = {}, value = TOKEN) =>
+  telegramGatewayKind.settings(secretIn({ [VARIABLE]: value })).safeParse({ token, ...given });
 
 const clock = { now: () => NOW };
 const peer = new TelegramPeer(clock);
 
 beforeAll(async () => {
-  process.env[VARIABLE] = TOKEN;
   await peer.open();
   peer.allow(TOKEN);
 });
 
 afterAll(async () => {
-  delete process.env[VARIABLE];
   await peer.close();
 });
 
@@ -80,9 +80,7 @@ describe('the kind telegram-gateway', () => {
   });
 
   it('a token that no header can carry is a mistake, and is not printed', () => {
-    process.env[VARIABLE] = 'secret\nword';
-    const { error } = settings();
-    process.env[VARIABLE] = TOKEN;
+    const { error } = settings({}, 'secret\nword');
     const text = JSON.stringify(error?.issues) + z.prettifyError(error as z.ZodError);
     expect(text).toContain('printable characters');
     expect(text).not.toContain('word');
