@@ -1,7 +1,7 @@
 import type { Clock } from './ports/clock.ts';
 
 /** How long settings and prices may be used after they were read, in milliseconds; a change takes effect within it. */
-export const SETTINGS_FRESH_MS = 5_000;
+export const SETTINGS_FRESH_MS = 2_000;
 
 interface CacheOptions<Value> {
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import type { BalanceBelowHolds } from '../domain/billing/account.ts';
 import type { AttachRejection } from '../domain/campaigns/attach-recipients.ts';
 import type { CampaignStatus } from '../domain/campaigns/campaign.ts';
 import type { PlanRejection } from '../domain/campaigns/plan-campaign.ts';
@@ -29,7 +30,20 @@ export type Rejection =
   | TooManyReports
   | { readonly kind: 'report-not-found' }
   | { readonly kind: 'report-gone'; readonly status: Exclude<ReportStatus, 'available'> }
-  | { readonly kind: 'overloaded' };
+  | { readonly kind: 'overloaded' }
+  | OperatorRejection;
+
+/** Why a change of an operator is not done. */
+export type OperatorRejection =
+  | { readonly kind: 'project-not-found' }
+  | { readonly kind: 'project-archived' }
+  | { readonly kind: 'slug-taken' }
+  | { readonly kind: 'key-not-found' }
+  /** A rotation of a key that is revoked or has ended. */
+  | { readonly kind: 'key-not-working' }
+  /** The project has as many keys that work as it may have. */
+  | { readonly kind: 'too-many-keys' }
+  | BalanceBelowHolds;
 
 /**
  * Carries a rejection out of a use case: the one exception that tells a caller what to change. Everything else that is

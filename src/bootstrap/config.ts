@@ -46,6 +46,8 @@ export interface Config {
   readonly queue: QueueConfig;
   readonly secretKey: string | null;
   readonly seedFile: string | null;
+  /** Null when there is no admin interface. */
+  readonly adminToken: string | null;
   readonly providers: ProvidersConfig;
   readonly egress: EgressConfig;
   readonly reports: ReportsConfig;
@@ -72,6 +74,9 @@ export const SECRET_KEY_BYTES = 32;
 const SECRET_KEY_HEX_CHARACTERS = 2 * SECRET_KEY_BYTES;
 export const SECRET_KEY_FORM = `${SECRET_KEY_HEX_CHARACTERS} hex characters`;
 export const SECRET_KEY_PATTERN = new RegExp(`^[0-9a-fA-F]{${SECRET_KEY_HEX_CHARACTERS}}$`);
+
+const ADMIN_TOKEN_CHARACTERS_MIN = 32;
+const ADMIN_TOKEN_PATTERN = new RegExp(`^[!-~]{${ADMIN_TOKEN_CHARACTERS_MIN},1000}$`);
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -193,6 +198,16 @@ const ENTRIES = {
       .string()
       .refine((text) => text === '' || SECRET_KEY_PATTERN.test(text), `must be ${SECRET_KEY_FORM}`),
   },
+  ADMIN_TOKEN: {
+    fallback: '',
+    description: `token of the [admin interface](admin.md), at least ${ADMIN_TOKEN_CHARACTERS_MIN} visible ASCII characters; empty: there is none`,
+    schema: z
+      .string()
+      .refine(
+        (text) => text === '' || ADMIN_TOKEN_PATTERN.test(text),
+        `must be at least ${ADMIN_TOKEN_CHARACTERS_MIN} visible ASCII characters, such as the output of openssl rand -hex 32`,
+      ),
+  },
   SEED_FILE: {
     fallback: '',
     description: 'JSON file applied to an empty database; empty for the demo',
@@ -304,6 +319,7 @@ const FROM_FILE: ReadonlySet<string> = new Set([
   'DATABASE_URL',
   'QUEUE_URL',
   'SECRET_KEY',
+  'ADMIN_TOKEN',
   'S3_SECRET_ACCESS_KEY',
 ]);
 
@@ -397,6 +413,7 @@ function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config 
         ? { kind: 'memory' }
         : { kind: 'rabbitmq', url: parsed.QUEUE_URL, prefix: parsed.QUEUE_PREFIX },
     secretKey: parsed.SECRET_KEY === '' ? null : parsed.SECRET_KEY,
+    adminToken: parsed.ADMIN_TOKEN === '' ? null : parsed.ADMIN_TOKEN,
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
     providers: providersOf(parsed, channelsFile),
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },

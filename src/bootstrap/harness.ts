@@ -47,6 +47,11 @@ export interface HarnessOptions {
    * @internal
    */
   readonly overrides?: readonly ContainerModule[];
+  /**
+   * The token of the admin interface, which is off without.
+   * @internal
+   */
+  readonly adminToken?: string;
   /** Printed to standard error when set; a harness is silent without. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
@@ -114,6 +119,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     seed: readSeed(options.seed ?? DEMO_SEED),
     onSubmission: (message) => inbox.receive(message),
     overrides: options.overrides ?? [],
+    ...(options.adminToken === undefined ? {} : { adminToken: options.adminToken }),
     ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
     ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
   });

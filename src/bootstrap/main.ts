@@ -70,6 +70,7 @@ async function run(config: Config): Promise<void> {
     secretKey: secretKeyFor(config),
     egress: config.egress,
     reports: config.reports,
+    adminToken: config.adminToken,
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     campaignLimits: config.campaignLimits,

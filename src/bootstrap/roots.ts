@@ -23,6 +23,11 @@ import { ReceiveCallbacks } from '../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
+import { ManageCredit } from '../application/operators/manage-credit.ts';
+import { ManageKeys } from '../application/operators/manage-keys.ts';
+import { ManageProjects } from '../application/operators/manage-projects.ts';
+import { ReadAuditLog } from '../application/operators/read-audit-log.ts';
+import { ReadStatement } from '../application/operators/read-statement.ts';
 import { BrowseReports } from '../application/reports/browse-reports.ts';
 import { MakeReports } from '../application/reports/make-reports.ts';
 import { RemoveReports } from '../application/reports/remove-reports.ts';
@@ -46,6 +51,7 @@ export const resolveRoots = (container: Container) =>
     simulator: adapters.simulator,
     wakeSignal: adapters.localWakeSignal,
     channelProviders: ports.channelProviders,
+    csvEncoder: ports.csvEncoder,
     idSource: ports.idSource,
     jobQueue: ports.jobQueue,
     keyHasher: ports.keyHasher,
@@ -69,8 +75,13 @@ export const resolveRoots = (container: Container) =>
     inboundLog: InboundLog,
     makeReports: MakeReports,
     manageCampaigns: ManageCampaigns,
+    manageCredit: ManageCredit,
+    manageKeys: ManageKeys,
+    manageProjects: ManageProjects,
     preflightCampaigns: PreflightCampaigns,
+    readAuditLog: ReadAuditLog,
     readCatalog: ReadCatalog,
+    readStatement: ReadStatement,
     receiveCallbacks: ReceiveCallbacks,
     recordProviderEvents: RecordProviderEvents,
     redriveJobs: RedriveJobs,

@@ -4,14 +4,25 @@ import { z } from 'zod';
 import type { Seed, SeedProject } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { API_KEY_PATTERN, environmentOfKey } from '../domain/access/api-key.ts';
-import { DEFAULT_SETTINGS, ENVIRONMENTS, IP_RULE_SCOPES } from '../domain/access/project.ts';
+import {
+  ADDRESS_RATE_LIMIT_REQUESTS_MAX,
+  DEFAULT_SETTINGS,
+  ENVIRONMENTS,
+  IP_RULE_SCOPES,
+  OTHER_TIMEOUT_SECONDS_MAX,
+  PROJECT_NAME_CHARACTERS_MAX,
+  RATE_LIMIT_REQUESTS_MAX,
+  RATE_LIMIT_WINDOW_MINUTES_MAX,
+  SLUG_PATTERN,
+  VERIFICATION_TIMEOUT_SECONDS_MAX,
+} from '../domain/access/project.ts';
 import { PAYMENT_TYPES } from '../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../domain/billing/billing-units.ts';
 import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
 import { SENDER_ID_CHARACTERS_MAX, WEBHOOK_URL_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
 import { LANGUAGES } from '../domain/shared/language.ts';
-import { iqd, isIqdAmount } from '../domain/shared/money.ts';
+import { IQD_MAX, iqd, isIqdAmount } from '../domain/shared/money.ts';
 import { canonicalPhoneNumber, isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
 import {
   INBOUND_SECRET_HEX_CHARACTERS,
@@ -37,7 +48,6 @@ export const DEFAULT_SEED_SETTINGS = {
   },
 };
 
-const IQD_MAX = 1_000_000_000;
 const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;
 
 const amount = z.number().min(0).max(IQD_MAX).refine(isIqdAmount, 'has at most three decimals');
@@ -45,11 +55,10 @@ const phoneNumber = z.string().regex(PHONE_NUMBER_PATTERN, 'must be 10 to 15 dig
 const rateLimitOf = (maxRequests: number) =>
   z.strictObject({
     maxRequests: z.number().int().min(1).max(maxRequests),
-    timeWindowMinutes: z.number().int().min(1).max(10_080),
+    timeWindowMinutes: z.number().int().min(1).max(RATE_LIMIT_WINDOW_MINUTES_MAX),
   });
-const rateLimit = rateLimitOf(10_000);
-/** Each send counts the earlier ones of its address. */
-const addressRateLimit = rateLimitOf(1_000);
+const rateLimit = rateLimitOf(RATE_LIMIT_REQUESTS_MAX);
+const addressRateLimit = rateLimitOf(ADDRESS_RATE_LIMIT_REQUESTS_MAX);
 const operatorPrices = z.strictObject({
   korekTelecom: amount,
   asiaCell: amount,
@@ -60,8 +69,8 @@ const operatorPrices = z.strictObject({
 const project = z
   .strictObject({
     id: id24.optional(),
-    name: z.string().min(1).max(200),
-    slug: z.string().regex(/^[a-z0-9-]{1,60}$/, 'must be 1 to 60 of a-z, 0-9 and -'),
+    name: z.string().min(1).max(PROJECT_NAME_CHARACTERS_MAX),
+    slug: z.string().regex(SLUG_PATTERN, 'must be 1 to 60 of a-z, 0-9 and -'),
     environment: z.enum(ENVIRONMENTS),
     apiKeys: z.array(
       z.string().regex(API_KEY_PATTERN, 'must be sk_live_ or sk_dev_ and 40 lower-case hex characters'),
@@ -81,8 +90,8 @@ const project = z
     language: z.enum(LANGUAGES).default(DEFAULT_SEED_SETTINGS.language),
     attemptTimeoutSeconds: z
       .strictObject({
-        verification: z.number().int().min(1).max(3_600),
-        other: z.number().int().min(1).max(259_200),
+        verification: z.number().int().min(1).max(VERIFICATION_TIMEOUT_SECONDS_MAX),
+        other: z.number().int().min(1).max(OTHER_TIMEOUT_SECONDS_MAX),
       })
       .default(DEFAULT_SEED_SETTINGS.attemptTimeoutSeconds),
     senderIds: z

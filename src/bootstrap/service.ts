@@ -5,6 +5,7 @@ import type { ProviderEventSink } from '../application/ports/provider-events.ts'
 import type { Seed } from '../application/seed/apply-seed.ts';
 import type { Role } from './config.ts';
 import { buildContainer, type ContainerParts } from './container.ts';
+import { adminInterface } from './modules/admin-interface.ts';
 import { routeFamilies } from './modules/route-families.ts';
 import { type Roots, resolveRoots } from './roots.ts';
 
@@ -13,6 +14,8 @@ export interface ServiceParts extends ContainerParts {
   /** Whether the clock moves by itself, so that the work loop has to poll. */
   readonly watchesClock: boolean;
   readonly seed: Seed | null;
+  /** The token of the admin interface; null switches it off, the default. */
+  readonly adminToken?: string | null;
   /** None by default. */
   readonly trustedProxies?: readonly string[];
   /** What links to this service begin with; null for the host of each request, the default. */
@@ -47,8 +50,10 @@ export class Service {
       logger: parts.logger,
       polls: parts.watchesClock,
     });
+    const admin = adminInterface(roots, parts);
     this.http = createHttpServer({
       families: routeFamilies(roots, parts),
+      ...(admin === undefined ? {} : { admin }),
       logger: parts.logger,
       requestIds: () => roots.idSource.hex24(parts.clock.now()),
       ...(parts.trustedProxies === undefined ? {} : { trustedProxies: parts.trustedProxies }),

@@ -67,6 +67,16 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['SMS_PROVIDER', 'smpp', NO_SUCH_PROVIDER],
   ['WHATSAPP_PROVIDER', 'Simulator', NO_SUCH_PROVIDER],
   ['TELEGRAM_PROVIDER', 'none', NO_SUCH_PROVIDER],
+  [
+    'ADMIN_TOKEN',
+    'a'.repeat(31),
+    'must be at least 32 visible ASCII characters, such as the output of openssl rand -hex 32',
+  ],
+  [
+    'ADMIN_TOKEN',
+    `${'a'.repeat(40)} b`,
+    'must be at least 32 visible ASCII characters, such as the output of openssl rand -hex 32',
+  ],
   ['SECRET_KEY', 'secret', 'must be 64 hex characters'],
   ['SECRET_KEY', 'a'.repeat(65), 'must be 64 hex characters'],
   ['EGRESS_ALLOW', '10.0.0.0/8,intranet', 'Not a network in CIDR notation: intranet'],

@@ -52,12 +52,12 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       await run(async ({ projects }) => {
         await projects.insert([first, second]);
         await projects.insertKeys([
-          { digest: 'd1', hasChecksum: false, projectId: A, createdAt: NOW },
-          { digest: 'd2', hasChecksum: true, projectId: B, createdAt: NOW },
+          { digest: 'd1', hasChecksum: false, projectId: A, lastFour: null, createdAt: NOW },
+          { digest: 'd2', hasChecksum: true, projectId: B, lastFour: null, createdAt: NOW },
         ]);
       });
-      expect(await read(({ projects }) => projects.byKeyDigest('d2'))).toEqual(second);
-      expect(await read(({ projects }) => projects.byKeyDigest('D2'))).toBeNull();
+      expect(await read(({ projects }) => projects.byKeyDigest('d2', NOW))).toEqual(second);
+      expect(await read(({ projects }) => projects.byKeyDigest('D2', NOW))).toBeNull();
     });
 
     it('the project store tells whether any key ends without a checksum', async () => {
@@ -65,11 +65,15 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await hasAny()).toBe(false);
       await run(async ({ projects }) => {
         await projects.insert([first]);
-        await projects.insertKeys([{ digest: 'd1', hasChecksum: true, projectId: A, createdAt: NOW }]);
+        await projects.insertKeys([
+          { digest: 'd1', hasChecksum: true, projectId: A, lastFour: null, createdAt: NOW },
+        ]);
       });
       expect(await hasAny()).toBe(false);
       await run(({ projects }) =>
-        projects.insertKeys([{ digest: 'd2', hasChecksum: false, projectId: A, createdAt: NOW }]),
+        projects.insertKeys([
+          { digest: 'd2', hasChecksum: false, projectId: A, lastFour: null, createdAt: NOW },
+        ]),
       );
       expect(await hasAny()).toBe(true);
     });
@@ -81,7 +85,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     });
 
     it('the project store rejects a project id, a slug or a key digest that exists, and a key of no project', async () => {
-      const key = { digest: 'd1', hasChecksum: false, projectId: A, createdAt: NOW };
+      const key = { digest: 'd1', hasChecksum: false, projectId: A, lastFour: null, createdAt: NOW };
       await run(async ({ projects }) => {
         await projects.insert([first]);
         await projects.insertKeys([key]);

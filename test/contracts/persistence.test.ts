@@ -9,6 +9,7 @@ import { advanceMessagesContract } from './advance-messages.contract.ts';
 import { campaignStoresContract } from './campaign-stores.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
 import { deliveryReceiptsContract } from './delivery-receipts.contract.ts';
+import { operatorStoresContract } from './operator-stores.contract.ts';
 import { recordAttemptsContract } from './record-attempts.contract.ts';
 import { reportStoreContract } from './report-store.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
@@ -60,6 +61,7 @@ const TABLES = [
   'webhook_events',
   'webhook_circuit_breakers',
   'installation',
+  'audit_records',
 ];
 
 describe('SQLite in memory', () => {
@@ -104,6 +106,7 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('worker store', () => workerStoreContract(open));
   describe('webhook stores', () => webhookStoresContract(open));
   describe('campaign stores', () => campaignStoresContract(open));
+  describe('operator stores', () => operatorStoresContract(open));
   describe('report store', () => reportStoreContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));

@@ -198,18 +198,18 @@ function meetingAtIsEmpty(real: UnitOfWork, everyone: MeetingPoint): UnitOfWork 
   return {
     run: (work, durability) =>
       real.run(({ projects, ...stores }) => {
-        const asked: ProjectStore = {
-          insert: (rows) => projects.insert(rows),
-          byIds: (ids) => projects.byIds(ids),
-          byKeyDigest: (digest) => projects.byKeyDigest(digest),
-          insertKeys: (keys) => projects.insertKeys(keys),
-          hasKeyWithoutChecksum: () => projects.hasKeyWithoutChecksum(),
-          isEmpty: async () => {
-            const isEmpty = await projects.isEmpty();
-            await everyone.meet();
-            return isEmpty;
-          },
+        const meeting = async () => {
+          const isEmpty = await projects.isEmpty();
+          await everyone.meet();
+          return isEmpty;
         };
+        const asked: ProjectStore = new Proxy(projects, {
+          get(target, name) {
+            if (name === 'isEmpty') return meeting;
+            const method = target[name as keyof ProjectStore];
+            return method.bind(target);
+          },
+        });
         return work({ ...stores, projects: asked });
       }, durability),
     read: (work) => real.read(work),

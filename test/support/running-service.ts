@@ -8,12 +8,16 @@ const running: { harness: Harness; problems: string[] }[] = [];
 export async function startService(options: HarnessOptions = {}): Promise<Harness> {
   const problems: string[] = [];
   let check: ReturnType<typeof documentedReplies> | null = null;
+  let checkAdmin: ReturnType<typeof documentedReplies> | null = null;
   const harness = await startHarness({
     ...options,
     observeReply: (seen) => {
-      check ??= documentedReplies(harness.service.http.openApi);
+      const { openApi, adminOpenApi } = harness.service.http;
+      check ??= documentedReplies(openApi);
+      checkAdmin ??= adminOpenApi === null ? null : documentedReplies(adminOpenApi);
       try {
-        check(seen);
+        if (seen.route?.startsWith('/admin') === true) checkAdmin?.(seen);
+        else check(seen);
       } catch (error) {
         problems.push(error instanceof Error ? error.message : String(error));
       }

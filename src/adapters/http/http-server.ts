@@ -2,8 +2,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
+import type { Admission } from './routing/admission.ts';
 import { clientAddressBehind } from './routing/client-address.ts';
 import { type ErrorEnvelope, errorReply, usualEnvelope } from './routing/http-error.ts';
 import { ok } from './routing/http-reply.ts';
@@ -31,9 +33,17 @@ const MALFORMED_REPLY = errorReply(MALFORMED_REQUEST, usualEnvelope);
 const NOT_FOUND_REPLY = errorReply(NOT_FOUND, usualEnvelope);
 const EXPECTATION_FAILED_REPLY = errorReply(EXPECTATION_FAILED, usualEnvelope);
 
+/** The families of operators, which a document of their own describes, and who may read that. */
+export interface AdminInterface {
+  readonly families: readonly RouteFamily[];
+  readonly admission: Admission<unknown>;
+}
+
 export interface HttpServerOptions {
   /** In the order their paths are matched: the busiest first. */
   readonly families: readonly RouteFamily[];
+  /** The admin interface; it is not there when absent. */
+  readonly admin?: AdminInterface;
   readonly logger: Logger;
   /** A new id for each reply whose request brought none. */
   readonly requestIds: () => string;
@@ -48,6 +58,8 @@ export interface HttpServer {
   /** Not listening yet. */
   readonly server: Server;
   readonly openApi: OpenApi;
+  /** The document of the admin interface; null when there is none. */
+  readonly adminOpenApi: OpenApi | null;
   /**
    * Takes no new connection, ends event streams, replies to the requests in flight, and resolves when every
    * connection is closed: true when all of them ended by themselves, false when the time was over and the rest
@@ -81,7 +93,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return made;
   };
   const families = [...options.families, openApiRoutes(openApi)];
-  for (const [path, samePath] of groupByPath(families)) {
+  const admin = options.admin === undefined ? null : adminOf(options.admin);
+  for (const [path, samePath] of groupByPath([...families, ...(admin?.families ?? [])])) {
     registerPath(app, path, samePath, { writer, shedder, limits });
   }
   const { serve, openResponses } = pipeliningLimit(
@@ -104,11 +117,25 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     get openApi() {
       return openApi();
     },
+    get adminOpenApi() {
+      return admin?.openApi() ?? null;
+    },
     closeGracefully(times) {
       writer.startClosing();
       return closeGracefully(server, connections.open, times);
     },
   };
+}
+
+/** The families with that of their document, which is made at its first use. */
+function adminOf({ families, admission }: AdminInterface) {
+  let made: OpenApi | undefined;
+  const openApi = (): OpenApi => {
+    made ??= openApiDocument(all, ADMIN_HEAD);
+    return made;
+  };
+  const all = [...families, adminDocumentRoutes(admission, openApi)];
+  return { families: all, openApi };
 }
 
 interface EnvelopedRoute {

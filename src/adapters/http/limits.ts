@@ -46,6 +46,16 @@ export const REPORT_PHONE_NUMBER_CHARACTERS_MAX = 32;
 export const REPORT_DOWNLOADS_MAX = 100;
 export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
 
+/** Pages of the admin interface. */
+export const ADMIN_LIMIT_MAX = 500;
+export const ADMIN_LIMIT_DEFAULT = 50;
+export const ADMIN_CURSOR_CHARACTERS_MAX = 500;
+export const REASON_CHARACTERS_MAX = 500;
+export const ALLOWED_IPS_MAX = 1_000;
+export const ALLOWED_IP_CHARACTERS_MAX = 64;
+export const KEY_OVERLAP_MINUTES_MAX = 43_200;
+export const KEY_OVERLAP_MINUTES_DEFAULT = 1_440;
+
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
 

@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import type { Connection } from './driver/connection.ts';
 import { Session } from './driver/session.ts';
 import { SqlAccountStore } from './stores/account-store.ts';
+import { SqlAuditLogStore } from './stores/audit-log-store.ts';
 import { SqlCampaignStore } from './stores/campaign-store.ts';
 import { SqlCircuitBreakerStore } from './stores/circuit-breaker-store.ts';
 import { SqlConversationStore } from './stores/conversation-store.ts';
@@ -144,6 +145,7 @@ function storesOn(session: Session): Stores {
     webhookEvents: new SqlWebhookEventStore(session),
     circuitBreakers: new SqlCircuitBreakerStore(session),
     inboundWebhooks: new SqlInboundWebhookStore(session),
+    auditLog: new SqlAuditLogStore(session),
     workers: new SqlWorkerStore(session),
     installation: new SqlInstallationStore(session),
   };

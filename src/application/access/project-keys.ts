@@ -18,7 +18,7 @@ export const UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX = 20;
 
 /** Whose the API keys are. */
 export interface ProjectKeys {
-  /** The project of this key; null when there is no such key. */
+  /** The project of this key; null when there is no such key, or when it does not work any more. */
   projectOf(apiKey: string): Promise<Project | null>;
   /** Whether any key ends without a checksum. */
   hasKeyWithoutChecksum(): Promise<boolean>;
@@ -26,15 +26,24 @@ export interface ProjectKeys {
 
 /** The keys as they are stored. */
 export class StoredProjectKeys implements ProjectKeys {
-  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher };
+  readonly #ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly keyHasher: KeyHasher;
+    readonly clock: Clock;
+  };
 
-  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly keyHasher: KeyHasher }) {
+  constructor(ports: {
+    readonly unitOfWork: UnitOfWork;
+    readonly keyHasher: KeyHasher;
+    readonly clock: Clock;
+  }) {
     this.#ports = ports;
   }
 
   projectOf(apiKey: string): Promise<Project | null> {
-    const digest = this.#ports.keyHasher.digest(apiKey);
-    return this.#ports.unitOfWork.read((stores) => stores.projects.byKeyDigest(digest));
+    const { unitOfWork, keyHasher, clock } = this.#ports;
+    const digest = keyHasher.digest(apiKey);
+    return unitOfWork.read((stores) => stores.projects.byKeyDigest(digest, clock.now()));
   }
 
   hasKeyWithoutChecksum(): Promise<boolean> {

@@ -17,8 +17,16 @@ export interface AccountStore {
   lock(projectIds: readonly string[]): Promise<readonly Account[]>;
   /** The accounts of the projects, in the order of project ids, without a lock. */
   byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]>;
+  /** Sets the spending threshold of the project; null takes it away. */
+  setSpendingThreshold(projectId: string, threshold: Money | null): Promise<void>;
   /** Ends the trial of the projects. */
   endTrial(projectIds: readonly string[]): Promise<void>;
+}
+
+/** The place of an entry in a statement. */
+export interface EntryCursor {
+  readonly createdAt: number;
+  readonly id: string;
 }
 
 export interface LedgerStore {
@@ -27,6 +35,13 @@ export interface LedgerStore {
    * of the same id exists: no entry is posted twice.
    */
   post(entries: readonly LedgerEntry[]): Promise<void>;
+  /**
+   * Up to `limit` entries of the project, the newest first; those before `before` when it is given. Holds are left out: they
+   * change no balance.
+   */
+  statement(projectId: string, before: EntryCursor | null, limit: number): Promise<readonly LedgerEntry[]>;
+  /** The change of the balance by the entries of the project from `from` on, that one included. */
+  balanceSince(projectId: string, from: EntryCursor): Promise<Money>;
   /** For every project, the amounts of its account and the sums of its ledger entries. */
   audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
 }

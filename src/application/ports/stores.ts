@@ -1,3 +1,4 @@
+import type { AuditLogStore } from './audit-log-store.ts';
 import type { AccountStore, LedgerStore } from './billing-stores.ts';
 import type {
   CampaignStore,
@@ -40,6 +41,7 @@ export interface Stores {
   readonly webhookEvents: WebhookEventStore;
   readonly circuitBreakers: CircuitBreakerStore;
   readonly inboundWebhooks: InboundWebhookStore;
+  readonly auditLog: AuditLogStore;
   readonly workers: WorkerStore;
   readonly installation: InstallationStore;
 }

@@ -1,5 +1,6 @@
 import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
+import { lastFourOf } from '../../domain/access/project-key.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
@@ -83,6 +84,7 @@ export class ApplySeed {
             digest: keyHasher.digest(key),
             hasChecksum: hasChecksum(key, keyHasher.checksum),
             projectId: project.id,
+            lastFour: lastFourOf(key),
             createdAt: now,
           })),
         ),

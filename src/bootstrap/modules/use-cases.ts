@@ -38,6 +38,11 @@ import { SubmissionCapacity } from '../../application/messages/submission-capaci
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import { UntriedMessages } from '../../application/messages/untried-messages.ts';
+import { ManageCredit } from '../../application/operators/manage-credit.ts';
+import { ManageKeys } from '../../application/operators/manage-keys.ts';
+import { ManageProjects } from '../../application/operators/manage-projects.ts';
+import { ReadAuditLog } from '../../application/operators/read-audit-log.ts';
+import { ReadStatement } from '../../application/operators/read-statement.ts';
 import { BrowseReports } from '../../application/reports/browse-reports.ts';
 import { MakeReports } from '../../application/reports/make-reports.ts';
 import { RemoveReports } from '../../application/reports/remove-reports.ts';
@@ -62,7 +67,7 @@ const { reportFiles, csvEncoder, reportPollingInterval, renewInterval } = ports;
 
 /** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
-  wire(bind, StoredProjectKeys, { unitOfWork, keyHasher });
+  wire(bind, StoredProjectKeys, { unitOfWork, keyHasher, clock });
   wire(bind, CachedProjectKeys, { source: StoredProjectKeys, keyHasher, clock });
   wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys });
   wire(bind, AddressRates, { clock });
@@ -241,6 +246,11 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, WorkerHeartbeat, { unitOfWork, heartbeatInterval, clock, logger, wakeSignal, workerId });
   wire(bind, RedriveJobs, { unitOfWork, clock });
   wire(bind, AuditLedger, { unitOfWork });
+  wire(bind, ManageProjects, { unitOfWork, clock, ids: idSource });
+  wire(bind, ManageKeys, { unitOfWork, keyHasher, clock, ids: idSource });
+  wire(bind, ManageCredit, { unitOfWork, requestHasher, clock, ids: idSource });
+  wire(bind, ReadStatement, { unitOfWork, clock });
+  wire(bind, ReadAuditLog, { unitOfWork });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
   wire(bind, CheckHealth, { unitOfWork, jobQueue, channelProviders, clock });
 });

@@ -47,3 +47,13 @@ export interface Project {
   readonly environment: Environment;
   readonly settings: ProjectSettings;
 }
+
+/** The bounds of what an operator can set. */
+export const PROJECT_NAME_CHARACTERS_MAX = 200;
+export const SLUG_PATTERN = /^[a-z0-9-]{1,60}$/;
+export const RATE_LIMIT_REQUESTS_MAX = 10_000;
+/** Each send counts the earlier ones of its address. */
+export const ADDRESS_RATE_LIMIT_REQUESTS_MAX = 1_000;
+export const RATE_LIMIT_WINDOW_MINUTES_MAX = 10_080;
+export const VERIFICATION_TIMEOUT_SECONDS_MAX = 3_600;
+export const OTHER_TIMEOUT_SECONDS_MAX = 259_200;

@@ -38,6 +38,22 @@ export interface Held {
   readonly account: Account;
 }
 
+export interface BalanceBelowHolds {
+  readonly kind: 'balance-below-holds';
+  readonly balance: Money;
+  readonly held: Money;
+}
+
+/**
+ * What keeps an operator from changing the balance by `amount`; null when nothing does. What a prepaid account has promised
+ * stays covered; the balance of a postpaid one may be below zero anyway.
+ */
+export function correctionRejection(account: Account, amount: Money): BalanceBelowHolds | null {
+  const { balance, held, paymentType } = account;
+  if (amount >= ZERO || paymentType === 'postpaid' || add(balance, amount) >= held) return null;
+  return { kind: 'balance-below-holds', balance, held };
+}
+
 /** The credit of the project: balance less open holds, never below zero (specification 2.8). */
 export function creditOf(account: Account): Money {
   return larger(ZERO, subtract(account.balance, account.held));

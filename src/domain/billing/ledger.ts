@@ -1,6 +1,9 @@
 import { invariant } from '../shared/invariant.ts';
 import { type Money, money, negate, subtract, toIqd, ZERO } from '../shared/money.ts';
 
+/** What the balance or the threshold of an account changes by. */
+export const STATEMENT_KINDS = ['deposit', 'correction', 'settlement', 'threshold-reset'] as const;
+
 /**
  * One immutable row of the ledger. Its `id` is made from its cause, so that nothing is posted twice. The account changes
  * by its three deltas.
@@ -8,7 +11,7 @@ import { type Money, money, negate, subtract, toIqd, ZERO } from '../shared/mone
 export interface LedgerEntry {
   readonly id: string;
   readonly projectId: string;
-  readonly kind: 'deposit' | 'hold' | 'settlement' | 'threshold-reset';
+  readonly kind: (typeof STATEMENT_KINDS)[number] | 'hold';
   readonly reference: string;
   readonly balanceDelta: Money;
   readonly heldDelta: Money;
@@ -38,6 +41,11 @@ export function ledgerEntryId(reference: string, kind: LedgerEntry['kind']): str
 /** Credit added to a project. */
 export function depositEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
   return entry('deposit', occurrence, amount, ZERO, ZERO);
+}
+
+/** An operator corrects the balance; the amount may be below zero. */
+export function correctionEntry(occurrence: Occurrence, amount: Money): LedgerEntry {
+  return entry('correction', occurrence, amount, ZERO, ZERO);
 }
 
 /** The hold of a message that was accepted. */

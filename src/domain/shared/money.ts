@@ -7,6 +7,9 @@ const THOUSANDTHS_PER_IQD = 1000;
 
 export const ZERO = 0 as Money;
 
+/** The most that one amount of an operator may be, in IQD. */
+export const IQD_MAX = 1_000_000_000;
+
 /** Thousandths as read from a ledger or a store. Throws on anything that is not a safe integer. */
 export function money(thousandths: number): Money {
   invariant(

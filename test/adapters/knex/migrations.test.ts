@@ -34,6 +34,7 @@ const NAMES = [
   '016-campaigns',
   '017-reports',
   '018-campaign-counts',
+  '019-operators',
 ];
 
 describe('migrations on SQLite', () => {

@@ -3,15 +3,15 @@ import { CachedPriceList, type CurrentPrices } from '../../../src/application/ca
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { NOW, somePrices } from '../../support/builders.ts';
 
-it('a cached price list is read again after five seconds', async () => {
+it('a cached price list is read again after two seconds', async () => {
   const clock = { at: NOW, now: () => clock.at };
   let telegram = iqd(40);
   const source: CurrentPrices = { read: async () => somePrices({ telegram }) };
   const cached = new CachedPriceList({ source, clock });
   await cached.read();
   telegram = iqd(50);
-  clock.at = NOW + 4_999;
+  clock.at = NOW + 1_999;
   expect(await cached.read()).toMatchObject({ telegram: iqd(40) });
-  clock.at = NOW + 5_000;
+  clock.at = NOW + 2_000;
   expect(await cached.read()).toMatchObject({ telegram: iqd(50) });
 });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { REQUEST_ID_CHARACTERS_MAX } from '../limits.ts';
-import { errorBody, errorCode, messageBody } from '../routing/error-bodies.ts';
+import { errorBody, messageBody } from '../routing/error-bodies.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import {
   ADDRESS_NOT_ALLOWED,
@@ -120,13 +120,18 @@ const ERRORS_WITHOUT_OPERATION: Readonly<Record<string, SharedError>> = {
 export class ResponseWriter {
   readonly #writer: SchemaWriter;
   readonly #errorBodies: readonly z.ZodObject[];
+  readonly #errorCode: z.ZodType;
   readonly #shared = new Map<string, unknown>();
   readonly #headers = new Set<string>();
 
-  /** `errorBodies` are the named schemas of what the envelopes of the families make. */
-  constructor(writer: SchemaWriter, errorBodies: readonly z.ZodObject[]) {
+  /**
+   * `errorBodies` are the named schemas of what the envelopes of the families make; `errorCode` is the schema `ErrorCode`, of
+   * X-Error-Code.
+   */
+  constructor(writer: SchemaWriter, errorBodies: readonly z.ZodObject[], errorCode: z.ZodType) {
     this.#writer = writer;
     this.#errorBodies = [errorBody, messageBody, ...errorBodies];
+    this.#errorCode = errorCode;
   }
 
   /** The parts `headers` and `responses` of the components: those that were referred to. */
@@ -139,7 +144,7 @@ export class ResponseWriter {
   headers(names: readonly string[]): JsonSchema {
     const all = ['X-Request-Id', ...names];
     for (const name of all) this.#headers.add(name);
-    if (names.includes('X-Error-Code')) this.#writer.ofReply(errorCode);
+    if (names.includes('X-Error-Code')) this.#writer.ofReply(this.#errorCode);
     return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
   }
 

@@ -6,7 +6,8 @@ import { type RouteFamily, route, SERVICE_TAG } from '../routing/route.ts';
 import { DOCS_POLICY, DOCS_SCRIPT, DOCS_STYLE, docsFile, docsPage } from './docs-page.ts';
 import { OPENAPI_VERSION, type OpenApi } from './open-api.ts';
 
-const documentSchema = z
+/** An OpenAPI document as a reply. */
+export const documentSchema = z
   .looseObject({
     openapi: z
       .string()

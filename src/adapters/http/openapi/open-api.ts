@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { errorCode } from '../routing/error-bodies.ts';
 import type { ErrorEnvelope, HttpError } from '../routing/http-error.ts';
 import {
   BODY_TOO_LARGE,
@@ -52,14 +53,27 @@ whatsapp campaigns. It tells what became of each message, on request and by webh
 - **null** is the same as absent in every request.
 - **Replies are open**: fields may be added, and none is removed or renamed.`;
 
+/** What a document says beside the operations of its families. */
+export interface DocumentHead {
+  readonly title: string;
+  readonly description: string;
+  /** The schema `ErrorCode`. */
+  readonly errorCode: z.ZodType;
+}
+
+const CUSTOMER_HEAD: DocumentHead = { title: 'Barid', description: DESCRIPTION, errorCode };
+
 const MEDIA_TYPES = { text: 'text/plain', html: 'text/html', events: 'text/event-stream' };
 const ANY_MEDIA_TYPE = '*/*';
 const TEXT_SCHEMA = { type: 'string' };
 const BYTES_SCHEMA = { type: 'string', format: 'binary' };
 
 /** The document of the declared routes and webhooks. Replies are open objects: fields may be added, never removed. */
-export function openApiDocument(families: readonly RouteFamily[]): OpenApi {
-  return new DocumentWriter(families).write(families);
+export function openApiDocument(
+  families: readonly RouteFamily[],
+  head: DocumentHead = CUSTOMER_HEAD,
+): OpenApi {
+  return new DocumentWriter(families, head).write(families);
 }
 
 /** `/sms/track/:smsId` as the document writes it. */
@@ -71,9 +85,12 @@ class DocumentWriter {
   readonly #schemas = new SchemaWriter();
   readonly #responses: ResponseWriter;
 
-  constructor(families: readonly RouteFamily[]) {
+  readonly #head: DocumentHead;
+
+  constructor(families: readonly RouteFamily[], head: DocumentHead) {
     const errorBodies = families.flatMap((family) => family.errorBodies ?? []);
-    this.#responses = new ResponseWriter(this.#schemas, errorBodies);
+    this.#head = head;
+    this.#responses = new ResponseWriter(this.#schemas, errorBodies, head.errorCode);
   }
 
   write(families: readonly RouteFamily[]): OpenApi {
@@ -97,9 +114,9 @@ class DocumentWriter {
     return {
       openapi: OPENAPI_VERSION,
       info: {
-        title: 'Barid',
+        title: this.#head.title,
         version: INTERFACE_VERSION,
-        description: DESCRIPTION,
+        description: this.#head.description,
         license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
       },
       servers: [{ url: '/' }, { url: '/api' }],

@@ -1,17 +1,12 @@
 import { z } from 'zod';
-import { ERROR_CODE_MEANINGS, ERROR_CODES } from './error-codes.ts';
-
-const CODE_LIST = Object.entries(ERROR_CODE_MEANINGS)
-  .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
-  .join('\n');
+import { OPERATOR_ERROR_CODE_MEANINGS } from './admin-error-codes.ts';
+import { ERROR_CODE_MEANINGS } from './error-codes.ts';
 
 /** A word of X-Error-Code, for the document with the meaning of each. */
-export const errorCode = z.enum(ERROR_CODES).meta({
-  id: 'ErrorCode',
-  description: `Why a request was rejected, for programs. A word is never renamed; more may be added.\n\n${CODE_LIST}`,
-  examples: ['insufficient-credit'],
-  'x-enum-descriptions': Object.values(ERROR_CODE_MEANINGS),
-});
+export const errorCode = codeSchema(ERROR_CODE_MEANINGS, 'insufficient-credit');
+
+/** The same for the document of the admin interface. */
+export const adminErrorCode = codeSchema(OPERATOR_ERROR_CODE_MEANINGS, 'project-not-found');
 
 /** The text of an error under `error`. */
 export const errorText = z.string().meta({
@@ -36,3 +31,13 @@ export const messageBody = z.object({ message: messageText }).meta({
   id: 'MessageBody',
   description: 'A request that was rejected for another reason than what it says',
 });
+
+function codeSchema<Code extends string>(meanings: Readonly<Record<Code, string>>, example: NoInfer<Code>) {
+  const list = Object.entries(meanings).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
+  return z.enum(Object.keys(meanings) as [Code, ...Code[]]).meta({
+    id: 'ErrorCode',
+    description: `Why a request was rejected, for programs. A word is never renamed; more may be added.\n\n${list.join('\n')}`,
+    examples: [example],
+    'x-enum-descriptions': Object.values(meanings),
+  });
+}

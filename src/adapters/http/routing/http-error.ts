@@ -1,10 +1,11 @@
+import type { AdminErrorCode } from './admin-error-codes.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { JsonReply } from './http-reply.ts';
 
 /** What a request is rejected with, before the envelope of its family makes a body of it. */
-export interface HttpError {
+export interface HttpError<Code = ErrorCode | AdminErrorCode> {
   readonly status: number;
-  readonly code: ErrorCode;
+  readonly code: Code;
   /** For people: what is wrong, and what to change. */
   readonly text: string;
   /** Further fields of the body. */
@@ -16,7 +17,9 @@ export interface HttpError {
 /** Makes the body of an error: each family of routes has one. */
 export type ErrorEnvelope = (error: HttpError) => Readonly<Record<string, unknown>>;
 
-export type ErrorReply = JsonReply<Readonly<Record<string, unknown>>> & { readonly code: ErrorCode };
+export type ErrorReply = JsonReply<Readonly<Record<string, unknown>>> & {
+  readonly code: ErrorCode | AdminErrorCode;
+};
 
 /** Rejects a request. A route throws it for what no use case gets to see. */
 export class RequestRejected extends Error {

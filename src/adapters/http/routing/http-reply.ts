@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { AdminErrorCode } from './admin-error-codes.ts';
 import type { ErrorCode } from './error-codes.ts';
 
 interface ReplyHead {
@@ -6,7 +7,7 @@ interface ReplyHead {
   /** A flat list of names and values, beside the headers that every reply has. */
   readonly headers?: readonly string[];
   /** The stable word in X-Error-Code of every reply that rejects a request. */
-  readonly code?: ErrorCode;
+  readonly code?: ErrorCode | AdminErrorCode;
 }
 
 export interface JsonReply<Body = unknown> extends ReplyHead {

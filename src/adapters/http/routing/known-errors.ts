@@ -1,9 +1,11 @@
-import { Rejected, type Rejection } from '../../../application/rejected.ts';
+import { type OperatorRejection, Rejected, type Rejection } from '../../../application/rejected.ts';
+import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { EDITABLE_CAMPAIGNS_MAX } from '../../../domain/campaigns/campaign.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import type { ParameterRejection } from '../../../domain/whatsapp/template-parameters.ts';
+import type { AdminErrorCode } from './admin-error-codes.ts';
 import type { ErrorCode } from './error-codes.ts';
 import { type HttpError, RequestRejected } from './http-error.ts';
 
@@ -102,6 +104,8 @@ export function httpErrorOf(thrown: unknown): HttpError | null {
  * Specification 7. The texts hold the words that published clients tell the cases apart by, and no text
  * holds a word that belongs to another case.
  */
+export function rejectionError(rejection: Exclude<Rejection, OperatorRejection>): HttpError<ErrorCode>;
+export function rejectionError(rejection: Rejection): HttpError;
 export function rejectionError(rejection: Rejection): HttpError {
   switch (rejection.kind) {
     case 'unauthorized':
@@ -262,6 +266,26 @@ export function rejectionError(rejection: Rejection): HttpError {
         requiredCredit: toIqd(rejection.requiredCredit),
         canCover: false,
       });
+    case 'project-not-found':
+      return { status: 404, code: rejection.kind, text: 'Project not found' };
+    case 'key-not-found':
+      return { status: 404, code: rejection.kind, text: 'API key not found' };
+    case 'slug-taken':
+      return conflict(rejection.kind, 'Another project has this slug');
+    case 'project-archived':
+      return conflict(rejection.kind, 'The project is archived: it gets no new API key');
+    case 'key-not-working':
+      return conflict(rejection.kind, 'This API key is revoked or has ended: create a new one');
+    case 'too-many-keys':
+      return conflict(
+        rejection.kind,
+        `The project has ${WORKING_KEYS_MAX} API keys that work: revoke one first`,
+      );
+    case 'balance-below-holds':
+      return conflict(rejection.kind, 'The correction would leave less than is held', {
+        balance: toIqd(rejection.balance),
+        held: toIqd(rejection.held),
+      });
     default:
       return rejection satisfies never;
   }
@@ -282,4 +306,8 @@ function parameterText({ kind, path }: ParameterRejection): string {
 
 function badRequest(code: ErrorCode, text: string, details?: HttpError['details']): HttpError {
   return details === undefined ? { status: 400, code, text } : { status: 400, code, text, details };
+}
+
+function conflict(code: AdminErrorCode, text: string, details?: HttpError['details']): HttpError {
+  return details === undefined ? { status: 409, code, text } : { status: 409, code, text, details };
 }

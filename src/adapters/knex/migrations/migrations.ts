@@ -18,6 +18,7 @@ import * as leasesOfWorkers from './015-leases-of-workers.ts';
 import * as campaigns from './016-campaigns.ts';
 import * as reports from './017-reports.ts';
 import * as campaignCounts from './018-campaign-counts.ts';
+import * as operators from './019-operators.ts';
 
 interface Migration {
   readonly name: string;
@@ -44,6 +45,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '016-campaigns', up: campaigns.up },
   { name: '017-reports', up: reports.up },
   { name: '018-campaign-counts', up: campaignCounts.up },
+  { name: '019-operators', up: operators.up },
 ];
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */

@@ -51,6 +51,13 @@ export class SqlAccountStore implements AccountStore {
     return (await this.#session.query(BY_PROJECT_IDS, [projectIds])).map(fromRow);
   }
 
+  async setSpendingThreshold(projectId: string, threshold: Money | null): Promise<void> {
+    await this.#session.execute('UPDATE accounts SET spending_threshold = ? WHERE project_id = ?', [
+      threshold,
+      projectId,
+    ]);
+  }
+
   async endTrial(projectIds: readonly string[]): Promise<void> {
     await this.#session.query(`${BY_PROJECT_IDS} FOR UPDATE`, [projectIds]);
     await this.#session.execute('UPDATE accounts SET trial_phone_number = NULL WHERE project_id = ANY(?)', [

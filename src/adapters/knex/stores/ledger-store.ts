@@ -1,6 +1,6 @@
-import type { LedgerStore } from '../../../application/ports/billing-stores.ts';
+import type { EntryCursor, LedgerStore } from '../../../application/ports/billing-stores.ts';
 import { type AccountDelta, deltasOf, type LedgerEntry } from '../../../domain/billing/ledger.ts';
-import { money } from '../../../domain/shared/money.ts';
+import { type Money, money } from '../../../domain/shared/money.ts';
 import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
@@ -25,6 +25,13 @@ const ADD = {
   columns: { balance: 'bigint', held: 'bigint', spent: 'bigint' },
   mode: 'add',
 } as const satisfies Update<string, string>;
+
+/** The index of statements is for this condition only. */
+const WITHOUT_HOLDS = "kind <> 'hold'";
+
+const BALANCE_SINCE = `
+  SELECT CAST(COALESCE(SUM(balance_delta), 0) AS bigint) AS balance FROM ledger_entries
+  WHERE project_id = ? AND ${WITHOUT_HOLDS} AND (created_at, id) >= (?, ?)`;
 
 const AUDIT = `
   SELECT accounts.project_id, accounts.balance, accounts.held, accounts.spent,
@@ -63,10 +70,50 @@ export class SqlLedgerStore implements LedgerStore {
     ]);
   }
 
+  async statement(
+    projectId: string,
+    before: EntryCursor | null,
+    limit: number,
+  ): Promise<readonly LedgerEntry[]> {
+    const rows = await this.#session.select((knex) =>
+      knex('ledger_entries')
+        .where({ project_id: projectId })
+        .whereRaw(WITHOUT_HOLDS)
+        .modify((query) => {
+          if (before !== null) query.whereRaw('(created_at, id) < (?, ?)', [before.createdAt, before.id]);
+        })
+        .select('*')
+        .orderBy([
+          { column: 'created_at', order: 'desc' },
+          { column: 'id', order: 'desc' },
+        ])
+        .limit(limit),
+    );
+    return rows.map(fromRow);
+  }
+
+  async balanceSince(projectId: string, { createdAt, id }: EntryCursor): Promise<Money> {
+    const [row] = await this.#session.query(BALANCE_SINCE, [projectId, createdAt, id]);
+    return money((row?.balance ?? 0) as number);
+  }
+
   async audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]> {
     const rows = await this.#session.query(AUDIT);
     return rows.map((row) => ({ account: delta(row, ''), entries: delta(row, 'entries_') }));
   }
+}
+
+function fromRow(row: Row): LedgerEntry {
+  return {
+    id: row.id as string,
+    projectId: row.project_id as string,
+    kind: row.kind as LedgerEntry['kind'],
+    reference: row.reference as string,
+    balanceDelta: money(row.balance_delta as number),
+    heldDelta: money(row.held_delta as number),
+    spentDelta: money(row.spent_delta as number),
+    createdAt: row.created_at as number,
+  };
 }
 
 function toRow(entry: LedgerEntry): RowOf<keyof typeof INSERT.columns> {

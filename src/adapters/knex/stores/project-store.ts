@@ -1,11 +1,17 @@
-import type { ProjectStore, StoredKey } from '../../../application/ports/project-store.ts';
+import type {
+  KeyCursor,
+  ManagedProject,
+  ProjectStore,
+  StoredKey,
+} from '../../../application/ports/project-store.ts';
 import {
   DEFAULT_SETTINGS,
   type Environment,
   type Project,
   type ProjectSettings,
 } from '../../../domain/access/project.ts';
-import type { Insert, Row, RowOf } from '../driver/connection.ts';
+import type { ProjectKey } from '../../../domain/access/project-key.ts';
+import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const INSERT = {
@@ -16,9 +22,37 @@ const INSERT = {
 
 const INSERT_KEYS = {
   table: 'api_keys',
-  columns: { digest: 'text', project_id: 'text', has_checksum: 'bigint', created_at: 'bigint' },
+  columns: {
+    digest: 'text',
+    project_id: 'text',
+    has_checksum: 'bigint',
+    last_four: 'text',
+    created_at: 'bigint',
+  },
   orderBy: 'digest',
 } as const satisfies Insert<string>;
+
+const SAVE = {
+  table: 'projects',
+  key: { id: 'text' },
+  columns: { name: 'text', settings: 'text', archived_at: 'bigint' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+const SAVE_KEYS = {
+  table: 'api_keys',
+  key: { digest: 'text' },
+  columns: { ends_at: 'bigint', revoked_at: 'bigint' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+/** Greater than every hex character. */
+const AFTER_HEX = '~';
+
+const BY_KEY_DIGEST = `
+  SELECT projects.* FROM api_keys JOIN projects ON projects.id = api_keys.project_id
+  WHERE api_keys.digest = ? AND api_keys.revoked_at IS NULL
+    AND (api_keys.ends_at IS NULL OR api_keys.ends_at > ?) AND projects.archived_at IS NULL`;
 
 export class SqlProjectStore implements ProjectStore {
   readonly #session: Session;
@@ -36,21 +70,19 @@ export class SqlProjectStore implements ProjectStore {
     return rows.map(fromRow);
   }
 
-  async byKeyDigest(digest: string): Promise<Project | null> {
-    const [row] = await this.#session.query(
-      'SELECT projects.* FROM api_keys JOIN projects ON projects.id = api_keys.project_id WHERE digest = ?',
-      [digest],
-    );
+  async byKeyDigest(digest: string, now: number): Promise<Project | null> {
+    const [row] = await this.#session.query(BY_KEY_DIGEST, [digest, now]);
     return row === undefined ? null : fromRow(row);
   }
 
   async insertKeys(keys: readonly StoredKey[]): Promise<void> {
     await this.#session.insert(
       INSERT_KEYS,
-      keys.map(({ digest, hasChecksum, projectId, createdAt }) => ({
+      keys.map(({ digest, hasChecksum, projectId, lastFour, createdAt }) => ({
         digest,
         project_id: projectId,
         has_checksum: Number(hasChecksum),
+        last_four: lastFour,
         created_at: createdAt,
       })),
     );
@@ -67,6 +99,94 @@ export class SqlProjectStore implements ProjectStore {
     const found = await this.#session.select((knex) => knex('projects').select('id').limit(1));
     return found.length === 0;
   }
+
+  async named(idOrSlug: string): Promise<ManagedProject | null> {
+    const rows = await this.#session.query('SELECT * FROM projects WHERE id = ? OR slug = ?', [
+      idOrSlug,
+      idOrSlug,
+    ]);
+    const row = rows.find(({ id }) => id === idOrSlug) ?? rows[0];
+    return row === undefined ? null : managedFrom(row);
+  }
+
+  async lock(ids: readonly string[]): Promise<readonly ManagedProject[]> {
+    const rows = await this.#session.query(
+      'SELECT * FROM projects WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      [ids],
+    );
+    return rows.map(managedFrom);
+  }
+
+  async list(after: string | null, limit: number): Promise<readonly ManagedProject[]> {
+    const rows = await this.#session.select((knex) =>
+      knex('projects')
+        .modify((query) => {
+          if (after !== null) query.where('id', '>', after);
+        })
+        .select('*')
+        .orderBy('id')
+        .limit(limit),
+    );
+    return rows.map(managedFrom);
+  }
+
+  async save(projects: readonly ManagedProject[]): Promise<void> {
+    await this.#session.update(
+      SAVE,
+      projects.map(({ id, name, settings, archivedAt }) => ({
+        id,
+        name,
+        settings: JSON.stringify(settings),
+        archived_at: archivedAt,
+      })),
+    );
+  }
+
+  async keysOf(projectId: string, before: KeyCursor | null, limit: number): Promise<readonly ProjectKey[]> {
+    const rows = await this.#session.select((knex) =>
+      knex('api_keys')
+        .where({ project_id: projectId })
+        .modify((query) => {
+          if (before === null) return;
+          query.whereRaw('(created_at, digest) < (?, ?)', [before.createdAt, before.digest]);
+        })
+        .select('*')
+        .orderBy([
+          { column: 'created_at', order: 'desc' },
+          { column: 'digest', order: 'desc' },
+        ])
+        .limit(limit),
+    );
+    return rows.map(keyFrom);
+  }
+
+  async workingKeysOf(projectId: string, now: number, limit: number): Promise<readonly ProjectKey[]> {
+    const rows = await this.#session.select((knex) =>
+      knex('api_keys')
+        .where({ project_id: projectId })
+        .whereNull('revoked_at')
+        .where((any) => any.whereNull('ends_at').orWhere('ends_at', '>', now))
+        .select('*')
+        .orderBy([{ column: 'created_at' }, { column: 'digest' }])
+        .limit(limit),
+    );
+    return rows.map(keyFrom);
+  }
+
+  async keyOf(projectId: string, digestStart: string): Promise<ProjectKey | null> {
+    const [row] = await this.#session.query(
+      'SELECT * FROM api_keys WHERE project_id = ? AND digest >= ? AND digest < ? ORDER BY digest LIMIT 1',
+      [projectId, digestStart, digestStart + AFTER_HEX],
+    );
+    return row === undefined ? null : keyFrom(row);
+  }
+
+  async saveKeys(keys: readonly ProjectKey[]): Promise<void> {
+    await this.#session.update(
+      SAVE_KEYS,
+      keys.map(({ digest, endsAt, revokedAt }) => ({ digest, ends_at: endsAt, revoked_at: revokedAt })),
+    );
+  }
 }
 
 function toRow({ id, slug, name, environment, settings }: Project): RowOf<keyof typeof INSERT.columns> {
@@ -81,5 +201,20 @@ function fromRow(row: Row): Project {
     environment: row.environment as Environment,
     // A row of an older version may lack the newest.
     settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings as string) as Partial<ProjectSettings>) },
+  };
+}
+
+function managedFrom(row: Row): ManagedProject {
+  return { ...fromRow(row), archivedAt: row.archived_at as number | null };
+}
+
+function keyFrom(row: Row): ProjectKey {
+  return {
+    digest: row.digest as string,
+    projectId: row.project_id as string,
+    createdAt: row.created_at as number,
+    lastFour: row.last_four as string | null,
+    endsAt: row.ends_at as number | null,
+    revokedAt: row.revoked_at as number | null,
   };
 }

@@ -3,6 +3,7 @@ import formats from 'ajv-formats';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { ResponseWriter } from '../../../../src/adapters/http/openapi/open-api-components.ts';
 import { SchemaWriter } from '../../../../src/adapters/http/openapi/schemas.ts';
+import { errorCode } from '../../../../src/adapters/http/routing/error-bodies.ts';
 import type { ErrorEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
 import { HttpWorld } from '../http-world.ts';
 
@@ -157,7 +158,7 @@ test('the schema of an error without a name describes the texts of a nested enve
     success: false,
     error: { message: text, code, retryable: false },
   });
-  const writer = new ResponseWriter(new SchemaWriter(), []);
+  const writer = new ResponseWriter(new SchemaWriter(), [], errorCode);
   expect(writer.errorBody({ status: 404, code: 'not-found', text: 'Not found' }, envelope)).toEqual({
     type: 'object',
     required: ['success', 'error'],

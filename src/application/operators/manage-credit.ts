@@ -1,0 +1,114 @@
+import { type Account, correctionRejection } from '../../domain/billing/account.ts';
+import { correctionEntry, depositEntry, thresholdResetEntry } from '../../domain/billing/ledger.ts';
+import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
+import type { Actor } from '../../domain/operators/audit-record.ts';
+import { auditedAccount } from '../../domain/operators/audited.ts';
+import { add, type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
+import { runKeyed } from '../idempotency.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { RequestHasher } from '../ports/request-hasher.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { Rejected } from '../rejected.ts';
+import { lockedAccount, projectNamed, recordChange } from './operator-change.ts';
+
+/** An amount that an operator adds to the balance of a project, or takes from it. */
+export interface CreditChange {
+  readonly actor: Actor;
+  /** An id or a slug. */
+  readonly project: string;
+  readonly amount: Money;
+  /** Why, for the audit log; null when nothing was said. */
+  readonly reason: string | null;
+  readonly idempotency: KeyedRequest | null;
+}
+
+/** The account after a change. JSON can carry it. */
+export interface CreditResult {
+  /** The audit record, and the reference of the ledger entry. */
+  readonly id: string;
+  readonly account: Account;
+  readonly replayed: boolean;
+}
+
+interface Ports {
+  readonly unitOfWork: UnitOfWork;
+  readonly requestHasher: RequestHasher;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/**
+ * The money of projects, for operators. Each change, its ledger entry and its audit record are one transaction, behind the lock
+ * of the account that sends take too.
+ */
+export class ManageCredit {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** Adds credit; the first credit ends the trial of the project. Rejects as `project-not-found`. */
+  topUp(change: CreditChange): Promise<CreditResult> {
+    return this.#post(change, 'credit-added');
+  }
+
+  /** Corrects the balance. Rejects as `balance-below-holds` what would leave less than is held. */
+  correct(change: CreditChange): Promise<CreditResult> {
+    return this.#post(change, 'credit-corrected');
+  }
+
+  /** Sets the count against the spending threshold to zero; open holds count on. */
+  resetThreshold(actor: Actor, project: string): Promise<CreditResult> {
+    const { unitOfWork, clock, ids } = this.#ports;
+    const at = clock.now();
+    const id = ids.hex24(at);
+    return unitOfWork.run(async (stores) => {
+      const { id: projectId } = await projectNamed(stores, project);
+      const before = await lockedAccount(stores, projectId);
+      const after: Account = { ...before, spent: ZERO };
+      await stores.ledger.post([thresholdResetEntry({ projectId, reference: id, at }, before.spent)]);
+      await recordChange(stores, { id, actor, at }, 'threshold-reset', projectId, {
+        before: auditedAccount(before),
+        after: auditedAccount(after),
+      });
+      return { id, account: after, replayed: false };
+    });
+  }
+
+  #post(
+    { actor, project, amount, reason, idempotency }: CreditChange,
+    action: 'credit-added' | 'credit-corrected',
+  ): Promise<CreditResult> {
+    const { unitOfWork, requestHasher, clock, ids } = this.#ports;
+    const at = clock.now();
+    const id = ids.hex24(at);
+    return unitOfWork.run(async (stores) => {
+      const { id: projectId } = await projectNamed(stores, project);
+      const before = await lockedAccount(stores, projectId);
+      const request = { projectId, request: idempotency };
+      return runKeyed({ store: stores.idempotency, requestHasher }, request, at, async () => {
+        const occurrence = { projectId, reference: id, at };
+        if (action === 'credit-corrected') {
+          const rejection = correctionRejection(before, amount);
+          if (rejection !== null) throw new Rejected(rejection);
+          await stores.ledger.post([correctionEntry(occurrence, amount)]);
+        } else {
+          await stores.ledger.post([depositEntry(occurrence, amount)]);
+          await stores.accounts.endTrial([projectId]);
+        }
+        const after: Account = {
+          ...before,
+          balance: add(before.balance, amount),
+          trialPhoneNumber: action === 'credit-added' ? null : before.trialPhoneNumber,
+        };
+        await recordChange(stores, { id, actor, at }, action, projectId, {
+          before: auditedAccount(before),
+          after: { ...auditedAccount(after), amount: toIqd(amount), reason },
+        });
+        return { id, account: after, replayed: false };
+      });
+    });
+  }
+}

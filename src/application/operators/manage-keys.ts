@@ -1,0 +1,151 @@
+import { API_KEY_RANDOM_BYTES, newApiKey } from '../../domain/access/api-key.ts';
+import {
+  ending,
+  isWorking,
+  keyIdOf,
+  lastFourOf,
+  type ProjectKey,
+  WORKING_KEYS_MAX,
+} from '../../domain/access/project-key.ts';
+import { type Actor, changedFields } from '../../domain/operators/audit-record.ts';
+import { auditedKey } from '../../domain/operators/audited.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { KeyHasher } from '../ports/key-hasher.ts';
+import type { KeyCursor, ManagedProject } from '../ports/project-store.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { Rejected } from '../rejected.ts';
+import { lockedProject, projectNamed, recordChange } from './operator-change.ts';
+
+/** A key as operators see it; `now` is when it was read. */
+export interface ListedKey {
+  readonly project: ManagedProject;
+  readonly key: ProjectKey;
+  readonly now: number;
+}
+
+/** A key that was just made, with its text: it can never be read again. */
+export interface NewKey extends ListedKey {
+  readonly apiKey: string;
+}
+
+/** A key that was just made, and the key that it replaces. */
+export interface RotatedKey {
+  readonly made: NewKey;
+  readonly replaced: ListedKey;
+}
+
+interface Ports {
+  readonly unitOfWork: UnitOfWork;
+  readonly keyHasher: KeyHasher;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+const HEX_CHARACTERS_PER_BYTE = 2;
+
+/**
+ * The API keys of projects, for operators. Only a digest of a key is stored. A key that is revoked or has ended is rejected in
+ * every process within `SETTINGS_FRESH_MS`.
+ */
+export class ManageKeys {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** Rejects as `project-archived`, and as `too-many-keys` when the project has `WORKING_KEYS_MAX`. */
+  create(actor: Actor, project: string): Promise<NewKey> {
+    const change = this.#newChange(actor);
+    return this.#ports.unitOfWork.run(async (stores) => {
+      const owner = await lockedProject(stores, project);
+      const made = await this.#insert(stores, owner, change.at);
+      const after = auditedKey(made.key);
+      await recordChange(stores, change, 'key-created', owner.id, { before: null, after });
+      return made;
+    });
+  }
+
+  /** Up to `limit` keys, the newest first, those that do not work any more among them. */
+  list(project: string, before: KeyCursor | null, limit: number): Promise<readonly ListedKey[]> {
+    const now = this.#ports.clock.now();
+    return this.#ports.unitOfWork.read(async (stores) => {
+      const owner = await projectNamed(stores, project);
+      const keys = await stores.projects.keysOf(owner.id, before, limit);
+      return keys.map((key) => ({ project: owner, key, now }));
+    });
+  }
+
+  /** Rejects as `key-not-found`. A key that does not work any more stays as it is. */
+  revoke(actor: Actor, project: string, keyId: string): Promise<ListedKey> {
+    const change = this.#newChange(actor);
+    return this.#ports.unitOfWork.run(async (stores) => {
+      const owner = await lockedProject(stores, project);
+      const key = await keyOf(stores, owner, keyId);
+      if (!isWorking(key, change.at)) return { project: owner, key, now: change.at };
+      const revoked = { ...key, revokedAt: change.at };
+      await stores.projects.saveKeys([revoked]);
+      await recordChange(stores, change, 'key-revoked', owner.id, {
+        before: auditedKey(key),
+        after: auditedKey(revoked),
+      });
+      return { project: owner, key: revoked, now: change.at };
+    });
+  }
+
+  /**
+   * Makes a new key; the old one works for `overlapMs` longer, or until an earlier end of its own. Rejects as `create` and
+   * `revoke` do, and as `key-not-working`.
+   */
+  rotate(actor: Actor, project: string, keyId: string, overlapMs: number): Promise<RotatedKey> {
+    const change = this.#newChange(actor);
+    return this.#ports.unitOfWork.run(async (stores) => {
+      const owner = await lockedProject(stores, project);
+      const key = await keyOf(stores, owner, keyId);
+      if (!isWorking(key, change.at)) throw new Rejected({ kind: 'key-not-working' });
+      const made = await this.#insert(stores, owner, change.at);
+      const replaced = ending(key, change.at + overlapMs);
+      await stores.projects.saveKeys([replaced]);
+      const { before, after } = changedFields(auditedKey(key), auditedKey(replaced));
+      await recordChange(stores, change, 'key-rotated', owner.id, {
+        before: { ...before, keyId: keyIdOf(key.digest) },
+        after: { ...after, keyId: keyIdOf(key.digest), newKeyId: keyIdOf(made.key.digest) },
+      });
+      return { made, replaced: { project: owner, key: replaced, now: change.at } };
+    });
+  }
+
+  async #insert(stores: Stores, project: ManagedProject, now: number): Promise<NewKey> {
+    const { keyHasher, ids } = this.#ports;
+    if (project.archivedAt !== null) throw new Rejected({ kind: 'project-archived' });
+    const working = await stores.projects.workingKeysOf(project.id, now, WORKING_KEYS_MAX);
+    if (working.length >= WORKING_KEYS_MAX) throw new Rejected({ kind: 'too-many-keys' });
+    const random = ids.secret().slice(0, HEX_CHARACTERS_PER_BYTE * API_KEY_RANDOM_BYTES);
+    const apiKey = newApiKey(project.environment, random, keyHasher.checksum);
+    const stored = {
+      digest: keyHasher.digest(apiKey),
+      projectId: project.id,
+      createdAt: now,
+      lastFour: lastFourOf(apiKey),
+    };
+    await stores.projects.insertKeys([{ ...stored, hasChecksum: true }]);
+    return { project, key: { ...stored, endsAt: null, revokedAt: null }, now, apiKey };
+  }
+
+  #newChange(actor: Actor) {
+    const at = this.#ports.clock.now();
+    return { id: this.#ports.ids.hex24(at), actor, at };
+  }
+}
+
+async function keyOf(
+  { projects }: Pick<Stores, 'projects'>,
+  project: ManagedProject,
+  keyId: string,
+): Promise<ProjectKey> {
+  const key = await projects.keyOf(project.id, keyId);
+  if (key === null || keyIdOf(key.digest) !== keyId) throw new Rejected({ kind: 'key-not-found' });
+  return key;
+}

@@ -1,0 +1,52 @@
+import type { Account } from '../../domain/billing/account.ts';
+import type { Actor, AuditAction, AuditedFields } from '../../domain/operators/audit-record.ts';
+import { invariant } from '../../domain/shared/invariant.ts';
+import type { ManagedProject } from '../ports/project-store.ts';
+import type { Stores } from '../ports/stores.ts';
+import { Rejected } from '../rejected.ts';
+
+/** Whose change it is, its name in the audit log, and when it is made. */
+export interface OperatorChange {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly at: number;
+}
+
+/** Adds the record of a change, in the transaction of the change. */
+export async function recordChange(
+  stores: Pick<Stores, 'auditLog'>,
+  { id, actor, at }: OperatorChange,
+  action: AuditAction,
+  projectId: string,
+  { before, after }: { readonly before: AuditedFields | null; readonly after: AuditedFields | null },
+): Promise<void> {
+  await stores.auditLog.insert([{ id, at, actor, action, projectId, before, after }]);
+}
+
+/** The project of this id or slug. Throws `Rejected` when there is none. */
+export async function projectNamed(
+  stores: Pick<Stores, 'projects'>,
+  idOrSlug: string,
+): Promise<ManagedProject> {
+  const project = await stores.projects.named(idOrSlug);
+  if (project === null) throw new Rejected({ kind: 'project-not-found' });
+  return project;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockedProject(
+  stores: Pick<Stores, 'projects'>,
+  idOrSlug: string,
+): Promise<ManagedProject> {
+  const { id } = await projectNamed(stores, idOrSlug);
+  const [project] = await stores.projects.lock([id]);
+  invariant(project !== undefined, 'a project is never removed');
+  return project;
+}
+
+/** The account of a project, locked until the transaction ends: it has the amounts that its ledger entries say. */
+export async function lockedAccount(stores: Pick<Stores, 'accounts'>, projectId: string): Promise<Account> {
+  const [account] = await stores.accounts.lock([projectId]);
+  invariant(account !== undefined, 'each project has an account');
+  return account;
+}

@@ -1,0 +1,23 @@
+import type { AuditRecord } from '../../domain/operators/audit-record.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { projectNamed } from './operator-change.ts';
+
+/** The changes of operators, as they were recorded. */
+export class ReadAuditLog {
+  readonly #ports: { readonly unitOfWork: UnitOfWork };
+
+  constructor(ports: { readonly unitOfWork: UnitOfWork }) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Up to `limit` records, the newest first: those of a project (an id or a slug), or all with null; only those before the
+   * record `before` when it is given. Rejects as `project-not-found`.
+   */
+  list(project: string | null, before: string | null, limit: number): Promise<readonly AuditRecord[]> {
+    return this.#ports.unitOfWork.read(async (stores) => {
+      const projectId = project === null ? null : (await projectNamed(stores, project)).id;
+      return stores.auditLog.list({ projectId, before, limit });
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { adminAuditRoutes } from '../../adapters/http/families/admin-audit.ts';
+import { adminCreditRoutes } from '../../adapters/http/families/admin-credit.ts';
+import { adminKeyRoutes } from '../../adapters/http/families/admin-keys.ts';
+import { adminProjectRoutes } from '../../adapters/http/families/admin-projects.ts';
+import type { AdminInterface } from '../../adapters/http/http-server.ts';
+import { operatorToken } from '../../adapters/http/routing/admission.ts';
+import type { Role } from '../config.ts';
+import type { Roots } from '../roots.ts';
+
+/** The admin interface of a role; undefined without a token, and for a worker: every path of it is then unknown. */
+export function adminInterface(
+  roots: Roots,
+  { role, adminToken = null }: { readonly role: Role; readonly adminToken?: string | null },
+): AdminInterface | undefined {
+  if (role === 'worker' || adminToken === null) return undefined;
+  const admission = operatorToken(adminToken);
+  const families = [
+    adminProjectRoutes(roots, admission),
+    adminKeyRoutes(roots, admission),
+    adminCreditRoutes(roots, admission),
+    adminAuditRoutes(roots, admission),
+  ];
+  return { families, admission };
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import type { ProjectKey } from '../../src/domain/access/project-key.ts';
+import {
+  correctionEntry,
+  depositEntry,
+  holdEntry,
+  settlementEntry,
+  thresholdResetEntry,
+} from '../../src/domain/billing/ledger.ts';
+import type { AuditRecord } from '../../src/domain/operators/audit-record.ts';
+import { iqd } from '../../src/domain/shared/money.ts';
+import { aNewAccount, anId, aProject, NOW } from '../support/builders.ts';
+import { type Storage, storageOfSuite } from './storage.ts';
+
+const A = '664abc00000000000000000a';
+const B = '664abc00000000000000000b';
+const C = '664abc00000000000000000c';
+const EXISTS = /unique|duplicate/i;
+
+/** What the stores promise to operators: projects, keys, statements and the audit log. */
+export function operatorStoresContract(open: () => Promise<Storage>): void {
+  const { run, read } = storageOfSuite(open);
+
+  const projects = [A, B, C].map((id) => aProject({ id, slug: `slug-${id.slice(-1)}` }));
+  const insertProjects = () =>
+    run(async (stores) => {
+      await stores.projects.insert(projects);
+      await stores.accounts.insert(projects.map(({ id }) => aNewAccount({ projectId: id })));
+    });
+
+  const aKey = (digest: string, given: Partial<ProjectKey> = {}): ProjectKey => ({
+    digest,
+    projectId: A,
+    createdAt: NOW,
+    lastFour: '4567',
+    endsAt: null,
+    revokedAt: null,
+    ...given,
+  });
+  const insertKeys = (...keys: readonly ProjectKey[]) =>
+    run(async (stores) => {
+      await stores.projects.insertKeys(keys.map((key) => ({ ...key, hasChecksum: true })));
+      await stores.projects.saveKeys(keys);
+    });
+
+  describe('managed projects', () => {
+    it('the project store finds a project by its id before one by its slug', async () => {
+      await insertProjects();
+      await run((stores) => stores.projects.insert([aProject({ id: anId(7), slug: A })]));
+      const named = (name: string) => read((stores) => stores.projects.named(name));
+      expect(await named(A)).toEqual({ ...projects[0], archivedAt: null });
+      expect(await named('slug-b')).toEqual({ ...projects[1], archivedAt: null });
+      expect(await named('slug-d')).toBeNull();
+      expect(await named('SLUG-B')).toBeNull();
+    });
+
+    it('the project store saves name, settings and archiving, and nothing else', async () => {
+      await insertProjects();
+      const [first, second] = await run((stores) => stores.projects.lock([B, A]));
+      expect([first?.id, second?.id]).toEqual([A, B]);
+      const changed = aProject({ id: A, name: 'ناوی نوێ', settings: { rateLimit: null, language: 'ckb' } });
+      await run((stores) => stores.projects.save([{ ...changed, slug: 'other', archivedAt: NOW }]));
+      expect(await run((stores) => stores.projects.lock([A, B]))).toEqual([
+        { ...changed, slug: 'slug-a', archivedAt: NOW },
+        { ...projects[1], archivedAt: null },
+      ]);
+    });
+
+    it('the project store lists projects in pages by their ids', async () => {
+      await insertProjects();
+      const idsAfter = async (after: string | null, limit: number) =>
+        (await read((stores) => stores.projects.list(after, limit))).map(({ id }) => id);
+      expect(await idsAfter(null, 2)).toEqual([A, B]);
+      expect(await idsAfter(B, 2)).toEqual([C]);
+      expect(await idsAfter(C, 2)).toEqual([]);
+    });
+
+    it('the account store sets the threshold of one project', async () => {
+      await insertProjects();
+      await run((stores) => stores.accounts.setSpendingThreshold(A, iqd(500.5)));
+      const thresholds = async () =>
+        (await read((stores) => stores.accounts.byProjectIds([A, B]))).map((each) => each.spendingThreshold);
+      expect(await thresholds()).toEqual([iqd(500.5), null]);
+      await run((stores) => stores.accounts.setSpendingThreshold(A, null));
+      expect(await thresholds()).toEqual([null, null]);
+    });
+  });
+
+  describe('managed keys', () => {
+    it('the project store finds no project of a key that is revoked or has ended, nor an archived one', async () => {
+      await insertProjects();
+      await insertKeys(
+        aKey('d1'),
+        aKey('d2', { endsAt: NOW + 10 }),
+        aKey('d3', { revokedAt: NOW + 1_000 }),
+        aKey('d4', { projectId: B }),
+      );
+      const found = async (digest: string, now: number) =>
+        (await read((stores) => stores.projects.byKeyDigest(digest, now)))?.id;
+      expect(await found('d1', NOW)).toBe(A);
+      expect([await found('d2', NOW + 9), await found('d2', NOW + 10)]).toEqual([A, undefined]);
+      expect(await found('d3', NOW)).toBeUndefined();
+      const [second] = await run((stores) => stores.projects.lock([B]));
+      if (second !== undefined) {
+        await run((stores) => stores.projects.save([{ ...second, archivedAt: NOW }]));
+      }
+      expect(await found('d4', NOW)).toBeUndefined();
+      expect(await found('d1', NOW)).toBe(A);
+    });
+
+    it('the project store lists the keys of a project in pages, the newest first', async () => {
+      await insertProjects();
+      const keys = [
+        aKey('d4', { createdAt: NOW + 1, revokedAt: NOW + 2 }),
+        aKey('d3', { endsAt: NOW }),
+        aKey('d2', { lastFour: null }),
+        aKey('d1', { createdAt: NOW - 1 }),
+      ];
+      await insertKeys(...keys, aKey('d5', { projectId: B }));
+      expect(await read((stores) => stores.projects.keysOf(A, null, 9))).toEqual(keys);
+      expect(await read((stores) => stores.projects.keysOf(A, null, 2))).toEqual(keys.slice(0, 2));
+      expect(await read((stores) => stores.projects.keysOf(A, aKey('d3'), 9))).toEqual(keys.slice(2));
+    });
+
+    it('the project store tells which keys of a project work', async () => {
+      await insertProjects();
+      await insertKeys(
+        aKey('d1'),
+        aKey('d2', { endsAt: NOW + 1 }),
+        aKey('d3', { endsAt: NOW }),
+        aKey('d4', { revokedAt: NOW }),
+        aKey('d5', { projectId: B }),
+      );
+      const working = async (limit: number) =>
+        (await read((stores) => stores.projects.workingKeysOf(A, NOW, limit))).map(({ digest }) => digest);
+      expect(await working(9)).toEqual(['d1', 'd2']);
+      expect(await working(1)).toEqual(['d1']);
+    });
+
+    it('the project store finds a key by the beginning of its digest, in its own project only', async () => {
+      await insertProjects();
+      const [first, second] = [aKey('0a1f00'), aKey('0a2f00')];
+      await insertKeys(first, second);
+      const found = (projectId: string, start: string) =>
+        read((stores) => stores.projects.keyOf(projectId, start));
+      expect(await found(A, '0a1')).toEqual(first);
+      expect(await found(A, '0a2f00')).toEqual(second);
+      expect(await found(A, '0a3')).toBeNull();
+      expect(await found(B, '0a1')).toBeNull();
+    });
+  });
+
+  describe('statements', () => {
+    const at = (reference: string, createdAt: number, projectId = A) => ({
+      projectId,
+      reference,
+      at: createdAt,
+    });
+    const entries = [
+      depositEntry(at('a', NOW), iqd(100)),
+      holdEntry(at('m', NOW + 1), iqd(80)),
+      settlementEntry(at('m', NOW + 2), iqd(80), iqd(60)),
+      correctionEntry(at('c', NOW + 2), iqd(-10.5)),
+      thresholdResetEntry(at('r', NOW + 3), iqd(60)),
+    ];
+
+    it('the ledger store reads the entries of a project but holds in pages, the newest first', async () => {
+      await insertProjects();
+      await run((stores) => stores.ledger.post([...entries, depositEntry(at('b', NOW, B), iqd(5))]));
+      const [deposit, , settlement, correction, reset] = entries;
+      const newest = [reset, settlement, correction, deposit];
+      expect(await read((stores) => stores.ledger.statement(A, null, 9))).toEqual(newest);
+      expect(await read((stores) => stores.ledger.statement(A, null, 2))).toEqual(newest.slice(0, 2));
+      const cursor = { createdAt: NOW + 2, id: settlement?.id ?? '' };
+      expect(await read((stores) => stores.ledger.statement(A, cursor, 9))).toEqual(newest.slice(2));
+    });
+
+    it('the ledger store sums the changes of the balance from an entry on', async () => {
+      await insertProjects();
+      await run((stores) => stores.ledger.post(entries));
+      const since = (createdAt: number, id: string) =>
+        read((stores) => stores.ledger.balanceSince(A, { createdAt, id }));
+      expect(await since(NOW, 'a/deposit')).toBe(iqd(29.5));
+      expect(await since(NOW, 'a/e')).toBe(iqd(-70.5));
+      expect(await since(NOW + 2, 'm/settlement')).toBe(iqd(-60));
+      expect(await since(NOW + 9, '')).toBe(0);
+    });
+  });
+
+  describe('the audit log', () => {
+    const record = (index: number, given: Partial<AuditRecord> = {}): AuditRecord => ({
+      id: anId(index),
+      at: NOW + index,
+      actor: 'cli',
+      action: 'project-changed',
+      projectId: A,
+      before: { name: 'بريد', allowedIps: ['10.0.0.0/8'], rateLimit: null },
+      after: { name: 'Barid', allowedIps: [], rateLimit: { maxRequests: 5 } },
+      ...given,
+    });
+
+    it('the audit log returns records as they were inserted, in pages, the newest first', async () => {
+      const records = [
+        record(3),
+        record(2, { projectId: B, before: null, actor: 'operator', action: 'key-created' }),
+        record(1, { projectId: null, after: null }),
+      ];
+      await run((stores) => stores.auditLog.insert([...records].reverse()));
+      const list = (projectId: string | null, before: string | null, limit: number) =>
+        read((stores) => stores.auditLog.list({ projectId, before, limit }));
+      expect(await list(null, null, 9)).toEqual(records);
+      expect(await list(null, null, 1)).toEqual(records.slice(0, 1));
+      expect(await list(null, anId(3), 9)).toEqual(records.slice(1));
+      expect(await list(B, null, 9)).toEqual(records.slice(1, 2));
+      expect(await list(B, anId(2), 9)).toEqual([]);
+    });
+
+    it('the audit log rejects an id that exists', async () => {
+      await run((stores) => stores.auditLog.insert([record(1)]));
+      await expect(run((stores) => stores.auditLog.insert([record(1, { at: 0 })]))).rejects.toThrow(EXISTS);
+    });
+  });
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { ADMIN_ERROR_CODE_MEANINGS } from '../../src/adapters/http/routing/admin-error-codes.ts';
+import { rejectionError } from '../../src/adapters/http/routing/known-errors.ts';
+import type { OperatorRejection } from '../../src/application/rejected.ts';
+import { KEY_STATUSES } from '../../src/domain/access/project-key.ts';
+import { AUDIT_ACTIONS } from '../../src/domain/operators/audit-record.ts';
+import { ZERO } from '../../src/domain/shared/money.ts';
+import { Page, tables, unquoted } from '../support/markdown.ts';
+import { startService } from '../support/running-service.ts';
+
+const page = new Page('docs/admin.md');
+const rowsOf = (heading: string) => tables(page.section(heading))[0] ?? [];
+const namesIn = (heading: string) => rowsOf(heading).map(([name]) => unquoted(name));
+
+interface Operation {
+  readonly summary: string;
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+  };
+}
+
+async function document() {
+  const token = 'admin-token-of-the-tests-0123456789';
+  const service = await startService({ adminToken: token });
+  return (await service.request('/admin/openapi.json', { apiKey: token })).body as {
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, { properties: object }> };
+  };
+}
+
+describe('docs/admin.md', () => {
+  it('docs/admin.md lists the endpoints of the admin interface with their summaries', async () => {
+    const { paths } = await document();
+    const served = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { summary }]) => [`${method.toUpperCase()} ${path}`, summary]),
+    );
+    const listed = rowsOf('## Endpoints').map(([endpoint, summary]) => [unquoted(endpoint), summary]);
+    expect(listed.sort()).toEqual(served.sort());
+  });
+
+  it('docs/admin.md lists the fields of a new project and of a change', async () => {
+    const { schemas } = (await document()).components;
+    const rows = rowsOf('## Projects');
+    const changing = rows.filter(([, , change]) => change === 'yes');
+    const names = (given: typeof rows) => given.map(([name]) => unquoted(name)).sort();
+    expect(names(rows)).toEqual(Object.keys(schemas.CreateProject?.properties ?? {}).sort());
+    expect(names(changing)).toEqual(Object.keys(schemas.ChangeProject?.properties ?? {}).sort());
+  });
+
+  it('docs/admin.md lists the statuses of keys, and the actions of the audit log', () => {
+    expect(namesIn('## Keys')).toEqual([...KEY_STATUSES]);
+    expect(namesIn('## The audit log')).toEqual([...AUDIT_ACTIONS]);
+  });
+
+  it('docs/admin.md lists the codes that the admin interface adds, with their statuses', () => {
+    const kinds = Object.keys(ADMIN_ERROR_CODE_MEANINGS) as OperatorRejection['kind'][];
+    const expected = kinds.map((kind) => {
+      const error = rejectionError({ kind, balance: ZERO, held: ZERO } as OperatorRejection);
+      return [error.code, String(error.status), ADMIN_ERROR_CODE_MEANINGS[kind]];
+    });
+    expect(rowsOf('## Errors').map(([code, ...rest]) => [unquoted(code), ...rest])).toEqual(expected);
+  });
+});
