@@ -1,12 +1,10 @@
-import type { RejectionCause } from '../messages/chain-event.ts';
-
 /**
  * What an error of Meta's Cloud API means for a message. `busy`: nothing is taken for now. `limited`: no more for now from this
  * account or number, or to this recipient. `sender`: nothing can be sent from this number or with this template until somebody
  * acts. `message`: this message or recipient. `ends-chain`: the customer does not want it, so no other channel may carry it
  * either.
  */
-export type CloudApiErrorClass = RejectionCause | 'message' | 'ends-chain';
+export type CloudApiErrorClass = 'busy' | 'limited' | 'sender' | 'message' | 'ends-chain';
 
 const CODES: Readonly<Record<CloudApiErrorClass, readonly number[]>> = {
   busy: [
