@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   BODY_BYTES_MAX,
   CALLBACK_BYTES_MAX,
+  CALLBACK_FREE_BYTES_MAX,
   CALLBACKS_MAX,
   CALLBACKS_PER_ADDRESS_MAX,
   CAMPAIGN_LIMIT_DEFAULT,
@@ -193,7 +194,11 @@ describe('the limits of one process in docs/performance.md', () => {
         `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
-        'callbacks of providers read at a time',
+        `callbacks of providers with a Content-Length of up to ${CALLBACK_FREE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        'as many as requests',
+      ],
+      [
+        'larger and chunked callbacks read at a time',
         `${CALLBACKS_PER_ADDRESS_MAX} of one address, ${CALLBACKS_MAX} in all, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; more get 503 \`overloaded\``,
       ],
       [

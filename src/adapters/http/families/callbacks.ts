@@ -1,6 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/messages/receive-callbacks.ts';
-import { CALLBACK_BYTES_MAX, CALLBACKS_MAX, CALLBACKS_PER_ADDRESS_MAX } from '../limits.ts';
+import {
+  CALLBACK_BYTES_MAX,
+  CALLBACK_FREE_BYTES_MAX,
+  CALLBACKS_MAX,
+  CALLBACKS_PER_ADDRESS_MAX,
+} from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
 import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { text } from '../routing/http-reply.ts';
@@ -41,8 +47,9 @@ export function callbackRoutes({
   /** A body is held before anybody knows who sent it. */
   const limit = new AddressLimit({ max: CALLBACKS_MAX, perAddressMax: CALLBACKS_PER_ADDRESS_MAX });
 
-  const throughGate: Gate<null> = async (_caller, work, { params: { provider = '' }, network }) => {
-    if (!receiveCallbacks.knows(provider)) throw new RequestRejected(NOT_FOUND);
+  const throughGate: Gate<null> = async (_caller, work, { params, network, headers }) => {
+    if (!receiveCallbacks.knows(params.provider ?? '')) throw new RequestRejected(NOT_FOUND);
+    if (!isLimited(headers)) return work();
     const end = limit.begin(network);
     try {
       return await work();
@@ -96,6 +103,14 @@ export function callbackRoutes({
   });
 
   return { tag: TAG, envelope: usualEnvelope, routes: [receive, challenge] };
+}
+
+/** Slow senders of small bodies must not keep the callbacks of a provider out. */
+function isLimited(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length'] ?? 0) > CALLBACK_FREE_BYTES_MAX
+  );
 }
 
 /** Throws `RequestRejected` for what was not stored. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
@@ -114,7 +114,11 @@ type ReplyTo<Documented> =
 export type Gate<Caller> = <Result>(
   caller: Caller,
   work: () => Promise<Result>,
-  request: { readonly params: PathParams; readonly network: string },
+  request: {
+    readonly params: PathParams;
+    readonly network: string;
+    readonly headers: IncomingHttpHeaders;
+  },
 ) => Promise<Result>;
 
 interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
@@ -285,7 +289,7 @@ export function route<
         place.comeBack();
         return work();
       };
-      return throughGate(caller, opened, { params, network: place.network });
+      return throughGate(caller, opened, { params, network: place.network, headers: request.headers });
     },
   };
 }
