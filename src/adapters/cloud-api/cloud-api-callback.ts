@@ -8,7 +8,7 @@ import type {
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
-import { inboundMessage, type WrittenMessage } from './inbound-message.ts';
+import { contactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';
 import { statusReceipt } from './status-receipt.ts';
 
 interface CallbackOptions {
@@ -23,7 +23,10 @@ interface CallbackOptions {
 /** The longest name or value of a challenge that is read. */
 export const CHALLENGE_CHARACTERS_MAX = 512;
 
-/** Statuses and messages of one callback that are read; Meta puts up to 1,000 together. */
+/**
+ * Entries, changes, statuses and messages of one callback that are read, all together; Meta puts up to 1,000 together. As many
+ * contacts are read beside them.
+ */
 export const CALLBACK_ITEMS_MAX = 10_000;
 
 const SIGNATURE_PATTERN = /^sha256=([0-9a-f]{64})$/i;
@@ -50,6 +53,7 @@ interface Items {
   readonly written: WrittenMessage[];
   malformed: number;
   left: number;
+  contactsLeft: number;
 }
 
 /** Reads the callbacks of Meta's Cloud API: the challenge at the set-up, statuses of our messages, and messages of customers. */
@@ -86,8 +90,14 @@ export class CloudApiCallback implements ProviderCallback {
     const read = callback.safeParse(parsed(body.toString('utf8')));
     if (!read.success) return { kind: 'unreadable', problem: 'The body is no callback of the Graph API' };
     if (read.data.object !== OBJECT) return { kind: 'events', events: [], malformed: 0 };
-    const items: Items = { receipts: [], written: [], malformed: 0, left: CALLBACK_ITEMS_MAX };
-    for (const each of read.data.entry) readEntry(each, items);
+    const items: Items = {
+      receipts: [],
+      written: [],
+      malformed: 0,
+      left: CALLBACK_ITEMS_MAX,
+      contactsLeft: CALLBACK_ITEMS_MAX,
+    };
+    readItems(read.data.entry, items, (each) => readEntry(each, items));
     const events: readonly ProviderEvent[] = [
       ...items.receipts.map((receipt) => ({ kind: 'receipt', receipt }) as const),
       ...(await this.#arrivals(items.written)).map((arrival) => ({ kind: 'inbound', arrival }) as const),
@@ -111,35 +121,33 @@ export class CloudApiCallback implements ProviderCallback {
   }
 }
 
-function readEntry(given: unknown, items: Items): void {
+function readEntry(given: unknown, items: Items): boolean {
   const read = entry.safeParse(given);
-  if (!read.success) {
-    items.malformed += 1;
-    return;
-  }
-  for (const each of read.data.changes) readChange(each, items);
+  if (read.success) readItems(read.data.changes, items, (each) => readChange(each, items));
+  return read.success;
 }
 
 /** Other fields than messages, such as reviews of templates, are not for us. */
-function readChange(given: unknown, items: Items): void {
+function readChange(given: unknown, items: Items): boolean {
   const read = change.safeParse(given);
-  if (read.success && read.data.field !== FIELD) return;
+  if (read.success && read.data.field !== FIELD) return true;
   const content = read.success ? value.safeParse(read.data.value) : read;
-  if (!content.success || !('metadata' in content.data)) {
-    items.malformed += 1;
-    return;
-  }
+  if (!content.success || !('metadata' in content.data)) return false;
   const { metadata, contacts = [], statuses = [], messages = [] } = content.data;
   readItems(statuses, items, (status) => {
     const receipt = statusReceipt(status);
     if (receipt !== null && receipt !== 'ignored') items.receipts.push(receipt);
     return receipt !== null;
   });
+  const known = messages.length === 0 ? [] : contacts.slice(0, items.contactsLeft);
+  items.contactsLeft -= known.length;
+  const names = contactNames(known);
   readItems(messages, items, (message) => {
-    const arrival = inboundMessage(message, contacts);
+    const arrival = inboundMessage(message, names);
     if (arrival !== null) items.written.push({ platformId: metadata.phone_number_id, arrival });
     return arrival !== null;
   });
+  return true;
 }
 
 /** Items beyond the limit count as malformed: they are not read, and the operator is told. */

@@ -65,10 +65,31 @@ const location = z
 
 const UNSUPPORTED: InboundContent = { type: 'unsupported', content: {} };
 
+/** The names of customers, by what a message names its sender with. */
+export interface ContactNames {
+  readonly byNumber: ReadonlyMap<string, string>;
+  readonly byUser: ReadonlyMap<string, string>;
+}
+
+/** The names in the contacts of a change; of two contacts of one customer the first counts. */
+export function contactNames(contacts: readonly unknown[]): ContactNames {
+  const byNumber = new Map<string, string>();
+  const byUser = new Map<string, string>();
+  for (const given of contacts) {
+    const read = contact.safeParse(given);
+    if (!read.success) continue;
+    const { wa_id: number, user_id: user, profile } = read.data;
+    const name = profile?.name ?? profile?.username ?? '';
+    if (number !== undefined && !byNumber.has(number)) byNumber.set(number, name);
+    if (user !== undefined && !byUser.has(user)) byUser.set(user, name);
+  }
+  return { byNumber, byUser };
+}
+
 /** The arrival of a message, with the name that its contact has; null for what is no message. */
 export function inboundMessage(
   given: unknown,
-  contacts: readonly unknown[],
+  names: ContactNames,
 ): Omit<InboundArrival, 'phoneNumberId'> | null {
   const read = message.safeParse(given);
   if (!read.success) return null;
@@ -76,7 +97,7 @@ export function inboundMessage(
   if (content === null) return null;
   const { id: messageId, timestamp, from, from_user_id: userId } = read.data;
   return {
-    contact: { phoneNumber: from ?? '', name: nameOf(contacts, from, userId) },
+    contact: { phoneNumber: from ?? '', name: nameOf(names, from, userId) },
     messageId,
     content,
     writtenAt: Number(timestamp) * millisecondsInSecond,
@@ -125,15 +146,12 @@ function interactiveOf(given: unknown): InboundContent | null {
   return content.success ? { type, content: content.data } : null;
 }
 
-function nameOf(contacts: readonly unknown[], from: string | undefined, userId: string | undefined): string {
-  for (const given of contacts) {
-    const read = contact.safeParse(given);
-    if (!read.success) continue;
-    const { wa_id: number, user_id: user, profile } = read.data;
-    const isHis = from === undefined ? user !== undefined && user === userId : number === from;
-    if (isHis) return profile?.name ?? profile?.username ?? '';
-  }
-  return '';
+function nameOf(
+  { byNumber, byUser }: ContactNames,
+  from: string | undefined,
+  userId: string | undefined,
+): string {
+  return (from === undefined ? byUser.get(userId ?? '') : byNumber.get(from)) ?? '';
 }
 
 /** Never inside a character. */

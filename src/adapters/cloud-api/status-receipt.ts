@@ -13,7 +13,8 @@ const status = z.object({
     .object({ billable: z.boolean(), pricing_model: word, category: word })
     .optional()
     .catch(undefined),
-  errors: z.array(graphError).optional().catch(undefined),
+  // Only the first is read.
+  errors: z.array(z.unknown()).optional().catch(undefined),
 });
 type Status = z.output<typeof status>;
 
@@ -32,8 +33,8 @@ function receiptOf({ status: kind, pricing, errors }: Status): DeliveryReceipt |
     case 'read':
       return { kind, ...(pricing === undefined ? {} : { charge: chargeOf(pricing) }) };
     case 'failed': {
-      const [error] = errors ?? [];
-      return { kind, reason: error === undefined ? 'Meta gave no reason' : errorText(error) };
+      const error = graphError.safeParse(errors?.[0]);
+      return { kind, reason: error.success ? errorText(error.data) : 'Meta gave no reason' };
     }
     default:
       return null;

@@ -119,8 +119,48 @@ describe('statuses of messages', () => {
   it('the callback counts what is beyond its limit as malformed', async () => {
     const given = Array.from({ length: CALLBACK_ITEMS_MAX + 2 }, () => aStatus('wamid.1', 'sent'));
     const { receipts, malformed } = await statuses(...given);
-    expect([receipts.length, malformed]).toEqual([CALLBACK_ITEMS_MAX, 2]);
+    // The entry and the change that they stand in count as well.
+    expect([receipts.length, malformed]).toEqual([CALLBACK_ITEMS_MAX - 2, 4]);
   });
+
+  it('the callback reads only the first error of a status', async () => {
+    const errors = [{ code: 1, message: 'gone' }, 'no error'];
+    const { receipts } = await statuses(aStatus('wamid.1', 'failed', { errors }));
+    expect(receipts).toEqual([{ kind: 'failed', reason: 'Meta error 1: gone' }]);
+  });
+
+  const good = callbackOf({ statuses: [aStatus('wamid.1', 'sent')] }) as {
+    readonly object: string;
+    readonly entry: readonly [{ readonly changes: readonly [object] }];
+  };
+  const malformedItems = (count: number) => Array.from({ length: count }, () => ({}));
+
+  it.each([
+    [3, 1, CALLBACK_ITEMS_MAX - 3],
+    [2, 0, CALLBACK_ITEMS_MAX - 1],
+  ])(
+    'entries count for the limit of the callback: with %i left a status is read %i times',
+    async (left, times, count) => {
+      const content = await read({
+        ...good,
+        entry: [...malformedItems(CALLBACK_ITEMS_MAX - left), ...good.entry],
+      });
+      expect(content).toMatchObject({ events: { length: times }, malformed: count });
+    },
+  );
+
+  it.each([
+    [3, 1, CALLBACK_ITEMS_MAX - 3],
+    [2, 0, CALLBACK_ITEMS_MAX - 1],
+  ])(
+    'changes count for the limit of the callback: with %i left a status is read %i times',
+    async (left, times, count) => {
+      const { changes } = good.entry[0];
+      const entry = [{ changes: [...malformedItems(CALLBACK_ITEMS_MAX - left), ...changes] }];
+      const content = await read({ ...good, entry });
+      expect(content).toMatchObject({ events: { length: times }, malformed: count });
+    },
+  );
 });
 
 describe('messages of customers', () => {
@@ -240,6 +280,29 @@ describe('messages of customers', () => {
   ])('a message that %s does not spoil the others, and is counted', async (_, message) => {
     const content = await read(callbackOf({ messages: [message, written({ id: 'wamid.good' })] }));
     expect(content).toMatchObject({ events: [{ arrival: { messageId: 'wamid.good' } }], malformed: 1 });
+  });
+
+  it('the callback names a customer by the first of two contacts with the number', async () => {
+    const contacts = ['Layla', 'Omar'].map((name) => ({ wa_id: '9647712345678', profile: { name } }));
+    const content = await read(callbackOf({ contacts, messages: [written({})] }));
+    expect(content).toMatchObject({ events: [{ arrival: { contact: { name: 'Layla' } } }] });
+  });
+
+  it('the callback reads each contact once, however many messages there are', async () => {
+    const others = Array.from({ length: CALLBACK_ITEMS_MAX - 1 }, () => ({ wa_id: '9647700000009' }));
+    const contacts = [...others, { wa_id: '9647712345678', profile: { name: 'Layla' } }];
+    const messages = Array.from({ length: 5_000 }, () => written({}));
+    const content = await read(callbackOf({ contacts, messages }));
+    expect(content).toMatchObject({
+      events: { length: 5_000, 4999: { arrival: { contact: { name: 'Layla' } } } },
+    });
+  });
+
+  it('the callback reads no contact beyond its limit', async () => {
+    const others = Array.from({ length: CALLBACK_ITEMS_MAX }, () => ({ wa_id: '9647700000009' }));
+    const contacts = [...others, { wa_id: '9647712345678', profile: { name: 'Layla' } }];
+    const content = await read(callbackOf({ contacts, messages: [written({})] }));
+    expect(content).toMatchObject({ events: [{ arrival: { contact: { name: '' } } }] });
   });
 
   it('the callback names a contact only when its number is the one that wrote', async () => {
