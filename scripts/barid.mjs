@@ -15,6 +15,7 @@ const COMMANDS = {
   reports: ['reports.js', 'delete <id>: ends the link of a report and removes its file'],
   channels: ['channels.js', 'check: tries the credentials of every provider, and sends nothing'],
   whatsapp: ['whatsapp.js', 'sync: reads numbers and templates of live projects from the platform now'],
+  admin: ['admin.js', '--help says more: projects, keys, money and audit log of a running service'],
   'api-key': ['api-key.js', 'dev or live: makes an API key for the seed file'],
 };
 

@@ -26,6 +26,8 @@ export interface MemberOptions {
   readonly statementTimeoutMs?: number;
   /** The group's own, which stands still, when absent. */
   readonly clock?: Clock;
+  /** Without it the member has no admin interface. */
+  readonly adminToken?: string;
 }
 
 /** One service of a group, as other processes would see it. */
@@ -146,6 +148,7 @@ export class ServiceGroup {
     url = this.#url,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
     clock = this.clock,
+    adminToken,
   }: MemberOptions) {
     const logger = new RecordingLogger();
     const config = readConfig({
@@ -153,6 +156,7 @@ export class ServiceGroup {
       DATABASE_POOL_SIZE: String(POOL_SIZE),
       DATABASE_STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
       ROLE: role,
+      ...(adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken }),
     });
     if (config.database.kind !== 'postgres') throw new Error('Only PostgreSQL is shared');
     const service = new Service({
