@@ -10,6 +10,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import {
   cloudApiErrorClass,
   isCredentialsError,
@@ -63,13 +64,10 @@ export class CloudApiProvider implements ChannelProvider {
     const projectIds = [...new Set(submissions.map(({ projectId }) => projectId))];
     const resources = await this.#resourcesOf(projectIds);
     if (resources === null) {
-      return submissions.map(() => ({
-        kind: 'rejected',
-        reason: 'The whatsapp numbers and templates could not be read',
-        endsChain: false,
-        // Our own fault, not Meta's.
-        cause: 'limited',
-      }));
+      // Our own fault, not Meta's.
+      return submissions.map(() =>
+        rejectedAs('limited', 'The whatsapp numbers and templates could not be read'),
+      );
     }
     return Promise.all(
       submissions.map((submission) => this.#send(submission, resources.get(submission.projectId) ?? [])),
@@ -116,7 +114,7 @@ export class CloudApiProvider implements ChannelProvider {
     const { http, graph, defaults } = this.#options;
     const planned = planMessage(submission, businesses, defaults);
     if (planned.kind === 'no-sender') {
-      return { kind: 'rejected', reason: planned.reason, endsChain: false, cause: 'sender' };
+      return rejectedAs('sender', planned.reason);
     }
     const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
     const isVerification = submission.content.smsType === 'verification';
@@ -127,7 +125,7 @@ export class CloudApiProvider implements ChannelProvider {
     switch (reply.kind) {
       case 'json': {
         const [message] = accepted.safeParse(reply.json).data?.messages ?? [];
-        if (message === undefined) return unknown('Meta replied without an id of the message');
+        if (message === undefined) return unknownResult('Meta replied without an id of the message');
         this.#lastFailure = null;
         return { kind: 'accepted', providerMessageIds: [message.id] };
       }
@@ -135,9 +133,9 @@ export class CloudApiProvider implements ChannelProvider {
         return this.#failed(reply, isVerification);
       case 'not-sent':
         this.#note(reply.reason);
-        return busy(reply.reason);
+        return rejectedAs('busy', reply.reason);
       case 'unclear':
-        return unknown(reply.reason);
+        return unknownResult(reply.reason);
       default:
         return reply satisfies never;
     }
@@ -146,21 +144,8 @@ export class CloudApiProvider implements ChannelProvider {
   #failed({ status, error }: GraphFailure, isVerification: boolean): SubmitResult {
     const reason = errorText(error);
     if (isCredentialsError(error.code)) this.#credentialsRejected(error.code);
-    if (isUnclearStatus(status) && !saysNotTaken(error.code)) return unknown(reason);
-    const rejected = { kind: 'rejected', reason, endsChain: false } as const;
-    const errorClass = cloudApiErrorClass(error.code, isVerification);
-    switch (errorClass) {
-      case 'busy':
-      case 'limited':
-      case 'sender':
-        return { ...rejected, cause: errorClass };
-      case 'message':
-        return rejected;
-      case 'ends-chain':
-        return { ...rejected, endsChain: true };
-      default:
-        return errorClass satisfies never;
-    }
+    if (isUnclearStatus(status) && !saysNotTaken(error.code)) return unknownResult(reason);
+    return rejectedAs(cloudApiErrorClass(error.code, isVerification), reason);
   }
 
   #credentialsRejected(code: number): void {
@@ -171,12 +156,4 @@ export class CloudApiProvider implements ChannelProvider {
   #note(reason: string): void {
     this.#lastFailure = { reason, until: this.#options.clock.now() + UNHEALTHY_MS };
   }
-}
-
-function busy(reason: string): SubmitResult {
-  return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
-}
-
-function unknown(reason: string): SubmitResult {
-  return { kind: 'unknown', reason, providerMessageIds: [] };
 }

@@ -12,9 +12,9 @@ const LONG_NUMBER = /\d{16}/;
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * A JSON pointer (RFC 6901), such as `/messages/0/id`; an empty one is the whole document. Throws when the text is none.
+ * A JSON pointer (RFC 6901), such as `/messages/0/id`; an empty one is the whole document. Throws when the text is none. It
+ * only names members: unlike JSONPath or JMESPath it has no filters and functions, and a hyphen is no minus.
  */
-// A pointer only names members: unlike JSONPath or JMESPath it has no filters and functions, and a hyphen is no minus.
 export function pointer(text: string): Pointer {
   if (text !== '' && !text.startsWith('/')) throw new Error('a path is a JSON pointer, which begins with /');
   const compiled = jsonpointer.compile(text);

@@ -1,7 +1,6 @@
 import type { CallbackContent, CallbackRequest } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
-import { providerText } from '../../domain/shared/provider-text.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import { type Mistake, made, under } from './mistake.ts';
@@ -103,9 +102,7 @@ function eventFinder(
     if (state === 'ignored') return 'ignored';
     const detail = [status, scalarText(findReason?.(item)) ?? ''].join(' ').trim();
     const receipt: DeliveryReceipt =
-      state === 'failed'
-        ? { kind: 'failed', reason: providerText(`The gateway reports ${detail}`) }
-        : { kind: state };
+      state === 'failed' ? { kind: 'failed', reason: `The gateway reports ${detail}` } : { kind: state };
     return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt } };
   };
 }

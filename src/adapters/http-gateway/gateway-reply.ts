@@ -3,8 +3,9 @@ import {
   isUnclearStatus,
   type ProviderReply,
 } from '../../application/ports/provider-http.ts';
-import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
-import { providerText } from '../../domain/shared/provider-text.ts';
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
+import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import { type Mistake, made } from './mistake.ts';
 import { matchIn, safePattern } from './safe-pattern.ts';
@@ -29,9 +30,6 @@ export interface SuccessOptions {
     | undefined;
 }
 
-export const ERROR_CLASSES = ['busy', 'sender', 'message', 'ends-chain'] as const;
-export type ErrorClass = (typeof ERROR_CLASSES)[number];
-
 /** A reply that is an error, and of which class; all conditions that are given must hold. */
 export interface ErrorOptions {
   readonly status?: number | readonly number[] | undefined;
@@ -39,7 +37,7 @@ export interface ErrorOptions {
   readonly equals?: Scalar | readonly Scalar[] | undefined;
   /** A regular expression. */
   readonly matches?: string | undefined;
-  readonly class: ErrorClass;
+  readonly class: RejectionClass;
   /** The path of the gateway's own reason. */
   readonly reason?: string | undefined;
 }
@@ -61,7 +59,7 @@ interface FoundIds {
 
 interface ErrorRule {
   readonly holds: (status: number, document: unknown) => boolean;
-  readonly class: ErrorClass;
+  readonly class: RejectionClass;
   readonly detail: (document: unknown) => string | null;
 }
 
@@ -79,19 +77,20 @@ export function replyReader({ reply: format, success, errors }: ReplyOptions, mi
   const idsIn = idFinder(success, mistake);
 
   return (reply, submissionId) => {
-    if (reply.kind === 'not-sent') return busy(`The gateway cannot be reached: ${reply.reason}`);
-    if (reply.kind === 'unclear') return unknown(`The gateway did not reply: ${reply.reason}`);
+    if (reply.kind === 'not-sent')
+      return rejectedAs('busy', `The gateway cannot be reached: ${reply.reason}`);
+    if (reply.kind === 'unclear') return unknownResult(`The gateway did not reply: ${reply.reason}`);
     const { status } = reply;
     const document = read(reply.body);
     const rule = rules.find((each) => each.holds(status, document));
     if (rule !== undefined) {
-      return rejectedAs(rule.class, `HTTP ${status}: ${rule.detail(document) ?? 'no reason'}`);
+      return rejectedBy(rule.class, `HTTP ${status}: ${rule.detail(document) ?? 'no reason'}`);
     }
     if (isTaken(status, document)) {
       const { ids, isWhole } = idsIn(document, submissionId);
       return isWhole
         ? { kind: 'accepted', providerMessageIds: ids }
-        : unknown(`The gateway replied with HTTP ${status}, and not every id can be read`, ids);
+        : unknownResult(`The gateway replied with HTTP ${status}, and not every id can be read`, ids);
     }
     return byStatus(status, document === undefined);
   };
@@ -190,45 +189,27 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
 
 /** What a reply means that neither `errors` nor `success` knows. */
 function byStatus(status: number, isUnreadable: boolean): SubmitResult {
-  if (status === TOO_MANY_REQUESTS) return busy(`The gateway takes no more for now: HTTP ${status}`);
+  if (status === TOO_MANY_REQUESTS)
+    return rejectedAs('busy', `The gateway takes no more for now: HTTP ${status}`);
   if (CREDENTIALS_REJECTED.includes(status))
-    return busy(`The gateway rejects the credentials: HTTP ${status}`);
-  if (status >= 400 && !isUnclearStatus(status)) return rejectedAs('message', `HTTP ${status}`);
-  return unknown(
+    return rejectedAs('busy', `The gateway rejects the credentials: HTTP ${status}`);
+  if (status >= 400 && !isUnclearStatus(status)) return rejectedBy('message', `HTTP ${status}`);
+  return unknownResult(
     isUnreadable
       ? `The gateway's reply with HTTP ${status} cannot be read`
       : `The gateway's reply with HTTP ${status} is neither a success nor a known error`,
   );
 }
 
-function rejectedAs(errorClass: ErrorClass, detail: string): SubmitResult {
-  switch (errorClass) {
-    case 'busy':
-      return busy(`The gateway takes nothing now: ${detail}`);
-    case 'sender':
-      return rejected(`The gateway rejects the sender: ${detail}`, false, 'sender');
-    case 'message':
-      return rejected(`The gateway rejects the message: ${detail}`, false);
-    case 'ends-chain':
-      return rejected(`The gateway rejects the recipient: ${detail}`, true);
-    default:
-      return errorClass satisfies never;
-  }
-}
+/** What stands before the gateway's own reason. */
+const REJECTION_WORDS: Readonly<Record<RejectionClass, string>> = {
+  busy: 'The gateway takes nothing now',
+  limited: 'The gateway takes no more from this sender or to this number now',
+  sender: 'The gateway rejects the sender',
+  message: 'The gateway rejects the message',
+  'ends-chain': 'The gateway rejects the recipient',
+};
 
-function busy(reason: string): SubmitResult {
-  return rejected(reason, false, 'busy');
-}
-
-function rejected(reason: string, endsChain: boolean, cause?: RejectionCause): SubmitResult {
-  return {
-    kind: 'rejected',
-    reason: providerText(reason),
-    endsChain,
-    ...(cause === undefined ? {} : { cause }),
-  };
-}
-
-function unknown(reason: string, providerMessageIds: readonly string[] = []): SubmitResult {
-  return { kind: 'unknown', reason: providerText(reason), providerMessageIds };
+function rejectedBy(about: RejectionClass, detail: string): SubmitResult {
+  return rejectedAs(about, `${REJECTION_WORDS[about]}: ${detail}`);
 }

@@ -1,4 +1,5 @@
 import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
+import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { ESME_RMSGQFUL, ESME_ROK, ESME_RTHROTTLED, type SubmitFields } from './pdu.ts';
@@ -65,7 +66,7 @@ export class OutgoingMessage {
 
   /** It waits no longer to be written: nothing of it was sent, so another provider may take it. No effect afterwards. */
   giveUpUnwritten(reason: string, cause: RejectionCause = 'busy'): void {
-    if (this.#session === null) this.#end({ kind: 'rejected', reason, endsChain: false, cause });
+    if (this.#session === null) this.#end(rejectedAs(cause, reason));
   }
 
   /** It waits no longer for responses. */
@@ -86,9 +87,8 @@ export class OutgoingMessage {
 
   /** The first part is alone on its way, so nothing of the message was taken. */
   #reject(status: number): void {
-    const { class: kind, reason } = smppStatus(status);
-    const rejected = { kind: 'rejected', reason, endsChain: false } as const;
-    this.#end(kind === 'message' ? rejected : { ...rejected, cause: kind });
+    const { class: about, reason } = smppStatus(status);
+    this.#end(rejectedAs(about, reason));
   }
 
   #rejectLater(index: number, status: number): void {
@@ -113,7 +113,7 @@ export class OutgoingMessage {
   #endUnknown(reason: string): void {
     // Receipts under the ids of some parts would make the whole message delivered.
     const isWhole = this.#taken === this.#parts.length;
-    this.#end({ kind: 'unknown', reason, providerMessageIds: isWhole ? this.#knownIds() : [] });
+    this.#end(unknownResult(reason, isWhole ? this.#knownIds() : []));
   }
 
   #end(result: SubmitResult): void {

@@ -8,6 +8,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEventSink } from '../../application/ports/provider-events.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { rejectedAs } from '../../domain/messages/submit-result.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { DeliveryInbox } from './delivery-inbox.ts';
 import { OutgoingMessage } from './outgoing-message.ts';
@@ -195,8 +196,7 @@ export class SmppProvider implements ChannelProvider {
       messages.push(new OutgoingMessage(parts, ids.submitIds, settle));
       return;
     }
-    const reason = 'SMPP cannot carry this sender ID';
-    settle({ kind: 'rejected', reason, endsChain: false, cause: 'sender' });
+    settle(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
   }
 
   /** What cannot be used is acknowledged: the SMSC would bring it again for ever. */

@@ -1,21 +1,19 @@
-/**
- * What an error says. `account`: Telegram takes nothing from this account for now. `sender`: nothing is sent from this
- * channel of Telegram until somebody acts. `message`: only this message or recipient. `already-sent`: a message of this
- * request went out before.
- */
-export type ErrorClass = 'account' | 'sender' | 'message' | 'already-sent';
+import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
+
+/** What an error says. `already-sent`: a message of this request went out before. */
+export type ErrorClass = RejectionClass | 'already-sent';
 
 /** Telegram publishes one code only, `ACCESS_TOKEN_INVALID`: the others are those that were seen. */
 const CLASSES: ReadonlyMap<string, ErrorClass> = new Map<string, ErrorClass>([
-  ['ACCESS_TOKEN_INVALID', 'account'],
-  ['ACCESS_TOKEN_REQUIRED', 'account'],
-  ['BALANCE_NOT_ENOUGH', 'account'],
-  ['CALLBACK_URL_INVALID', 'account'],
-  ['UNKNOWN_METHOD', 'account'],
-  ['HTTP_401', 'account'],
-  ['HTTP_403', 'account'],
-  ['HTTP_404', 'account'],
-  ['HTTP_429', 'account'],
+  ['ACCESS_TOKEN_INVALID', 'busy'],
+  ['ACCESS_TOKEN_REQUIRED', 'busy'],
+  ['BALANCE_NOT_ENOUGH', 'busy'],
+  ['CALLBACK_URL_INVALID', 'busy'],
+  ['UNKNOWN_METHOD', 'busy'],
+  ['HTTP_401', 'busy'],
+  ['HTTP_403', 'busy'],
+  ['HTTP_404', 'busy'],
+  ['HTTP_429', 'busy'],
   ['SENDER_USERNAME_INVALID', 'sender'],
   ['SENDER_NOT_VERIFIED', 'sender'],
   ['SENDER_NOT_OWNED', 'sender'],
@@ -35,5 +33,5 @@ const FLOOD_PATTERN = /^FLOOD_WAIT(?:_[0-9]+)?$/;
 
 /** The class of an error by its code; a code that is not known is about the message. */
 export function errorClass(code: string): ErrorClass {
-  return FLOOD_PATTERN.test(code) ? 'account' : (CLASSES.get(code) ?? 'message');
+  return FLOOD_PATTERN.test(code) ? 'busy' : (CLASSES.get(code) ?? 'message');
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
+import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { GatewayClient, type GatewayParameters, type GatewayReply } from './gateway-client.ts';
 import { errorClass } from './gateway-errors.ts';
 import { takenRequest } from './request-status.ts';
@@ -99,16 +100,16 @@ export class TelegramGatewayProvider implements ChannelProvider {
   async #submit(submission: Submission): Promise<SubmitResult> {
     const { content, phoneNumber } = submission;
     if (content.smsType !== 'verification' || !canCarry('telegram', content)) {
-      return { kind: 'rejected', reason: 'Telegram carries codes of 4 to 8 digits only', endsChain: false };
+      return rejectedAs('message', 'Telegram carries codes of 4 to 8 digits only');
     }
     const message = this.#parametersOf(submission, content.verificationCode);
     if (!this.#options.checkSendAbility) return this.#send(message, []);
     const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` });
     // Whatever became of the question, no message was sent.
     if (ability.kind !== 'done')
-      return ability.kind === 'error' ? rejectedBy(ability.code) : busy(ability.reason);
+      return ability.kind === 'error' ? rejectedBy(ability.code) : rejectedAs('busy', ability.reason);
     const request = takenRequest.safeParse(ability.result).data;
-    if (request === undefined) return busy('Telegram said without an id that it can send');
+    if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
     return this.#send({ ...message, request_id: request.request_id }, [request.request_id]);
   }
 
@@ -119,17 +120,17 @@ export class TelegramGatewayProvider implements ChannelProvider {
       case 'done': {
         const request = takenRequest.safeParse(reply.result).data;
         return request === undefined
-          ? unknown(UNREADABLE_RESULT, knownIds)
+          ? unknownResult(UNREADABLE_RESULT, knownIds)
           : { kind: 'accepted', providerMessageIds: [request.request_id] };
       }
       case 'error':
         return errorClass(reply.code) === 'already-sent'
-          ? unknown(`Telegram replied with ${reply.code}`, knownIds)
+          ? unknownResult(`Telegram replied with ${reply.code}`, knownIds)
           : rejectedBy(reply.code);
       case 'not-sent':
-        return busy(reply.reason);
+        return rejectedAs('busy', reply.reason);
       case 'unclear':
-        return unknown(reply.reason, knownIds);
+        return unknownResult(reply.reason, knownIds);
       default:
         return reply satisfies never;
     }
@@ -169,29 +170,10 @@ function healthAfter(reply: GatewayReply): ProviderHealth {
   if (reply.kind === 'done') return { ok: true, detail: 'Telegram Gateway took the last request' };
   const kind = errorClass(reply.code);
   const detail = `Telegram replied with ${reply.code}`;
-  return { ok: kind !== 'account' && kind !== 'sender', detail };
+  return { ok: kind !== 'busy' && kind !== 'sender', detail };
 }
 
 function rejectedBy(code: string): SubmitResult {
-  const reason = `Telegram replied with ${code}`;
   const kind = errorClass(code);
-  switch (kind) {
-    case 'account':
-      return busy(reason);
-    case 'sender':
-      return { kind: 'rejected', reason, endsChain: false, cause: 'sender' };
-    case 'message':
-    case 'already-sent':
-      return { kind: 'rejected', reason, endsChain: false };
-    default:
-      return kind satisfies never;
-  }
-}
-
-function busy(reason: string): SubmitResult {
-  return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
-}
-
-function unknown(reason: string, providerMessageIds: readonly string[]): SubmitResult {
-  return { kind: 'unknown', reason, providerMessageIds };
+  return rejectedAs(kind === 'already-sent' ? 'message' : kind, `Telegram replied with ${code}`);
 }

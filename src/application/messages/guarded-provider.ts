@@ -1,4 +1,5 @@
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import {
   type CircuitBreaker,
   CLOSED_CIRCUIT,
@@ -51,7 +52,7 @@ export class GuardedProvider implements ChannelProvider {
     const tried = circuit.state === 'half-open' ? submissions.slice(0, 1) : submissions;
     if (circuit.state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
     const results = await provider.submit(tried).catch((error: unknown) => {
-      this.#record([{ kind: 'unknown', reason: 'The provider failed', providerMessageIds: [] }]);
+      this.#record([unknownResult('The provider failed')]);
       throw error;
     });
     this.#record(results);
@@ -102,8 +103,7 @@ export class GuardedProvider implements ChannelProvider {
   }
 
   #notCalled(): SubmitResult {
-    const reason = `${this.name} failed too often, and is not called for now`;
-    return { kind: 'rejected', reason, endsChain: false, cause: 'busy' };
+    return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
   }
 
   #named(given: SubmitResult, submission: Submission | undefined): SubmitResult {

@@ -1,4 +1,5 @@
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
 import { groupBy } from '../group-by.ts';
 import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
@@ -36,11 +37,7 @@ const FAULT_REASON = 'The provider failed while it was called';
 const WRONG_COUNT_REASON = 'The provider gave results that cannot be matched to messages';
 
 /** No route of the channel is for this number, or the message outlived the configuration. */
-const NO_PROVIDER: SubmitResult = {
-  kind: 'rejected',
-  reason: 'The channel has no provider for this number',
-  endsChain: false,
-};
+const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
 
 /**
  * Submits committed attempts to their channel providers and records the submit results. A crash in between leaves
@@ -102,7 +99,7 @@ export class SubmitAttempts {
     // Results that wait for a lock of one project take no capacity from the others.
     end();
     if (results === null) void this.#recordLate(submissions, call);
-    const resultOf = (index: number) => (results === null ? unknown(LATE_REASON) : results[index]);
+    const resultOf = (index: number) => (results === null ? unknownResult(LATE_REASON) : results[index]);
     const now = this.#ports.clock.now();
     const isForNext = (each: RoutedSubmission, index: number) =>
       route.length > 1 && now < each.endsAt && isForNextProvider(resultOf(index));
@@ -133,10 +130,10 @@ export class SubmitAttempts {
       const results = await provider.submit(submissions);
       if (results.length === submissions.length) return results;
       logger.error('channel_submit_failed', new Error(WRONG_COUNT_REASON), of);
-      return submissions.map(() => unknown(WRONG_COUNT_REASON));
+      return submissions.map(() => unknownResult(WRONG_COUNT_REASON));
     } catch (error) {
       logger.error('channel_submit_failed', error, of);
-      return submissions.map(() => unknown(FAULT_REASON));
+      return submissions.map(() => unknownResult(FAULT_REASON));
     }
   }
 
@@ -171,7 +168,7 @@ export class SubmitAttempts {
     if (submissions.length === 0) return;
     await this.#ports.applyMessageEvents.submitted(
       submissions.map(({ smsId, attemptNumber, channel }, index) => {
-        const result = resultOf(index) ?? unknown(WRONG_COUNT_REASON);
+        const result = resultOf(index) ?? unknownResult(WRONG_COUNT_REASON);
         return { smsId, attemptNumber, channel, result };
       }),
     );
@@ -190,10 +187,6 @@ function isForLater(result: SubmitResult | null): boolean {
 /** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
 function outcomeOf({ later }: RoutedSubmission, result: SubmitResult | undefined): SubmitResult | undefined {
   return later !== null && result?.kind === 'rejected' && result.cause === 'sender' ? later : result;
-}
-
-function unknown(reason: string): SubmitResult {
-  return { kind: 'unknown', reason, providerMessageIds: [] };
 }
 
 /** A worker that was stopped between the commit and the call must not send what the chain gave up on. */

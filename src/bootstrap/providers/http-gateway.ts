@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { RECEIPT_STATES, receiptReader } from '../../adapters/http-gateway/gateway-receipts.ts';
-import { ERROR_CLASSES, replyReader } from '../../adapters/http-gateway/gateway-reply.ts';
+import { replyReader } from '../../adapters/http-gateway/gateway-reply.ts';
 import { requestMaker } from '../../adapters/http-gateway/gateway-request.ts';
 import { HttpGatewayCallback } from '../../adapters/http-gateway/http-gateway-callback.ts';
 import { HttpGatewayProvider } from '../../adapters/http-gateway/http-gateway-provider.ts';
 import { type Mistake, under } from '../../adapters/http-gateway/mistake.ts';
+import { REJECTION_CLASSES } from '../../domain/shared/rejection-class.ts';
 import type { ProviderKind } from './provider-kind.ts';
 import type { SecretSchema } from './secret.ts';
 
@@ -50,7 +51,7 @@ const error = z.strictObject({
   path: path.optional(),
   equals: z.union([scalar, z.array(scalar).min(1)]).optional(),
   matches: text.optional(),
-  class: z.enum(ERROR_CLASSES),
+  class: z.enum(REJECTION_CLASSES),
   reason: path.optional(),
 });
 

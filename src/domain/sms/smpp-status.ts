@@ -1,17 +1,12 @@
-/**
- * What an error of an SMSC is about. `busy`: the SMSC takes nothing for now, from anybody or from this session. `sender`: it
- * does not take this sender ID. `message`: it does not take this message or recipient, and another channel may. No status of
- * SMPP says that other channels cannot carry a message either.
- */
-export type SmppStatusClass = 'busy' | 'sender' | 'message';
+import type { RejectionClass } from '../shared/rejection-class.ts';
 
-/** An error of an SMSC, with a reason for the trace of a message. */
+/** An error of an SMSC, with a reason for the trace of a message. None says that other channels cannot carry it either. */
 export interface SmppStatus {
-  readonly class: SmppStatusClass;
+  readonly class: RejectionClass;
   readonly reason: string;
 }
 
-type Row = readonly [code: number, name: string, about: SmppStatusClass, reason: string];
+type Row = readonly [code: number, name: string, about: RejectionClass, reason: string];
 
 /** The error codes of SMPP 3.4. */
 const ROWS: readonly Row[] = [

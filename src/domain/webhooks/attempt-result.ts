@@ -1,4 +1,5 @@
 import type { CircuitBreaker } from '../shared/circuit-breaker.ts';
+
 /** What a webhook tells of: a message that was sent, or one that came in. */
 export type WebhookKind = 'delivery' | 'inbound';
 

@@ -86,16 +86,6 @@ describe('the callback of the JSON example of the page', () => {
     ).toEqual(events([event('12345678901234567890', { kind: 'sent' })]));
   });
 
-  it('a long reason is cut, and holds no control characters', async () => {
-    const content = await read([{ id: 'a1', state: 'UNDELIVERED', error: `a\u0000${'x'.repeat(1_000)}` }]);
-    const [found] = content.kind === 'events' ? content.events : [];
-    const receipt = found?.kind === 'receipt' ? found.receipt.receipt : null;
-    expect(receipt?.kind === 'failed' && [receipt.reason.length, receipt.reason.slice(0, 36)]).toEqual([
-      500,
-      'The gateway reports UNDELIVERED a xx',
-    ]);
-  });
-
   it.each<[string, CallbackRequest]>([
     ['no signature', aCallback({ body: Buffer.from('{"receipts":[]}') })],
     ['a signature of another key', signedReceipts({ receipts: [] }, 'other')],

@@ -1,12 +1,12 @@
 import { expect, it, test } from 'vitest';
+import type { RejectionClass } from '../../../src/domain/shared/rejection-class.ts';
 import {
-  type CloudApiErrorClass,
   cloudApiErrorClass,
   isCredentialsError,
   saysNotTaken,
 } from '../../../src/domain/whatsapp/cloud-api-errors.ts';
 
-test.each<[CloudApiErrorClass, readonly number[]]>([
+test.each<[RejectionClass, readonly number[]]>([
   ['busy', [0, 3, 102, 190]],
   ['busy', [4, 17, 613]],
   ['limited', [80007, 130429, 132069]],
