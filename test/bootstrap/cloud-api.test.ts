@@ -56,17 +56,22 @@ test.each<[title: string, change: object, message: string]>([
   [
     'an address that is none',
     { baseUrl: 'graph.facebook.com' },
-    'must be https, or http to this machine, without a query',
+    'must be https, or http to this machine, without credentials, query and fragment',
   ],
   [
     'credentials in clear',
     { baseUrl: 'http://graph.example.com' },
-    'must be https, or http to this machine, without a query',
+    'must be https, or http to this machine, without credentials, query and fragment',
+  ],
+  [
+    'an address with credentials',
+    { baseUrl: 'https://user:word@graph.example.com' },
+    'must be https, or http to this machine, without credentials, query and fragment',
   ],
   [
     'an address with a query',
     { baseUrl: 'https://graph.example.com/?a=b' },
-    'must be https, or http to this machine, without a query',
+    'must be https, or http to this machine, without credentials, query and fragment',
   ],
 ])('the kind cloud-api rejects %s', (_, change, message) => {
   const read = settings.safeParse({ ...REQUIRED, ...change });

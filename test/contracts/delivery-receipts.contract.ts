@@ -12,7 +12,7 @@ import {
 } from '../../src/application/messages/correlate-receipts.ts';
 import { RevokeAttempts } from '../../src/application/messages/revoke-attempts.ts';
 import { SubmissionCapacity } from '../../src/application/messages/submission-capacity.ts';
-import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { depositEntry, holdEntry } from '../../src/domain/billing/ledger.ts';

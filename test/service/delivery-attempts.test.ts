@@ -8,7 +8,7 @@ import {
   destinationKey,
   type WebhookWork,
 } from '../../src/application/jobs/webhook-jobs.ts';
-import type { SubmissionReceipt } from '../../src/application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../src/application/ports/provider-events.ts';
 import type { Harness, HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { ports } from '../../src/bootstrap/tokens.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';

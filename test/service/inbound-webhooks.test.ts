@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { InboundArrival } from '../../src/application/ports/channel-provider.ts';
+import type { InboundArrival } from '../../src/application/ports/provider-events.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';

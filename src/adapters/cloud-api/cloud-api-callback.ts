@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import type { InboundArrival, SubmissionReceipt } from '../../application/ports/channel-provider.ts';
 import type {
   CallbackContent,
   CallbackRequest,
   ProviderCallback,
 } from '../../application/ports/provider-callback.ts';
-import type { ProviderEvent } from '../../application/ports/provider-events.ts';
+import type {
+  InboundArrival,
+  ProviderEvent,
+  SubmissionReceipt,
+} from '../../application/ports/provider-events.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { contactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';

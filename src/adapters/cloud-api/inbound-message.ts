@@ -1,6 +1,6 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
-import type { InboundArrival } from '../../application/ports/channel-provider.ts';
+import type { InboundArrival } from '../../application/ports/provider-events.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 

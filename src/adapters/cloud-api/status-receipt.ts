@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SubmissionReceipt } from '../../application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt, ProviderCharge } from '../../domain/messages/chain-event.ts';
 import { errorText, graphError } from './graph-reply.ts';
 

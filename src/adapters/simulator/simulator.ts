@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type {
   ChannelProvider,
-  InboundArrival,
   ProviderHealth,
   Submission,
 } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type {
+  InboundArrival,
   ProviderEvent,
   ProviderEventSink,
   ProviderEventSource,

@@ -1,4 +1,4 @@
-import type { SubmissionReceipt } from '../../application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { readReceipt } from '../../domain/sms/receipt-text.ts';
 import type { Delivery } from './pdu.ts';

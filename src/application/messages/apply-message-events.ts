@@ -1,8 +1,8 @@
 import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../batcher.ts';
 import { IdleGate } from '../idle-gate.ts';
-import type { SubmissionReceipt } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
+import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { IdentifiedReceipt } from '../ports/submission-store.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';

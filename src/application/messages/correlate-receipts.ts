@@ -3,8 +3,8 @@ import type { DeliveryReceipt, SubmitResult } from '../../domain/messages/chain-
 import { LONGEST_RECEIPT_TIMEOUT_MS } from '../../domain/messages/receipt-timeout.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
-import type { SubmissionReceipt } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef, IdentifiedReceipt } from '../ports/submission-store.ts';
 import type { MessageEvent } from './advance-messages.ts';

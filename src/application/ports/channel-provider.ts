@@ -1,9 +1,8 @@
 import type { Environment } from '../../domain/access/project.ts';
-import type { DeliveryReceipt, SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
-import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 import type { ProviderEventSink } from './provider-events.ts';
 
 /** One attempt of one message on its way to a channel provider. */
@@ -22,25 +21,6 @@ export interface Submission {
   readonly text: string;
   /** The chain moves on after this time, so nothing should reach the handset later. */
   readonly attemptTimeoutMs: number;
-}
-
-/** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */
-export interface SubmissionReceipt {
-  readonly channel: Channel;
-  readonly providerMessageId: string;
-  readonly receipt: DeliveryReceipt;
-}
-
-/** A whatsapp message that a handset wrote to one of the projects' numbers. */
-export interface InboundArrival {
-  /** Our 24-hex id of the number it came in on. */
-  readonly phoneNumberId: string;
-  readonly contact: { readonly phoneNumber: string; readonly name: string };
-  /** The provider's own id of the message, unique for the number: a second arrival of it is dropped. */
-  readonly messageId: string;
-  readonly content: InboundContent;
-  /** Milliseconds since 1970. */
-  readonly writtenAt: number;
 }
 
 /** Whether a provider can carry messages now, and in which way or why not. */

@@ -1,4 +1,25 @@
-import type { InboundArrival, SubmissionReceipt } from './channel-provider.ts';
+import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
+import type { Channel } from '../../domain/shared/channel.ts';
+import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
+
+/** A delivery receipt under the provider's own id. It may come late, twice, in any order, or before the submit result. */
+export interface SubmissionReceipt {
+  readonly channel: Channel;
+  readonly providerMessageId: string;
+  readonly receipt: DeliveryReceipt;
+}
+
+/** A whatsapp message that a handset wrote to one of the projects' numbers. */
+export interface InboundArrival {
+  /** Our 24-hex id of the number it came in on. */
+  readonly phoneNumberId: string;
+  readonly contact: { readonly phoneNumber: string; readonly name: string };
+  /** The provider's own id of the message, unique for the number: a second arrival of it is dropped. */
+  readonly messageId: string;
+  readonly content: InboundContent;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
+}
 
 /** What a channel provider brings: a delivery receipt, or a message that a handset wrote. */
 export type ProviderEvent =

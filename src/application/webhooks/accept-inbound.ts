@@ -3,9 +3,9 @@ import { canonicalPhoneNumber, isPhoneNumber } from '../../domain/shared/phone-n
 import { inboundEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { CustomerWrote } from '../ports/campaign-stores.ts';
-import type { InboundArrival } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { InboundArrival } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';

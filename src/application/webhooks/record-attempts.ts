@@ -11,6 +11,7 @@ import {
   errorOf,
   isSuccess,
 } from '../../domain/webhooks/attempt-result.ts';
+import { OPEN_WINDOWS_MS } from '../../domain/webhooks/destination-circuit.ts';
 import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import {
   afterAttempt,
@@ -143,7 +144,7 @@ function recordForCircuits(
     const key = keys.get(attempt.job) as string;
     const before = after.get(key) ?? breakers.get(key) ?? CLOSED_CIRCUIT;
     if (!countsForCircuit(before, attempt.event.kind)) continue;
-    const recorded = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt);
+    const recorded = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt, OPEN_WINDOWS_MS);
     after.set(key, recorded);
     if (!isSuccess(attempt.result) && beginsToFail(recorded)) firstFailures.push(attempt);
     const until = openedUntil(before, recorded);

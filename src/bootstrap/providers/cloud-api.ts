@@ -3,14 +3,13 @@ import { CloudApiCallback } from '../../adapters/cloud-api/cloud-api-callback.ts
 import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts';
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
+import { baseUrl } from './base-url.ts';
 import type { ProviderKind } from './provider-kind.ts';
 import type { SecretSchema } from './secret.ts';
 
 /** The newest version of the Graph API that this service was written against. */
 export const GRAPH_VERSION = 'v25.0';
 const GRAPH_URL = 'https://graph.facebook.com';
-
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 const TEMPLATE_NAME_CHARACTERS_MAX = 512;
 const LANGUAGE_CHARACTERS_MAX = 15;
@@ -35,11 +34,7 @@ const settings = (secret: SecretSchema) =>
         .string()
         .regex(/^v[0-9]{1,3}\.[0-9]$/, `must be a version of the Graph API, such as ${GRAPH_VERSION}`)
         .default(GRAPH_VERSION),
-      baseUrl: z
-        .string()
-        .refine(isSafeBase, 'must be https, or http to this machine, without a query')
-        .transform((url) => url.replace(/\/+$/, ''))
-        .default(GRAPH_URL),
+      baseUrl: baseUrl.default(GRAPH_URL),
     })
     .refine(
       ({ verificationTemplate, phoneNumberId }) =>
@@ -55,8 +50,8 @@ export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
   channels: ['whatsapp'],
   settings,
   make(given, { name, clock, logger, hmac, whatsappDirectory, http }) {
-    const { accessToken, appSecret, verifyToken, version, baseUrl } = given;
-    const graph = new GraphApi({ baseUrl, version, accessToken });
+    const { accessToken, appSecret, verifyToken, version } = given;
+    const graph = new GraphApi({ baseUrl: given.baseUrl, version, accessToken });
     const defaults = {
       phoneNumberId: given.phoneNumberId ?? null,
       verificationTemplate: given.verificationTemplate ?? null,
@@ -77,11 +72,3 @@ export const cloudApiKind: ProviderKind<ReturnType<typeof settings>> = {
     };
   },
 };
-
-/** The token is in every request: it may cross a network only encrypted. */
-function isSafeBase(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, search, hash } = new URL(text);
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK_HOSTS.has(hostname));
-  return isSafe && search === '' && hash === '';
-}

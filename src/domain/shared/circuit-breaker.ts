@@ -1,4 +1,4 @@
-import { millisecondsInDay, millisecondsInMinute } from 'date-fns/constants';
+import { millisecondsInMinute } from 'date-fns/constants';
 
 /** The attempts of one slice of time: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
@@ -24,8 +24,8 @@ export interface CircuitBreaker {
 }
 
 /**
- * What may be attempted: everything, nothing before `until`, or one event. The breaker is stored as `halfOpened` before
- * that one; every other event waits for its result.
+ * What may be attempted: everything, nothing before `until`, or one attempt. The breaker is `halfOpened` before that one; every
+ * other attempt waits for its result.
  */
 export type Circuit =
   | { readonly state: 'closed' }
@@ -34,16 +34,10 @@ export type Circuit =
 
 /** The specification says "repeatedly failing" without a number: so many in a row are no coincidence. */
 export const FAILURES_IN_ROW_MAX = 10;
-/** The second rule catches a receiver that succeeds now and then. */
+/** The second rule catches another side that succeeds now and then. */
 export const FAILURE_PERCENT_MAX = 70;
 export const FAILURE_PERCENT_ATTEMPTS_MIN = 10;
 export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
-/** How long the circuit of a destination is open: the first time, the second time, and so on. */
-export const OPEN_WINDOWS_MS: readonly number[] = [1, 5, 15, 60].map(
-  (minutes) => minutes * millisecondsInMinute,
-);
-/** A breaker without attempts for so long may be forgotten: longer than any circuit is open. */
-export const BREAKER_LIFETIME_MS = millisecondsInDay;
 /** When the result of a half-open attempt never comes, the circuit stays open this long: its deadline and some more. */
 export const HALF_OPEN_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */
@@ -58,13 +52,13 @@ export const CLOSED_CIRCUIT: CircuitBreaker = {
   isHalfOpen: false,
 };
 
-/** What may be attempted at `now`. An event that has to wait stays due, and is never dropped (specification 6.1). */
+/** What may be attempted at `now`. */
 export function circuitAt({ openUntil }: CircuitBreaker, now: number): Circuit {
   if (openUntil === null) return { state: 'closed' };
   return now < openUntil ? { state: 'open', until: openUntil } : { state: 'half-open' };
 }
 
-/** The breaker while the one attempt of a half-open circuit is in flight: no other event is attempted. */
+/** The breaker while the one attempt of a half-open circuit is in flight: there is no other. */
 export function halfOpened(breaker: CircuitBreaker, now: number): CircuitBreaker {
   return { ...breaker, isHalfOpen: true, openUntil: now + HALF_OPEN_MS_MAX };
 }
@@ -72,13 +66,14 @@ export function halfOpened(breaker: CircuitBreaker, now: number): CircuitBreaker
 /**
  * The breaker after one attempt. A success closes the circuit. A failure opens it when it is the tenth in a row, when too
  * many of the last five minutes failed, or when it was the half-open attempt. A late failure, of an attempt that began
- * before the circuit opened, does not keep it open for longer.
+ * before the circuit opened, does not keep it open for longer. `openWindowsMs` is how long the circuit is open: the first time,
+ * the second time, and so on; the last one counts for all further times.
  */
 export function recordAttempt(
   breaker: CircuitBreaker,
   succeeded: boolean,
   now: number,
-  openWindowsMs: readonly number[] = OPEN_WINDOWS_MS,
+  openWindowsMs: readonly number[],
 ): CircuitBreaker {
   const wasOpen = breaker.openUntil !== null;
   if (succeeded) {

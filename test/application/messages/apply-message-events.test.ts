@@ -7,7 +7,7 @@ import type {
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
 import type { CorrelateReceipts } from '../../../src/application/messages/correlate-receipts.ts';
 import type { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
-import type { SubmissionReceipt } from '../../../src/application/ports/channel-provider.ts';
+import type { SubmissionReceipt } from '../../../src/application/ports/provider-events.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { InboundArrival } from '../../../src/application/ports/channel-provider.ts';
+import type { InboundArrival } from '../../../src/application/ports/provider-events.ts';
 import { AcceptInbound } from '../../../src/application/webhooks/accept-inbound.ts';
 import { InboundLog } from '../../../src/application/webhooks/inbound-log.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';

@@ -1,18 +1,20 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  BREAKER_LIFETIME_MS,
   beginsToFail,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
   circuitAt,
   halfOpened,
-  OPEN_WINDOWS_MS,
   openedUntil,
-  recordAttempt,
+  recordAttempt as recordWith,
 } from '../../../src/domain/shared/circuit-breaker.ts';
 import type { WebhookKind } from '../../../src/domain/webhooks/attempt-result.ts';
 import { countsForCircuit } from '../../../src/domain/webhooks/attempt-result.ts';
+import { BREAKER_LIFETIME_MS, OPEN_WINDOWS_MS } from '../../../src/domain/webhooks/destination-circuit.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+
+const recordAttempt = (breaker: CircuitBreaker, succeeded: boolean, now: number) =>
+  recordWith(breaker, succeeded, now, OPEN_WINDOWS_MS);
 
 /** Results in order, `+` a success and `-` a failure, one every `everyMs` from NOW on. */
 function having(

@@ -1,9 +1,6 @@
 import type { CircuitBreakerStore } from '../../../application/ports/webhook-stores.ts';
-import {
-  BREAKER_LIFETIME_MS,
-  type CircuitBreaker,
-  CLOSED_CIRCUIT,
-} from '../../../domain/shared/circuit-breaker.ts';
+import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
+import { BREAKER_LIFETIME_MS } from '../../../domain/webhooks/destination-circuit.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
