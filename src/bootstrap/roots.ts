@@ -11,9 +11,6 @@ import { ManageCampaigns } from '../application/campaigns/manage-campaigns.ts';
 import { PreflightCampaigns } from '../application/campaigns/preflight-campaigns.ts';
 import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
-import { RunWhatsappSync } from '../application/catalog/run-whatsapp-sync.ts';
-import { SyncWhatsapp } from '../application/catalog/sync-whatsapp.ts';
-import { WhatsappPlatforms } from '../application/catalog/whatsapp-platforms.ts';
 import { CheckHealth } from '../application/check-health.ts';
 import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
@@ -36,6 +33,9 @@ import { ApplySeed } from '../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
 import { InboundLog } from '../application/webhooks/inbound-log.ts';
+import { RunWhatsappSync } from '../application/whatsapp/run-whatsapp-sync.ts';
+import { SyncWhatsapp } from '../application/whatsapp/sync-whatsapp.ts';
+import { WhatsappPlatforms } from '../application/whatsapp/whatsapp-platforms.ts';
 import { adapters, ports } from './tokens.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
-import { type Mistake, made, under } from './mistake.ts';
+import { type Mistake, orMistake, under } from './mistake.ts';
 import { NO_MESSAGE, type Secrets, Template } from './template.ts';
 
 /** How a gateway proves that a receipt is its own. Texts name credentials as `{secret:NAME}`. */
@@ -78,7 +78,7 @@ function listFinder(
   mistake: Mistake,
 ): (document: unknown) => readonly unknown[] | null {
   if (path === undefined) return (document) => [document];
-  const find = made(mistake, ['items'], () => pointer(path));
+  const find = orMistake(mistake, ['items'], () => pointer(path));
   return (document) => {
     const items = find?.(document);
     return Array.isArray(items) ? items : null;
@@ -89,10 +89,10 @@ function eventFinder(
   options: ReceiptOptions,
   mistake: Mistake,
 ): (item: unknown) => ProviderEvent | 'malformed' | 'ignored' {
-  const findId = made(mistake, ['id'], () => pointer(options.id));
-  const findStatus = made(mistake, ['status'], () => pointer(options.status));
+  const findId = orMistake(mistake, ['id'], () => pointer(options.id));
+  const findStatus = orMistake(mistake, ['status'], () => pointer(options.status));
   const { reason } = options;
-  const findReason = reason === undefined ? null : made(mistake, ['reason'], () => pointer(reason));
+  const findReason = reason === undefined ? null : orMistake(mistake, ['reason'], () => pointer(reason));
   const states = new Map(Object.entries(options.states));
   return (item) => {
     const providerMessageId = gatewayId(findId?.(item));
@@ -126,7 +126,7 @@ function authorizer(
   mistake: Mistake,
 ): Authorizer {
   const expect = (path: readonly PropertyKey[], text: string): string | null =>
-    made(mistake, path, () => {
+    orMistake(mistake, path, () => {
       const template = new Template(text, { placeholders: [], secrets });
       if (!template.hasSecret) throw new Error('names no entry of secrets');
       return template.fill(NO_MESSAGE);

@@ -7,7 +7,7 @@ import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
-import { type Mistake, made } from './mistake.ts';
+import { type Mistake, orMistake } from './mistake.ts';
 import { matchIn, safePattern } from './safe-pattern.ts';
 
 type Scalar = string | number | boolean;
@@ -98,7 +98,7 @@ export function replyReader({ reply: format, success, errors }: ReplyOptions, mi
 
 function documentReader(format: ReplyFormat, mistake: Mistake): (body: string) => unknown {
   if (format.format === 'json') return readJson;
-  const pattern = made(mistake, ['reply', 'pattern'], () => safePattern(format.pattern));
+  const pattern = orMistake(mistake, ['reply', 'pattern'], () => safePattern(format.pattern));
   if (pattern === null) return () => undefined;
   return (body) => matchIn(pattern, body.trim())?.groups;
 }
@@ -107,7 +107,7 @@ function successTest(
   { status, path, values }: SuccessOptions,
   mistake: Mistake,
 ): (status: number, document: unknown) => boolean {
-  const find = path === undefined ? null : made(mistake, ['success', 'path'], () => pointer(path));
+  const find = path === undefined ? null : orMistake(mistake, ['success', 'path'], () => pointer(path));
   if (path === undefined && values !== undefined) mistake(['success', 'values'], 'needs a path');
   const allowed = values?.map(String);
   return (given, document) => {
@@ -125,23 +125,23 @@ function idFinder(
 ): (document: unknown, submissionId: string) => FoundIds {
   if (id !== undefined && ids !== undefined) mistake(['success'], 'has id or ids, and not both');
   if (id !== undefined) {
-    const find = made(mistake, ['success', 'id'], () => pointer(id));
+    const find = orMistake(mistake, ['success', 'id'], () => pointer(id));
     return (document) => foundIds([find?.(document)]);
   }
   if (ids === undefined) return (_, submissionId) => ({ ids: [submissionId], isWhole: true });
   if ('separator' in ids) {
-    const find = made(mistake, ['success', 'ids', 'path'], () => pointer(ids.path));
+    const find = orMistake(mistake, ['success', 'ids', 'path'], () => pointer(ids.path));
     return (document) =>
       foundIds(
         (scalarText(find?.(document)) ?? '').split(ids.separator).filter((each) => each.trim() !== ''),
       );
   }
-  const items = made(mistake, ['success', 'ids', 'items'], () => pointer(ids.items));
+  const items = orMistake(mistake, ['success', 'ids', 'items'], () => pointer(ids.items));
   const each = ids.id;
   const idOf =
     each === undefined
       ? (item: unknown) => item
-      : (made(mistake, ['success', 'ids', 'id'], () => pointer(each)) ?? (() => undefined));
+      : (orMistake(mistake, ['success', 'ids', 'id'], () => pointer(each)) ?? (() => undefined));
   return (document) => {
     const list = items?.(document);
     return foundIds(Array.isArray(list) ? list.map(idOf) : []);
@@ -163,10 +163,11 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
   if (path === undefined && (equals !== undefined || matches !== undefined)) {
     mistake(at, 'compares nothing without a path');
   }
-  const find = path === undefined ? null : made(mistake, [...at, 'path'], () => pointer(path));
+  const find = path === undefined ? null : orMistake(mistake, [...at, 'path'], () => pointer(path));
   const pattern =
-    matches === undefined ? null : made(mistake, [...at, 'matches'], () => safePattern(matches));
-  const findReason = reason === undefined ? null : made(mistake, [...at, 'reason'], () => pointer(reason));
+    matches === undefined ? null : orMistake(mistake, [...at, 'matches'], () => safePattern(matches));
+  const findReason =
+    reason === undefined ? null : orMistake(mistake, [...at, 'reason'], () => pointer(reason));
   const statuses = status === undefined ? null : [status].flat();
   const values = equals === undefined ? null : [equals].flat().map(String);
   return {

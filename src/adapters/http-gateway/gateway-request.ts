@@ -1,7 +1,7 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
-import { type Mistake, made } from './mistake.ts';
+import { type Mistake, orMistake } from './mistake.ts';
 import {
   NO_MESSAGE,
   PLACEHOLDERS,
@@ -106,11 +106,11 @@ export function requestMaker(
   });
   const templates = (part: 'headers' | 'query' | 'form', names: readonly Placeholder[]) =>
     Object.entries(options[part] ?? {}).flatMap(([name, text]) => {
-      const template = made(mistake, [part, name], () => new Template(text, scope(names)));
+      const template = orMistake(mistake, [part, name], () => new Template(text, scope(names)));
       return template === null ? [] : [{ name, template }];
     });
 
-  const url = made(mistake, ['url'], () => urlMaker(options.url, scope(IN_PATHS), scope(PLACEHOLDERS)));
+  const url = orMistake(mistake, ['url'], () => urlMaker(options.url, scope(IN_PATHS), scope(PLACEHOLDERS)));
   const query = templates('query', PLACEHOLDERS);
   const headers = templates('headers', IN_HEADERS);
   for (const { name } of headers) {
@@ -121,7 +121,7 @@ export function requestMaker(
   const authorization =
     options.basic === undefined
       ? null
-      : made(mistake, ['basic'], () => basicHeader(options.basic, scope([])));
+      : orMistake(mistake, ['basic'], () => basicHeader(options.basic, scope([])));
   const body = bodyMaker();
 
   return (values) => {
@@ -156,7 +156,11 @@ export function requestMaker(
       return { type: 'application/x-www-form-urlencoded', make: (values) => pairsOf(fields, values) };
     }
     if (name === 'text') {
-      const template = made(mistake, ['text'], () => new Template(options.text ?? '', scope(PLACEHOLDERS)));
+      const template = orMistake(
+        mistake,
+        ['text'],
+        () => new Template(options.text ?? '', scope(PLACEHOLDERS)),
+      );
       return { type: 'text/plain; charset=utf-8', make: (values) => template?.fill(values) ?? '' };
     }
     const make = jsonMaker(options.json ?? null, ['json']);
@@ -165,7 +169,7 @@ export function requestMaker(
 
   function jsonMaker(json: Json, path: readonly PropertyKey[]): Maker<unknown> {
     if (typeof json === 'string') {
-      return made(mistake, path, () => jsonText(json)) ?? (() => ABSENT);
+      return orMistake(mistake, path, () => jsonText(json)) ?? (() => ABSENT);
     }
     if (Array.isArray(json)) {
       const items = json.map((item: Json, index) => jsonMaker(item, [...path, index]));

@@ -2,7 +2,11 @@
 export type Mistake = (path: readonly PropertyKey[], message: string) => void;
 
 /** What `make` makes; what it throws is a mistake at this path, and the result is then null. */
-export function made<Value>(mistake: Mistake, path: readonly PropertyKey[], make: () => Value): Value | null {
+export function orMistake<Value>(
+  mistake: Mistake,
+  path: readonly PropertyKey[],
+  make: () => Value,
+): Value | null {
   try {
     return make();
   } catch (error) {

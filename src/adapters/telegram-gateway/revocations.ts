@@ -1,7 +1,7 @@
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { GatewayClient, GatewayReply } from './gateway-client.ts';
+import type { GatewayClient, GatewayReply } from './telegram-client.ts';
 
 /** Revocations in flight at a time: submissions keep most of the connections. */
 export const REVOCATIONS_IN_FLIGHT_MAX = 8;

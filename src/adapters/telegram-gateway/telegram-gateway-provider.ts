@@ -10,10 +10,10 @@ import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
-import { GatewayClient, type GatewayParameters, type GatewayReply } from './gateway-client.ts';
-import { errorClass } from './gateway-errors.ts';
 import { takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
+import { GatewayClient, type GatewayParameters, type GatewayReply } from './telegram-client.ts';
+import { errorClass } from './telegram-errors.ts';
 
 /** How long Telegram can be told to try a message, in seconds. */
 export const TTL_MIN_S = 30;

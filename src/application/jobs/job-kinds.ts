@@ -1,10 +1,10 @@
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
-import type { RunWhatsappSync } from '../catalog/run-whatsapp-sync.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
 import type { StopCampaigns } from '../messages/stop-campaigns.ts';
 import type { MakeReports } from '../reports/make-reports.ts';
 import type { RemoveReports } from '../reports/remove-reports.ts';
 import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
+import type { RunWhatsappSync } from '../whatsapp/run-whatsapp-sync.ts';
 import { ATTEMPT_FIELDS, attemptDeadlineJobId, type MessageWork, startAttemptJobId } from './attempt-jobs.ts';
 import {
   CAMPAIGN_FIELDS,

@@ -11,7 +11,7 @@ import {
 import type { ChannelProvider, ProviderHealth, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
-import type { ProviderEvent, ProviderEventSink } from '../ports/provider-events.ts';
+import type { ProviderEventSink } from '../ports/provider-events.ts';
 
 interface GuardedPorts {
   readonly provider: ChannelProvider;
@@ -23,8 +23,7 @@ interface GuardedPorts {
 export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
 
 /**
- * A provider of live projects, as the others of its channel see it. Its message ids begin with its name, so that those of
- * two providers are never the same. A provider fails when it gives no clear result, or takes nothing. After ten failures in a
+ * A provider of live projects with its circuit. A provider fails when it gives no clear result, or takes nothing. After ten failures in a
  * row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it would have
  * got goes to the next one at once.
  */
@@ -37,11 +36,12 @@ export class GuardedProvider implements ChannelProvider {
   constructor(ports: GuardedPorts) {
     this.#ports = ports;
     this.name = ports.provider.name;
-    if (ports.provider.revoke !== undefined) this.revoke = (ids) => this.#revoke(ids);
+    const { provider } = ports;
+    if (provider.revoke !== undefined) this.revoke = async (ids) => provider.revoke?.(ids);
   }
 
   start(sink: ProviderEventSink): Promise<void> {
-    return this.#ports.provider.start((events) => sink(namedEvents(this.name, events)));
+    return this.#ports.provider.start(sink);
   }
 
   async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
@@ -56,8 +56,8 @@ export class GuardedProvider implements ChannelProvider {
       throw error;
     });
     this.#record(results);
-    const named = results.map((result, index) => this.#named(result, tried[index]));
-    return [...named, ...submissions.slice(tried.length).map(() => this.#notCalled())];
+    const masked = results.map((result, index) => withoutContent(result, tried[index]));
+    return [...masked, ...submissions.slice(tried.length).map(() => this.#notCalled())];
   }
 
   health(): ProviderHealth {
@@ -96,35 +96,9 @@ export class GuardedProvider implements ChannelProvider {
     }
   }
 
-  async #revoke(providerMessageIds: readonly string[]): Promise<void> {
-    const prefix = prefixOf(this.name);
-    const own = providerMessageIds.filter((id) => id.startsWith(prefix)).map((id) => id.slice(prefix.length));
-    if (own.length > 0) await this.#ports.provider.revoke?.(own);
-  }
-
   #notCalled(): SubmitResult {
     return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
   }
-
-  #named(given: SubmitResult, submission: Submission | undefined): SubmitResult {
-    const result = submission === undefined ? given : withoutContent(given, submission);
-    if (result.kind === 'rejected') return result;
-    const providerMessageIds = result.providerMessageIds.map((id) => prefixOf(this.name) + id);
-    return { ...result, providerMessageIds };
-  }
-}
-
-/** The events of a provider under the ids that its submit results had. */
-export function namedEvents(provider: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
-  return events.map((event) => {
-    if (event.kind !== 'receipt') return event;
-    const providerMessageId = prefixOf(provider) + event.receipt.providerMessageId;
-    return { ...event, receipt: { ...event.receipt, providerMessageId } };
-  });
-}
-
-function prefixOf(provider: string): string {
-  return `${provider}:`;
 }
 
 /**
@@ -142,8 +116,9 @@ function successOf(result: SubmitResult, isTried: boolean): boolean | null {
 const CONTENT_CHARACTERS_MIN = 4;
 
 /** A provider may quote in its reason what it was sent. Reasons reach reports, webhooks and logs. */
-function withoutContent(result: SubmitResult, { phoneNumber, text, content }: Submission): SubmitResult {
-  if (result.kind === 'accepted') return result;
+function withoutContent(result: SubmitResult, submission: Submission | undefined): SubmitResult {
+  if (result.kind === 'accepted' || submission === undefined) return result;
+  const { phoneNumber, text, content } = submission;
   const code = content.smsType === 'verification' ? content.verificationCode : '';
   const reason = [text, phoneNumber, code]
     .filter(({ length }) => length >= CONTENT_CHARACTERS_MIN)

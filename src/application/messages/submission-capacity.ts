@@ -8,8 +8,8 @@ export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
 /** An attempt that finds its provider at the limit starts this much later, or after those that came before it. */
 export const CAPACITY_RETRY_MS = 1_000;
 
-/** The way of a submission: what is in flight on one way never delays another. */
-export interface SubmissionWay {
+/** What submissions are counted by: those in flight to one provider never delay those of another. */
+export interface ProviderKey {
   readonly channel: Channel;
   readonly environment: Environment;
   /** The name of the provider. */
@@ -37,8 +37,8 @@ export class SubmissionCapacity {
    * Null when an attempt may start now, else the instant (milliseconds since 1970) to try it again. Later calls get
    * later instants, so that a backlog does not crowd out other work. One batch of attempts may exceed the limit.
    */
-  retryAt(way: SubmissionWay, now: number): number | null {
-    const load = this.#loadOf(way);
+  retryAt(key: ProviderKey, now: number): number | null {
+    const load = this.#loadOf(key);
     if (load.inFlight < this.#inFlightMax) return null;
     // No submission is in flight for longer than the submit timeout: this interval always finds capacity.
     const spacingMs = SUBMIT_TIMEOUT_MS / this.#inFlightMax;
@@ -47,15 +47,15 @@ export class SubmissionCapacity {
   }
 
   /** Counts submissions as in flight until the function it returns is called. */
-  begin(way: SubmissionWay, submissions: number): () => void {
-    const load = this.#loadOf(way);
+  begin(key: ProviderKey, submissions: number): () => void {
+    const load = this.#loadOf(key);
     load.inFlight += submissions;
     return () => {
       load.inFlight -= submissions;
     };
   }
 
-  #loadOf({ channel, environment, provider }: SubmissionWay): ProviderLoad {
+  #loadOf({ channel, environment, provider }: ProviderKey): ProviderLoad {
     const key = `${channel} ${environment} ${provider}`;
     const load = this.#loads.get(key) ?? { inFlight: 0, lastRetryAt: 0 };
     this.#loads.set(key, load);

@@ -2,14 +2,15 @@ import { ContainerModule } from 'inversify';
 import { type SimulatedMessage, Simulator } from '../../adapters/simulator/simulator.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
-import { StoredWhatsappDirectory } from '../../application/catalog/whatsapp-directory.ts';
-import { GuardedProvider, namedEvents } from '../../application/messages/guarded-provider.ts';
+import { GuardedProvider } from '../../application/messages/guarded-provider.ts';
+import { withNamedEvents, withNamedIds } from '../../application/messages/provider-ids.ts';
 import { type ChannelProviders, SUBMIT_TIMEOUT_MS } from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { ProviderCallback, ProviderCallbacks } from '../../application/ports/provider-callback.ts';
+import type { ProviderCallbacks } from '../../application/ports/provider-callback.ts';
 import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import { StoredWhatsappDirectory } from '../../application/whatsapp/whatsapp-directory.ts';
 import { providersFor } from '../../domain/messages/provider-route.ts';
 import { CHANNELS } from '../../domain/shared/channel.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
@@ -75,8 +76,8 @@ function liveProviders(
       const { provider, callback, whatsappPlatform } = made;
       return {
         channel,
-        provider: new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger }),
-        callback: callback === null ? null : named(name, callback),
+        provider: withNamedIds(new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger })),
+        callback: callback === null ? null : withNamedEvents(name, callback),
         whatsappPlatform,
       };
     }),
@@ -102,15 +103,5 @@ function channelProviders(
       CHANNELS.filter((channel) => environment === 'dev' || config[channel] !== null),
     live: () => live,
     all: () => [...new Set([simulator, ...live.map(({ provider }) => provider)])],
-  };
-}
-
-/** The callback of a provider, whose events come under the ids that its submit results have. */
-function named(name: string, callback: ProviderCallback): ProviderCallback {
-  return {
-    async read(request) {
-      const content = await callback.read(request);
-      return content.kind === 'events' ? { ...content, events: namedEvents(name, content.events) } : content;
-    },
   };
 }

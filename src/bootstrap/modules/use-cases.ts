@@ -14,9 +14,6 @@ import { PreflightCampaigns } from '../../application/campaigns/preflight-campai
 import { StartCampaigns } from '../../application/campaigns/start-campaigns.ts';
 import { CachedPriceList, StoredPriceList } from '../../application/catalog/current-prices.ts';
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
-import { RunWhatsappSync } from '../../application/catalog/run-whatsapp-sync.ts';
-import { SyncWhatsapp } from '../../application/catalog/sync-whatsapp.ts';
-import { WhatsappPlatforms } from '../../application/catalog/whatsapp-platforms.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { RecordJobFailure } from '../../application/jobs/record-job-failure.ts';
 import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
@@ -56,6 +53,9 @@ import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
+import { RunWhatsappSync } from '../../application/whatsapp/run-whatsapp-sync.ts';
+import { SyncWhatsapp } from '../../application/whatsapp/sync-whatsapp.ts';
+import { WhatsappPlatforms } from '../../application/whatsapp/whatsapp-platforms.ts';
 import { ports } from '../tokens.ts';
 import { wire } from '../wire.ts';
 

@@ -3,6 +3,7 @@ import {
   GuardedProvider,
   PROVIDER_OPEN_WINDOWS_MS,
 } from '../../../src/application/messages/guarded-provider.ts';
+import { withNamedIds } from '../../../src/application/messages/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
@@ -20,7 +21,7 @@ let reply: (count: number) => readonly SubmitResult[];
 let revoked: (readonly string[])[];
 let sink: ProviderEventSink | null;
 let logger: RecordingLogger;
-let guarded: GuardedProvider;
+let guarded: ChannelProvider;
 
 beforeEach(() => {
   now = NOW;
@@ -45,7 +46,7 @@ beforeEach(() => {
     check: async () => ({ ok: true, detail: 'welcome' }),
     async close() {},
   };
-  guarded = new GuardedProvider({ provider, clock: { now: () => now }, logger });
+  guarded = withNamedIds(new GuardedProvider({ provider, clock: { now: () => now }, logger }));
 });
 
 const all = (result: SubmitResult) => (count: number) => Array.from({ length: count }, () => result);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { WHATSAPP_DIRECTORY_FRESH_MS } from '../../../src/application/ports/whatsapp-directory.ts';
 import {
   DIRECTORY_PAGE_PROJECTS,
   StoredWhatsappDirectory,
-} from '../../../src/application/catalog/whatsapp-directory.ts';
-import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { WHATSAPP_DIRECTORY_FRESH_MS } from '../../../src/application/ports/whatsapp-directory.ts';
+} from '../../../src/application/whatsapp/whatsapp-directory.ts';
 import type { WhatsappBusiness } from '../../../src/domain/whatsapp/whatsapp-resources.ts';
 import {
   anId,

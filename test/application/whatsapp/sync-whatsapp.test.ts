@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { RandomIdSource } from '../../../src/adapters/node/random-id-source.ts';
-import { SyncWhatsapp } from '../../../src/application/catalog/sync-whatsapp.ts';
 import type { PlatformReply } from '../../../src/application/ports/whatsapp-platform.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
+import { SyncWhatsapp } from '../../../src/application/whatsapp/sync-whatsapp.ts';
 import type { Environment } from '../../../src/domain/access/project.ts';
 import type { PlatformAccount } from '../../../src/domain/whatsapp/merge-account.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { WhatsappPlatforms } from '../../../src/application/catalog/whatsapp-platforms.ts';
 import type { PlatformReply, WhatsappPlatform } from '../../../src/application/ports/whatsapp-platform.ts';
+import { WhatsappPlatforms } from '../../../src/application/whatsapp/whatsapp-platforms.ts';
 
 const ACCOUNT: PlatformReply = { kind: 'account', account: { phoneNumbers: [], templates: [] } };
 const asked: string[] = [];

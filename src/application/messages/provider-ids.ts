@@ -1,0 +1,59 @@
+import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { ChannelProvider } from '../ports/channel-provider.ts';
+import type { ProviderCallback } from '../ports/provider-callback.ts';
+import type { ProviderEvent } from '../ports/provider-events.ts';
+
+/**
+ * The same provider, whose message ids begin with its name: in submit results, receipts and revocations. So the ids of two
+ * providers are never the same, and it passes over the revocations of others.
+ */
+export function withNamedIds(provider: ChannelProvider): ChannelProvider {
+  const { name } = provider;
+  const named: ChannelProvider = {
+    name,
+    start: (sink) => provider.start((events) => sink(namedEvents(name, events))),
+    submit: async (submissions) =>
+      (await provider.submit(submissions)).map((result) => namedResult(name, result)),
+    health: () => provider.health(),
+    check: () => provider.check(),
+    close: () => provider.close(),
+  };
+  if (provider.revoke === undefined) return named;
+  return {
+    ...named,
+    async revoke(providerMessageIds) {
+      const prefix = prefixOf(name);
+      const own = providerMessageIds
+        .filter((id) => id.startsWith(prefix))
+        .map((id) => id.slice(prefix.length));
+      if (own.length > 0) await provider.revoke?.(own);
+    },
+  };
+}
+
+/** The callback of the provider `name`, whose events come under the ids that its submit results have. */
+export function withNamedEvents(name: string, callback: ProviderCallback): ProviderCallback {
+  return {
+    async read(request) {
+      const content = await callback.read(request);
+      return content.kind === 'events' ? { ...content, events: namedEvents(name, content.events) } : content;
+    },
+  };
+}
+
+function namedResult(name: string, result: SubmitResult): SubmitResult {
+  if (result.kind === 'rejected') return result;
+  return { ...result, providerMessageIds: result.providerMessageIds.map((id) => prefixOf(name) + id) };
+}
+
+function namedEvents(name: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
+  return events.map((event) => {
+    if (event.kind !== 'receipt') return event;
+    const providerMessageId = prefixOf(name) + event.receipt.providerMessageId;
+    return { ...event, receipt: { ...event.receipt, providerMessageId } };
+  });
+}
+
+function prefixOf(provider: string): string {
+  return `${provider}:`;
+}
