@@ -40,6 +40,33 @@ export function consoleOutput(): CommandOutput {
 }
 
 /**
+ * Does `work` with the configuration of the service. Resolves with its exit code, or with `EXIT_CONFIGURATION` after a line
+ * that says what is wrong.
+ */
+export async function withConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  output: Pick<CommandOutput, 'error'>,
+  work: (config: Config) => Promise<number>,
+): Promise<number> {
+  try {
+    return await work(readConfig(environment));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    output.error(`Barid cannot read its configuration:\n${error.message}`);
+    return EXIT_CONFIGURATION;
+  }
+}
+
+/** Closes what a command made: providers that were not started may have connections, too. */
+export async function closeRoots({
+  channelProviders,
+  database,
+}: Pick<Roots, 'channelProviders' | 'database'>): Promise<void> {
+  await Promise.all(channelProviders.all().map((provider) => provider.close()));
+  await database.close();
+}
+
+/**
  * Runs an operator's command on the service's database, which the service may be using meanwhile. Reads the
  * same configuration as the service. Resolves with the exit code: what `work` resolves with, `EXIT_CONFIGURATION`
  * or `EXIT_UNAVAILABLE`; both say why on a line.
@@ -50,8 +77,16 @@ export async function runOperatorCommand(
   work: (roots: Roots) => Promise<number>,
   clock: Clock = new SystemClock(),
 ): Promise<number> {
+  return withConfig(environment, output, (config) => runOnDatabase(config, output, work, clock));
+}
+
+async function runOnDatabase(
+  config: Config,
+  output: Pick<CommandOutput, 'error'>,
+  work: (roots: Roots) => Promise<number>,
+  clock: Clock,
+): Promise<number> {
   try {
-    const config = readConfig(environment);
     if (!mayExist(config.database)) {
       output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
@@ -68,19 +103,14 @@ export async function runOperatorCommand(
         logger: new PinoLogger({ level: config.logLevel }),
       }),
     );
-    const { database } = roots;
     try {
-      if (await database.isMigrated()) return await work(roots);
+      if (await roots.database.isMigrated()) return await work(roots);
       output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
     } finally {
-      await database.close();
+      await closeRoots(roots);
     }
   } catch (error) {
-    if (error instanceof ConfigError) {
-      output.error(`Barid cannot read its configuration:\n${error.message}`);
-      return EXIT_CONFIGURATION;
-    }
     if (!(error instanceof StorageUnavailable)) throw error;
     const isFull = error instanceof StorageUnwritable;
     output.error(

@@ -23,19 +23,7 @@ export async function runWhatsappCommand(
     output.error(`usage: ${line}   reads the numbers and templates of live projects from the platform now`);
     return EXIT_USAGE;
   }
-  return runOperatorCommand(
-    environment,
-    output,
-    async (roots) => {
-      try {
-        return await sync(roots, output);
-      } finally {
-        // They were not started, but their connections to the platform are open.
-        await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));
-      }
-    },
-    clock,
-  );
+  return runOperatorCommand(environment, output, (roots) => sync(roots, output), clock);
 }
 
 /** The log has a line with the reason for each account that failed. */

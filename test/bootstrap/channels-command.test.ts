@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { checkChannels } from '../../src/bootstrap/check-channels.ts';
+import { runChannelsCommand } from '../../src/bootstrap/channels-command.ts';
 import { TelegramPeer } from '../support/telegram-peer.ts';
 
 const TOKEN = 'token-of-the-gateway';
@@ -10,7 +10,7 @@ const TOKEN = 'token-of-the-gateway';
 let folder: string;
 let telegram: TelegramPeer;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'check-channels-'));
+  folder = mkdtempSync(join(tmpdir(), 'channels-command-'));
   telegram = new TelegramPeer({ now: () => 0 });
   await telegram.open();
   telegram.allow(TOKEN);
@@ -27,7 +27,7 @@ async function check(channels: unknown, token = TOKEN) {
   writeFileSync(file, JSON.stringify(channels));
   const lines: string[] = [];
   const output = { print: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };
-  const exitCode = await checkChannels({ CHANNELS_FILE: file, LOG_LEVEL: 'silent' }, output);
+  const exitCode = await runChannelsCommand(['check'], { CHANNELS_FILE: file, LOG_LEVEL: 'silent' }, output);
   return { exitCode, lines };
 }
 
@@ -76,4 +76,13 @@ it('the check of channels ends with 78 when the channels file is wrong', async (
   });
   expect(exitCode).toBe(78);
   expect(lines.join('\n')).toContain('CHANNELS_FILE: telegram.providers.gateway.token: ');
+});
+
+it('the command channels says what it takes', async () => {
+  const lines: string[] = [];
+  const output = { print: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };
+  expect(await runChannelsCommand(['check', 'sms'], {}, output)).toBe(2);
+  expect(lines).toEqual([
+    'usage: barid channels check\nIt tries the credentials of every provider, and sends nothing.',
+  ]);
 });
