@@ -1,6 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { ChannelProvider, Submission } from '../../src/application/ports/channel-provider.ts';
-import type { ProviderEvent } from '../../src/application/ports/provider-events.ts';
+import type { CallbackRequest, ProviderCallback } from '../../src/application/ports/provider-callback.ts';
+import type { ProviderEvent, ProviderEventSink } from '../../src/application/ports/provider-events.ts';
 import type { SubmitResult } from '../../src/domain/messages/chain-event.ts';
 import { anSmsId } from '../support/builders.ts';
 
@@ -15,6 +16,39 @@ export interface ProviderUnderTest {
   readonly letEventsCome: () => Promise<void>;
   /** How long a submit result may take, in milliseconds. */
   readonly promptMs: number;
+}
+
+/**
+ * A provider whose events come as callbacks. `bring` does what the HTTP endpoint does: it resolves with whether the events of
+ * the request are committed; else the other side brings them again.
+ */
+export function withCallback(provider: ChannelProvider, callback: ProviderCallback) {
+  let sink: ProviderEventSink | null = null;
+  const { revoke } = provider;
+  const started: ChannelProvider = {
+    name: provider.name,
+    async start(given) {
+      await provider.start(given);
+      sink = given;
+    },
+    submit: (submissions) => provider.submit(submissions),
+    ...(revoke === undefined ? {} : { revoke: (ids: readonly string[]) => revoke.call(provider, ids) }),
+    health: () => provider.health(),
+    check: () => provider.check(),
+    close() {
+      sink = null;
+      return provider.close();
+    },
+  };
+  const bring = async (request: CallbackRequest): Promise<boolean> => {
+    const content = await callback.read(request);
+    if (content.kind !== 'events' || sink === null) return false;
+    return sink(content.events).then(
+      () => true,
+      () => false,
+    );
+  };
+  return { provider: started, bring };
 }
 
 /**
@@ -56,6 +90,9 @@ export async function brokenPromises(open: () => ProviderUnderTest): Promise<rea
     if (named.some(({ channel }) => channel !== given[0]?.channel)) broken.add('a receipt names its channel');
   }
   if (new Set(carried()).size !== carried().length) broken.add('each message is submitted once');
+  if (results !== 'late' && results !== 'rejected') {
+    await provider.revoke?.(results.flatMap(idsOf)).catch(() => broken.add('revoke never rejects'));
+  }
   if (provider.health().detail === '') broken.add('health says how it is');
   if (results !== 'late' && results !== 'rejected') await checkRestart(open, results, broken);
   await checkClosing(open, broken);

@@ -1,45 +1,13 @@
 import { expect, it } from 'vitest';
-import type { ChannelProvider } from '../../src/application/ports/channel-provider.ts';
-import type { ProviderCallback } from '../../src/application/ports/provider-callback.ts';
-import type { ProviderEventSink } from '../../src/application/ports/provider-events.ts';
 import { anSmsId, aPhoneNumber, aText } from '../support/builders.ts';
 import { accept, aStatus, CloudApiPeer, callbackOf, failWith, wamidOf } from '../support/cloud-api-peer.ts';
 import { aWhatsappSubmission, cloudApi } from '../support/cloud-api-world.ts';
-import { brokenPromises, type ProviderUnderTest } from './channel-provider.contract.ts';
+import { brokenPromises, type ProviderUnderTest, withCallback } from './channel-provider.contract.ts';
 
 /** What the last digit of a recipient makes Meta do. */
 const KINDS = { '1': 'accepted', '2': 'rejected', '3': 'unknown', '4': 'accepted' } as const;
 const DIGITS = ['1', '2', '3', '4'] as const;
 const PROMPT_MS = 10_000;
-
-/** The provider, with callbacks that reach the sink as those of an HTTP endpoint do: acknowledged once they are committed. */
-function withCallbacks(provider: ChannelProvider, callback: ProviderCallback, peer: CloudApiPeer) {
-  let sink: ProviderEventSink | null = null;
-  const started: ChannelProvider = {
-    name: provider.name,
-    async start(given) {
-      sink = given;
-      await provider.start(given);
-    },
-    submit: (submissions) => provider.submit(submissions),
-    health: () => provider.health(),
-    check: () => provider.check(),
-    close() {
-      sink = null;
-      return provider.close();
-    },
-  };
-  const letEventsCome = () =>
-    peer.bring(async (request) => {
-      const content = await callback.read(request);
-      if (content.kind !== 'events' || sink === null) return false;
-      return sink(content.events).then(
-        () => true,
-        () => false,
-      );
-    });
-  return { provider: started, letEventsCome };
-}
 
 it('the Cloud API provider keeps the contract of channel providers, with its receipts as callbacks', async () => {
   const peer = await CloudApiPeer.open();
@@ -67,8 +35,10 @@ it('the Cloud API provider keeps the contract of channel providers, with its rec
       }
     });
     const { provider, callback } = cloudApi({ peer });
+    const { provider: started, bring } = withCallback(provider, callback);
     return {
-      ...withCallbacks(provider, callback, peer),
+      provider: started,
+      letEventsCome: () => peer.bring(bring),
       submissions: DIGITS.map((digit, index) => ({
         submission: aWhatsappSubmission({
           smsId: anSmsId(100 * opened + index),

@@ -4,13 +4,12 @@ import { nodeHmac } from '../../src/adapters/node/node-hmac.ts';
 import { TelegramGatewayCallback } from '../../src/adapters/telegram-gateway/telegram-gateway-callback.ts';
 import { TelegramGatewayProvider } from '../../src/adapters/telegram-gateway/telegram-gateway-provider.ts';
 import { UndiciProviderHttp } from '../../src/adapters/undici/undici-provider-http.ts';
-import { type ChannelProvider, SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
-import type { ProviderEventSink } from '../../src/application/ports/provider-events.ts';
+import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW } from '../support/builders.ts';
 import { portOf } from '../support/port-of.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { BAD_GATEWAY, TelegramPeer } from '../support/telegram-peer.ts';
-import { brokenPromises, type ProviderUnderTest } from './channel-provider.contract.ts';
+import { brokenPromises, type ProviderUnderTest, withCallback } from './channel-provider.contract.ts';
 
 const clock = { now: () => NOW };
 const peer = new TelegramPeer(clock);
@@ -51,27 +50,11 @@ function telegram(checkSendAbility: boolean): ProviderUnderTest {
     checkSendAbility,
   });
   const callback = new TelegramGatewayCallback({ token, hmac: nodeHmac, clock });
-  const provider: ChannelProvider = {
-    name: inner.name,
-    async start(sink: ProviderEventSink) {
-      await inner.start();
-      endpoints.set(path, async (headers, body) => {
-        const content = await callback.read({ method: 'POST', query: new URLSearchParams(), headers, body });
-        if (content.kind !== 'events') return 400;
-        return sink(content.events).then(
-          () => 200,
-          () => 503,
-        );
-      });
-    },
-    submit: (submissions) => inner.submit(submissions),
-    health: () => inner.health(),
-    check: () => inner.check(),
-    async close() {
-      endpoints.delete(path);
-      await inner.close();
-    },
-  };
+  const { provider, bring } = withCallback(inner, callback);
+  endpoints.set(path, async (headers, body) => {
+    const isCommitted = await bring({ method: 'POST', query: new URLSearchParams(), headers, body });
+    return isCommitted ? 200 : 503;
+  });
   const isOurs = ({ authorization }: { readonly authorization: string }) =>
     authorization === `Bearer ${token}`;
   const rows = [

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SUBMIT_TIMEOUT_MS } from '../../../src/application/ports/channel-provider.ts';
-import type { ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
-import { brokenPromises, type ProviderUnderTest } from '../../contracts/channel-provider.contract.ts';
+import {
+  brokenPromises,
+  type ProviderUnderTest,
+  withCallback,
+} from '../../contracts/channel-provider.contract.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } from './gateway-example.ts';
 import { type Dialect, JSON_DIALECT, QUERY_DIALECT, StandInGateway } from './stand-in-gateway.ts';
@@ -23,12 +26,12 @@ describe.each(DIALECTS)('the contract of channel providers, over %s', (_, headin
   });
   afterAll(() => gateway.close());
 
-  /** What the HTTP route does: the events of the callback go to the sink, and what it did not record comes again. */
   function open(): ProviderUnderTest {
     const { provider, callback } = gatewayOf(settings);
     gateway.receipts.splice(0);
     const before = gateway.carried.length;
-    let sink: ProviderEventSink | null = null;
+    if (callback === null) throw new Error('The example has receipts');
+    const { provider: started, bring } = withCallback(provider, callback);
     const rows = [
       ['0001', 'accepted', 'Hello'],
       ['0006', 'rejected', 'Hello'],
@@ -36,20 +39,7 @@ describe.each(DIALECTS)('the contract of channel providers, over %s', (_, headin
       ['0002', 'accepted', TWO_PARTS],
     ] as const;
     return {
-      provider: {
-        name: provider.name,
-        async start(given) {
-          await provider.start(given);
-          sink = given;
-        },
-        submit: (submissions) => provider.submit(submissions),
-        health: () => provider.health(),
-        check: () => provider.check(),
-        async close() {
-          sink = null;
-          await provider.close();
-        },
-      },
+      provider: started,
       submissions: rows.map(([digits, kind, text], index) => ({
         submission: aSubmission({
           smsId: anSmsId(index),
@@ -61,9 +51,7 @@ describe.each(DIALECTS)('the contract of channel providers, over %s', (_, headin
       carried: () => gateway.carried.slice(before).map(({ reference }) => reference),
       async letEventsCome() {
         for (const request of gateway.receipts.splice(0)) {
-          const content = await callback?.read(request);
-          if (content?.kind !== 'events') throw new Error('The callback does not take the receipt');
-          await sink?.(content.events).catch(() => gateway.receipts.push(request));
+          if (!(await bring(request))) gateway.receipts.push(request);
         }
       },
       promptMs: SUBMIT_TIMEOUT_MS,
