@@ -88,6 +88,11 @@ describe('the contract of channel providers', () => {
       'submit never rejects',
     ],
     [
+      'rejects to revoke',
+      planted(() => ({ revoke: () => Promise.reject(new Error('down')) })),
+      'revoke never rejects',
+    ],
+    [
       'gives too few results',
       changing((results) => results.slice(1)),
       'there is one result for each message',

@@ -84,9 +84,9 @@ function sourceKindOf(senderId: string): AddressKind {
   return digits.length < INTERNATIONAL_DIGITS_MIN ? SHORT_CODE : INTERNATIONAL;
 }
 
-/** The relative time of SMPP, `YYMMDDhhmmss000R`: it needs no clock that the SMSC shares. At least a second. */
+/** The relative time of SMPP, `YYMMDDhhmmss000R`: it needs no clock that the SMSC shares. Rounded down, and at least a second. */
 export function validityPeriod(ms: number): string {
-  const seconds = Math.min(Math.max(1, Math.ceil(ms / SECOND_MS)), VALIDITY_DAYS_MAX * DAY_SECONDS);
+  const seconds = Math.min(Math.max(1, Math.floor(ms / SECOND_MS)), VALIDITY_DAYS_MAX * DAY_SECONDS);
   const fields = [
     Math.floor(seconds / DAY_SECONDS),
     Math.floor((seconds % DAY_SECONDS) / HOUR_SECONDS),
