@@ -1,14 +1,15 @@
 /** Patterns are matched against so many characters at most, in UTF-16 units. */
-export const PATTERN_INPUT_CHARACTERS_MAX = 4_096;
+export const PATTERN_INPUT_CHARACTERS_MAX = 512;
 export const PATTERN_CHARACTERS_MAX = 500;
 
-const QUANTIFIER = /^(?:[*+]|\{\d+(?:,\d*)?\})/;
+const REPETITION = /^(?:[*+]|\{\d+(?:,\d*)?\})/;
 const GROUP_START = /^\((?:\?(?:[:=!]|<[=!]|<\w+>))?/;
 const CHARACTER_CLASS = /^\[(?:[^\]\\]|\\.)*\]/;
 
 /**
  * A regular expression that an operator wrote. Throws an error that says what is wrong with it. Rejects the shapes that can
- * take exponential time: a repeated group with a repetition or an alternative in it, and references to groups.
+ * take exponential time: a repeated group with a repetition, an alternative or an optional part in it, and references to
+ * groups. The time for the others is a power of the length of the text, which `matchIn` bounds.
  */
 export function safePattern(source: string): RegExp {
   if (source.length > PATTERN_CHARACTERS_MAX) {
@@ -38,7 +39,7 @@ function checkRepetitions(source: string): void {
   while (at < source.length) {
     const rest = source.slice(at);
     const group = groups.at(-1) ?? { varies: false };
-    const quantifier = QUANTIFIER.exec(rest)?.[0];
+    const repetition = REPETITION.exec(rest)?.[0];
     if (rest.startsWith('\\')) {
       if (/^\\[1-9k]/.test(rest)) throw new Error('the pattern refers to one of its own groups');
       at += 2;
@@ -51,14 +52,16 @@ function checkRepetitions(source: string): void {
       const closed = groups.pop();
       at += 1;
       if (closed?.varies !== true) continue;
-      if (QUANTIFIER.test(source.slice(at))) {
-        throw new Error('the pattern repeats a group that holds a repetition or an alternative');
+      if (REPETITION.test(source.slice(at))) {
+        throw new Error(
+          'the pattern repeats a group that holds a repetition, an alternative or an optional part',
+        );
       }
       const outer = groups.at(-1);
       if (outer !== undefined) outer.varies = true;
-    } else if (quantifier !== undefined || rest.startsWith('|')) {
+    } else if (repetition !== undefined || rest.startsWith('|') || rest.startsWith('?')) {
       group.varies = true;
-      at += quantifier?.length ?? 1;
+      at += repetition?.length ?? 1;
     } else {
       at += 1;
     }

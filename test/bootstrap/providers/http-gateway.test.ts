@@ -92,7 +92,7 @@ describe('the settings of an HTTP gateway', () => {
     ],
     [
       { ...SOUND, errors: [{ path: '/a', matches: '(a+)+', class: 'busy' }] },
-      'errors.0.matches: the pattern repeats a group that holds a repetition or an alternative',
+      'errors.0.matches: the pattern repeats a group that holds a repetition, an alternative or an optional part',
     ],
     [
       { ...SOUND, reply: { format: 'text', pattern: '(' } },
