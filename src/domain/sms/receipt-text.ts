@@ -116,19 +116,21 @@ function wordOf(written: string | null): string {
 }
 
 /**
- * The last field of each name. What follows `text:` begins the message itself, and a customer may write `stat:` there: it is
- * not read, unless `text:` is the first field.
+ * The first field of each name: the words of the message may stand behind it, and a customer may write `stat:` there. What
+ * follows `text:` is not read. Where `text:` is the first field, the words stand in front, and the last field of each name counts.
  */
 function fieldsOf(text: string): Fields {
   const labels = [...text.matchAll(LABEL)];
   const textAt = labels.findIndex(({ 4: textName }) => textName !== undefined);
-  const end = textAt > 0 ? textAt : labels.length;
+  const entries = [...labels.slice(0, textAt > 0 ? textAt : labels.length).entries()];
+  // The one that is read last counts.
+  if (textAt !== 0) entries.reverse();
   const fields: { id: string | null; state: string | null; error: string | null } = {
     id: null,
     state: null,
     error: null,
   };
-  for (const [index, match] of labels.slice(0, end).entries()) {
+  for (const [index, match] of entries) {
     const { 0: label, 1: idName, 2: stateName, 3: errorName, index: at } = match;
     const written = text.slice(at + label.length, labels[index + 1]?.index).trim();
     const value = /^[^\s,;|]+/.exec(written)?.[0] ?? null;

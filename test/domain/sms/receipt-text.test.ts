@@ -136,6 +136,12 @@ describe('the dialects of receipts', () => {
       id: '7',
       receipt: DELIVERED,
     });
+    expect(read('id:7 stat:DELIVRD err:000 id:8 stat:REJECTD')).toEqual({ id: '7', receipt: DELIVERED });
+    expect(read('id:7 stat:UNDELIV err:012 Your code is err:9 stat:DELIVRD')).toEqual({
+      id: '7',
+      receipt: failed('The SMSC reports UNDELIVERABLE with error 012'),
+    });
+    expect(read('id:7 stat: err:000 Your code is stat:DELIVRD')).toBeNull();
     expect(read('id:7 err:000 text:stat:REJECTD')).toBeNull();
     expect(read('text:id:8 stat:REJECTD id:7 sub:001 stat:DELIVRD err:000')).toEqual({
       id: '7',
