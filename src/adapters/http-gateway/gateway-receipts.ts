@@ -4,7 +4,7 @@ import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import { type Mistake, orMistake, under } from './mistake.ts';
-import { NO_MESSAGE, type Secrets, Template } from './template.ts';
+import { NO_MESSAGE, type Secrets, secretMask, Template } from './template.ts';
 
 /** How a gateway proves that a receipt is its own. Texts name credentials as `{secret:NAME}`. */
 export type AuthorizationOptions =
@@ -55,7 +55,7 @@ export function receiptReader(options: ReceiptOptions, secrets: Secrets, mistake
   if (from !== 'json' && options.items !== undefined) mistake(['items'], 'only JSON holds a list');
   const isAuthorized = authorizer(options, secrets, under(mistake, 'authorization'));
   const itemsIn = listFinder(options.items, mistake);
-  const eventIn = eventFinder(options, mistake);
+  const eventIn = eventFinder(options, secretMask(secrets), mistake);
 
   return (request, hmac) => {
     if (!isAuthorized(request, hmac)) return { kind: 'forged' };
@@ -87,6 +87,7 @@ function listFinder(
 
 function eventFinder(
   options: ReceiptOptions,
+  masked: (text: string) => string,
   mistake: Mistake,
 ): (item: unknown) => ProviderEvent | 'malformed' | 'ignored' {
   const findId = orMistake(mistake, ['id'], () => pointer(options.id));
@@ -102,7 +103,9 @@ function eventFinder(
     if (state === 'ignored') return 'ignored';
     const detail = [status, scalarText(findReason?.(item)) ?? ''].join(' ').trim();
     const receipt: DeliveryReceipt =
-      state === 'failed' ? { kind: 'failed', reason: `The gateway reports ${detail}` } : { kind: state };
+      state === 'failed'
+        ? { kind: 'failed', reason: `The gateway reports ${masked(detail)}` }
+        : { kind: state };
     return { kind: 'receipt', receipt: { channel: 'sms', providerMessageId, receipt } };
   };
 }
@@ -121,7 +124,7 @@ function documentOf({ query, body }: CallbackRequest, from: ReceiptOptions['from
 }
 
 function authorizer(
-  { authorization, method }: ReceiptOptions,
+  { authorization, method, from }: ReceiptOptions,
   secrets: Secrets,
   mistake: Mistake,
 ): Authorizer {
@@ -154,6 +157,7 @@ function authorizer(
   }
   const { header, secret, encoding, prefix } = authorization.hmac;
   if (method === 'GET') mistake(['hmac', 'over'], 'a GET request has no body to sign');
+  else if (from === 'query') mistake(['hmac', 'over'], 'a signature of the body proves nothing of the query');
   const key = expect(['hmac', 'secret'], secret);
   return (request, hmac) => {
     const given = headerOf(request, header);

@@ -9,6 +9,7 @@ import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import { type Mistake, orMistake } from './mistake.ts';
 import { matchIn, safePattern } from './safe-pattern.ts';
+import { type Secrets, secretMask } from './template.ts';
 
 type Scalar = string | number | boolean;
 
@@ -69,8 +70,16 @@ const IDS_MAX = 255;
 const TOO_MANY_REQUESTS = 429;
 const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
 
-/** What reads the replies; every mistake in the options goes to `mistake`, by its path in them. */
-export function replyReader({ reply: format, success, errors }: ReplyOptions, mistake: Mistake): ReplyReader {
+/**
+ * What reads the replies; every mistake in the options goes to `mistake`, by its path in them. A gateway may repeat our own
+ * request in its reply: no reason quotes one of `secrets`.
+ */
+export function replyReader(
+  { reply: format, success, errors }: ReplyOptions,
+  secrets: Secrets,
+  mistake: Mistake,
+): ReplyReader {
+  const masked = secretMask(secrets);
   const read = documentReader(format, mistake);
   const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
   const isTaken = successTest(success, mistake);
@@ -84,7 +93,7 @@ export function replyReader({ reply: format, success, errors }: ReplyOptions, mi
     const document = read(reply.body);
     const rule = rules.find((each) => each.holds(status, document));
     if (rule !== undefined) {
-      return rejectedBy(rule.class, `HTTP ${status}: ${rule.detail(document) ?? 'no reason'}`);
+      return rejectedBy(rule.class, `HTTP ${status}: ${masked(rule.detail(document) ?? 'no reason')}`);
     }
     if (isTaken(status, document)) {
       const { ids, isWhole } = idsIn(document, submissionId);

@@ -29,6 +29,18 @@ export const NO_MESSAGE: PlaceholderValues = {
 /** The credentials that templates name, by name. */
 export type Secrets = ReadonlyMap<string, string>;
 
+const MASK = '***';
+
+/** Makes texts of a gateway fit to be stored and shown: a credential in them, also percent-encoded, becomes `***`. */
+export function secretMask(secrets: Secrets): (text: string) => string {
+  const written = [...secrets.values()]
+    .flatMap((secret) => [secret, encodeURIComponent(secret.replace(/\p{Cs}/gu, '\uFFFD'))])
+    .filter((secret) => secret !== '')
+    // The longest first: one credential may contain another.
+    .sort((a, b) => b.length - a.length);
+  return (text) => written.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+}
+
 type Piece =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'secret'; readonly text: string }

@@ -122,7 +122,7 @@ const settings = (secret: SecretSchema) =>
       return {
         sending: { defaultSenderId: given.senderId ?? null, encodings: given.encodings },
         request: requestMaker(given.request, secrets, under(mistake, 'request')),
-        reply: replyReader(given, mistake),
+        reply: replyReader(given, secrets, mistake),
         receipts:
           given.receipts === undefined
             ? null

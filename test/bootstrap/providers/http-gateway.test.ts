@@ -122,6 +122,14 @@ describe('the settings of an HTTP gateway', () => {
       'receipts.authorization.hmac.over: a GET request has no body to sign',
     ],
     [
+      withReceipts({
+        method: 'POST',
+        from: 'query',
+        authorization: { hmac: { header: 'X', algorithm: 'sha256', secret: '{secret:KEY}', over: 'body' } },
+      }),
+      'receipts.authorization.hmac.over: a signature of the body proves nothing of the query',
+    ],
+    [
       { ...withReceipts({}), success: {} },
       'success: needs id or ids: without them receipts come under {id}, which the request lacks',
     ],
