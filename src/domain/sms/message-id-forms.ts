@@ -4,7 +4,8 @@ export type MessageIdForm = (typeof MESSAGE_ID_FORMS)[number];
 
 /**
  * How one SMSC writes the same id in its two places: in submit responses and in the text of delivery receipts. Settings of a
- * provider. `as-is` for both unless they are two notations of one number, then each says which.
+ * provider. `as-is` for both unless they are two notations of one number, then each says which. Ids that differ in case or in
+ * leading zeros are different ids `as-is`.
  */
 export interface MessageIdForms {
   readonly submitIds: MessageIdForm;
@@ -27,13 +28,14 @@ const HEX = /^(?:0x)?([0-9a-f]+)$/i;
 const LEADING_ZEROS = /^0+(?=.)/;
 
 /**
- * The one spelling of an id, for the id of a submit response and of its receipts alike. A number in `hex` becomes decimal. Any
- * other id becomes lower case. Leading zeros are left out. Null for an id that is empty, longer than
+ * The one spelling of an id, for the id of a submit response and of its receipts alike. `as-is` it stays as it is written. In the
+ * other forms a number in `hex` becomes decimal, any other id becomes lower case, and leading zeros are left out. Null for an id that is empty, longer than
  * `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
  */
 export function canonicalMessageId(id: string, form: MessageIdForm): string | null {
   const written = trimmed(id);
   if (!PRINTABLE.test(written)) return null;
+  if (form === 'as-is') return written;
   const digits = form === 'hex' ? HEX.exec(written)?.[1] : undefined;
   return digits === undefined
     ? written.toLowerCase().replace(LEADING_ZEROS, '')

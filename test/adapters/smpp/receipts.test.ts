@@ -33,7 +33,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       ascii(
         'id:0123456789 sub:001 dlvrd:001 submit date:2611231200 done date:2611231201 stat:DELIVRD err:000 text:Hi',
       ),
-      receiptOf('123456789', DELIVERED),
+      receiptOf('0123456789', DELIVERED),
     ],
     [
       'with an id of which the alphabet of GSM has no such octets',
@@ -63,13 +63,13 @@ describeWithSmsc('the SMPP provider and receipts', () => {
       'in optional parameters, without a text',
       { esm_class: 4, receipted_message_id: 'AB12\0', message_state: '\u0002' },
       '',
-      receiptOf('ab12', DELIVERED),
+      receiptOf('AB12', DELIVERED),
     ],
     [
       'that only the id in an optional parameter tells from a message',
       { esm_class: 0, receipted_message_id: 'AB12', message_state: '\u0005' },
       '',
-      receiptOf('ab12', { kind: 'failed', reason: 'The SMSC reports UNDELIVERABLE' }),
+      receiptOf('AB12', { kind: 'failed', reason: 'The SMSC reports UNDELIVERABLE' }),
     ],
     [
       'in message_payload',

@@ -24,15 +24,17 @@ it.each<[string, MessageIdForm, string]>([
   // More digits than a float holds.
   ['ffffffffffffffffffff', 'hex', '1208925819614629174706175'],
   ['117062714244798261123456', 'decimal', '117062714244798261123456'],
-  ['00B8BE19', 'as-is', 'b8be19'],
+  ['00B8BE19', 'as-is', '00B8BE19'],
   ['b8be19', 'as-is', 'b8be19'],
-  ['1101C1-C9D03D-F000', 'as-is', '1101c1-c9d03d-f000'],
+  ['1101C1-C9D03D-F000', 'as-is', '1101C1-C9D03D-F000'],
   ['0', 'as-is', '0'],
-  ['000', 'as-is', '0'],
+  ['000', 'as-is', '000'],
   ['000', 'hex', '0'],
   ['000', 'decimal', '0'],
   [' 77 \0', 'decimal', '77'],
   ['ab\0\0', 'as-is', 'ab'],
+  [' 0A \0', 'as-is', '0A'],
+  ['00Ab', 'decimal', 'ab'],
 ])('the id %j, written %s, is canonically %s', (id, form, canonical) => {
   expect(canonicalMessageId(id, form)).toBe(canonical);
 });
@@ -60,7 +62,7 @@ it('a canonical id is its own canonical spelling, also as a decimal number', () 
     fc.property(ids, fc.constantFrom(...MESSAGE_ID_FORMS), (id, form) => {
       const canonical = canonicalMessageId(id, form) ?? '';
       expect(canonicalMessageId(canonical, 'as-is')).toBe(canonical);
-      expect(canonicalMessageId(canonical, 'decimal')).toBe(canonical);
+      if (form !== 'as-is') expect(canonicalMessageId(canonical, 'decimal')).toBe(canonical);
     }),
   );
 });
@@ -79,9 +81,9 @@ it('a number has one canonical id in hex and in decimal, with any leading zeros 
 
 it.each<[parameter: string | null, text: string | null, forms: MessageIdForms, id: string | null]>([
   [null, null, AS_IS, null],
-  [null, '0A1', AS_IS, 'a1'],
-  ['0B2', null, AS_IS, 'b2'],
-  ['0B2', 'A1', AS_IS, 'b2'],
+  [null, '0A1', AS_IS, '0A1'],
+  ['0B2', null, AS_IS, '0B2'],
+  ['0B2', 'A1', AS_IS, '0B2'],
   // The parameter repeats the submit response, the text is another notation of it.
   ['10', '16', HEX_THEN_DECIMAL, '16'],
   ['10', null, HEX_THEN_DECIMAL, '16'],

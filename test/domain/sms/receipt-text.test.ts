@@ -16,7 +16,7 @@ const SENT = { kind: 'sent' as const };
 const DELIVERED = { kind: 'delivered' as const };
 
 it('the usual receipt of an SMSC is read', () => {
-  expect(read(USUAL)).toEqual({ id: '123456789', receipt: DELIVERED });
+  expect(read(USUAL)).toEqual({ id: '0123456789', receipt: DELIVERED });
 });
 
 describe('the dialects of receipts', () => {
@@ -251,7 +251,7 @@ describe('the parameters beside the text of a receipt', () => {
     [7, SENT],
     [8, failed('The SMSC reports REJECTED')],
   ])('the message state %d alone says how a message is', (messageState, receipt) => {
-    expect(read('', { receiptedMessageId: '00A1\0', messageState })).toEqual({ id: 'a1', receipt });
+    expect(read('', { receiptedMessageId: '00A1\0', messageState })).toEqual({ id: '00A1', receipt });
   });
 
   it('the parameters of a receipt come before its text, and the error is read from the text', () => {
