@@ -124,16 +124,18 @@ export class SmppProvider implements ChannelProvider {
     return settled;
   }
 
-  /** An `api` process has no binds: it is ok there, as a provider without connections is. */
+  /**
+   * An `api` process has no binds: it is ok there, as a provider without connections is. Names no host: everybody may read it.
+   */
   health(): ProviderHealth {
     if (!this.#isStarted) return { ok: true, detail: 'bound by workers' };
-    const { host, port } = this.#options.address;
     const up = this.#openSessions().length;
-    const binds = `${up} of ${this.#binds.length} binds up to ${host}:${port}`;
+    const binds = `${up} of ${this.#binds.length} binds up`;
     const down = this.#binds.find(({ session }) => session === null);
     return { ok: up > 0, detail: down === undefined ? binds : `${binds}: ${down.reason}` };
   }
 
+  /** Names the host, for an operator. */
   async check(): Promise<ProviderHealth> {
     const { host, port } = this.#options.address;
     // A receipt that comes over this connection is for the process that sends: the SMSC brings it again.

@@ -219,7 +219,7 @@ export class SmppSession {
     socket.setNoDelay(true);
     socket.once(tls ? 'secureConnect' : 'connect', onConnect);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('error', (error) => this.#end(reasonOf(error)));
+    socket.on('error', (error) => this.#end(`The connection failed: ${codeOf(error)}`));
     socket.on('close', () => this.#end('The SMSC closed the connection'));
   }
 
@@ -231,7 +231,7 @@ export class SmppSession {
       }
     } catch (error) {
       this.#options.onInvalid('length');
-      this.#end(reasonOf(error));
+      this.#end(error instanceof Error ? error.message : 'The SMSC sent what is no PDU');
     }
   }
 
@@ -351,9 +351,7 @@ function replyOf(response: IncomingPdu | null): SubmitReply {
   return { kind: 'response', status, messageId };
 }
 
-/** A failed attempt on several addresses has no text of its own, only a code. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if (error.message !== '') return error.message;
+/** A code says enough; the text of an error names hosts and addresses, which are not for everybody who reads a reason. */
+function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -37,10 +37,10 @@ const reasons = (world: SmppWorld) =>
 
 describeWithSmsc('the SMPP provider keeps its binds', () => {
   it('the SMPP provider says how many binds are up', async () => {
-    const { smsc, world } = await openSmsc({ binds: 2 });
+    const { world } = await openSmsc({ binds: 2 });
     expect(world.provider.health()).toEqual({
       ok: true,
-      detail: `2 of 2 binds up to 127.0.0.1:${smsc.port}`,
+      detail: `2 of 2 binds up`,
     });
   });
 
@@ -55,7 +55,7 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     await world.begin();
     expect(world.provider.health()).toEqual({
       ok: false,
-      detail: `0 of 1 binds up to 127.0.0.1:${gone.port}: connect ECONNREFUSED 127.0.0.1:${gone.port}`,
+      detail: `0 of 1 binds up: The connection failed: ECONNREFUSED`,
     });
     await startSmsc(gone.port);
     await reconnected(world);
@@ -94,7 +94,7 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
       world.timers.expire(waitMs);
     }
     await world.timers.begun(LONGEST_WAIT_MS);
-    expect(reasons(world)).toEqual([`connect ECONNREFUSED 127.0.0.1:${gone.port}`]);
+    expect(reasons(world)).toEqual([`The connection failed: ECONNREFUSED`]);
   });
 
   it('the SMPP provider waits shortly again after a bind that was up', async () => {
@@ -118,7 +118,7 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     await world.timers.begun(LONGEST_WAIT_MS);
     expect(world.provider.health()).toEqual({
       ok: false,
-      detail: `0 of 1 binds up to 127.0.0.1:${smsc.port}: The bind failed: The SMSC rejects the password (ESME_RINVPASWD)`,
+      detail: `0 of 1 binds up: The bind failed: The SMSC rejects the password (ESME_RINVPASWD)`,
     });
     await smsc.tell({ order: 'bind', status: 0 });
     await reconnected(world, LONGEST_WAIT_MS);
@@ -256,7 +256,7 @@ describeWithSmsc('the check of the SMPP provider', () => {
     await gone.kill();
     expect(await aWorld(gone.port).provider.check()).toEqual({
       ok: false,
-      detail: `127.0.0.1:${gone.port}: connect ECONNREFUSED 127.0.0.1:${gone.port}`,
+      detail: `127.0.0.1:${gone.port}: The connection failed: ECONNREFUSED`,
     });
   });
 });
@@ -286,7 +286,7 @@ describeWithSmsc(`the SMPP provider over TLS${hasOpenssl ? '' : ` (skipped: ${OP
     const port = await tlsInFrontOf(smsc.port, other);
     const world = aWorld(port, { address: { host: 'localhost', port, tls: true, ca } });
     await world.begin();
-    expect(world.provider.health().detail).toContain("Hostname/IP does not match certificate's altnames");
+    expect(world.provider.health().detail).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
     expect(smsc.of('bind')).toEqual([]);
   });
 
@@ -297,7 +297,7 @@ describeWithSmsc(`the SMPP provider over TLS${hasOpenssl ? '' : ` (skipped: ${OP
       const port = await tlsInFrontOf(smsc.port, keys);
       const world = aWorld(port, { address: { host: 'localhost', port, tls: true } });
       await world.begin();
-      expect(world.provider.health().detail).toContain('certificate');
+      expect(world.provider.health().detail).toMatch(/CERT|SIGNATURE/);
       expect(smsc.of('bind')).toEqual([]);
     },
   );

@@ -40,7 +40,7 @@ describeWithSmsc('the SMPP provider submits', () => {
 
   it('the SMPP provider submits a short message in one part that asks for a receipt', async () => {
     const { smsc, world } = await openSmsc();
-    await smsc.tell({ order: 'ids', submit: 'Abc%d', receipt: 'abc%d' });
+    await smsc.tell({ order: 'ids', submit: 'Abc%d', receipt: 'Abc%d' });
     const results = await world.provider.submit([
       aSubmission({
         text: 'Code @1 €',
@@ -52,7 +52,7 @@ describeWithSmsc('the SMPP provider submits', () => {
     expect(submit).toEqual({
       event: 'submit',
       connection: 1,
-      id: expect.stringMatching(/^abc\d+$/),
+      id: expect.stringMatching(/^Abc\d+$/),
       source_addr_ton: 5,
       source_addr_npi: 0,
       source_addr: 'Barid',
@@ -345,7 +345,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     await smsc.seen('enquire_link');
     expect(world.provider.health()).toEqual({
       ok: false,
-      detail: `0 of 1 binds up to 127.0.0.1:${smsc.port}: The SMSC does not respond`,
+      detail: `0 of 1 binds up: The SMSC does not respond`,
     });
     expect(await world.provider.submit([aSubmission()])).toMatchObject([BUSY]);
     await smsc.tell({ order: 'enquire_link' });
@@ -371,7 +371,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     expect(results.map(({ kind }) => kind).sort()).toEqual(['accepted', 'accepted', 'unknown']);
     expect(world.provider.health()).toEqual({
       ok: true,
-      detail: `1 of 2 binds up to 127.0.0.1:${smsc.port}: The SMSC closed the connection`,
+      detail: `1 of 2 binds up: The SMSC closed the connection`,
     });
   });
 });
