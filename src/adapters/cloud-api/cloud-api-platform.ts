@@ -19,6 +19,9 @@ export const ACCOUNT_TEMPLATES_MAX = 10_000;
 /** A page of templates has to fit into a reply of `PROVIDER_REPLY_BYTES_MAX`. */
 const PAGE_ROWS = 50;
 
+/** All pages of one account together: they are held until the last one is there. */
+export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;
+
 /** Meta may put fewer rows into a page than it was asked for. */
 const PAGES_MAX = 1_000;
 
@@ -140,6 +143,11 @@ const paging = z
   })
   .optional();
 
+/** Bytes that the pages of one account may still bring. */
+interface Budget {
+  bytesLeft: number;
+}
+
 type Rows<Row> =
   | { readonly kind: 'rows'; readonly rows: readonly Row[] }
   | { readonly kind: 'unavailable'; readonly reason: string };
@@ -153,14 +161,17 @@ export class CloudApiPlatform implements WhatsappPlatform {
   }
 
   async accountOf(whatsappBusinessId: string): Promise<PlatformReply> {
+    const budget: Budget = { bytesLeft: ACCOUNT_BYTES_MAX };
     const numbers = await this.#all(`${whatsappBusinessId}/phone_numbers`, this.#numberFields(), {
       row: phoneNumber,
       rowsMax: ACCOUNT_NUMBERS_MAX,
+      budget,
     });
     if (numbers.kind === 'unavailable') return numbers;
     const templates = await this.#all(`${whatsappBusinessId}/message_templates`, TEMPLATE_FIELDS, {
       row: template,
       rowsMax: ACCOUNT_TEMPLATES_MAX,
+      budget,
     });
     if (templates.kind === 'unavailable') return templates;
     return { kind: 'account', account: { phoneNumbers: numbers.rows, templates: templates.rows } };
@@ -179,7 +190,11 @@ export class CloudApiPlatform implements WhatsappPlatform {
   async #all<Row>(
     path: string,
     fields: readonly string[],
-    { row, rowsMax }: { readonly row: z.ZodType<Row>; readonly rowsMax: number },
+    {
+      row,
+      rowsMax,
+      budget,
+    }: { readonly row: z.ZodType<Row>; readonly rowsMax: number; readonly budget: Budget },
   ): Promise<Rows<Row>> {
     const { http, graph } = this.#options;
     const page = z.object({ data: z.array(row), paging });
@@ -187,7 +202,10 @@ export class CloudApiPlatform implements WhatsappPlatform {
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
-      const reply = graphReply(await http.send(graph.get(path, query)));
+      const replied = await http.send(graph.get(path, query));
+      budget.bytesLeft -= replied.kind === 'replied' ? Buffer.byteLength(replied.body) : 0;
+      if (budget.bytesLeft < 0) return unavailable(`The account has more than ${ACCOUNT_BYTES_MAX} bytes`);
+      const reply = graphReply(replied);
       if (reply.kind === 'error') return unavailable(errorText(reply.error));
       if (reply.kind !== 'json') return unavailable(reply.reason);
       const read = page.safeParse(reply.json);

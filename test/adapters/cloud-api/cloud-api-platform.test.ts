@@ -1,5 +1,9 @@
 import { expect, it, test } from 'vitest';
-import { ACCOUNT_NUMBERS_MAX, CloudApiPlatform } from '../../../src/adapters/cloud-api/cloud-api-platform.ts';
+import {
+  ACCOUNT_BYTES_MAX,
+  ACCOUNT_NUMBERS_MAX,
+  CloudApiPlatform,
+} from '../../../src/adapters/cloud-api/cloud-api-platform.ts';
 import { GraphApi } from '../../../src/adapters/cloud-api/graph-api.ts';
 import { UndiciProviderHttp } from '../../../src/adapters/undici/undici-provider-http.ts';
 import {
@@ -213,4 +217,19 @@ test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
 ])('the platform gives nothing of an account when %s', async (_, behaviour, reason) => {
   const { reply } = await accountFrom(behaviour);
   expect(reply).toEqual({ kind: 'unavailable', reason });
+});
+
+it.each([
+  [20, 'account'],
+  [22, 'unavailable'],
+])('the platform holds no more than 20 MiB of an account: %i pages of 1 MB are %s', async (pages, kind) => {
+  const filler = 'x'.repeat(999_000);
+  const { reply } = await accountFrom(({ path, query }, response) => {
+    if (path.endsWith('/phone_numbers')) return replyJson(response, 200, { data: [] });
+    const next = Number(query.get('after') ?? '0') + 1;
+    const paging = next < pages ? { cursors: { after: `${next}` }, next: 'https://graph.example.com' } : {};
+    return replyJson(response, 200, { data: [], filler, paging });
+  });
+  expect(reply.kind).toBe(kind);
+  if (reply.kind === 'unavailable') expect(reply.reason).toContain(`more than ${ACCOUNT_BYTES_MAX} bytes`);
 });
