@@ -60,7 +60,7 @@ describeWithSmsc('the SMPP provider submits', () => {
       dest_addr_npi: 1,
       destination_addr: '9647701234567',
       esm_class: 0,
-      validity_period: '000000000131000R',
+      validity_period: '000000000130000R',
       registered_delivery: 1,
       data_coding: 0,
       short_message: '436f6465200031201b65',
