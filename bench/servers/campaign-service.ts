@@ -73,7 +73,7 @@ async function draft(count: number): Promise<string> {
   const { id: campaignId } = await manageCampaigns.create(project, {
     name: 'Bench',
     templateId: LOAD_TEMPLATE_ID,
-    phoneNumberId: LOAD_NUMBER_ID,
+    whatsappPhoneId: LOAD_NUMBER_ID,
     scheduleType: null,
     scheduledFor: null,
   });

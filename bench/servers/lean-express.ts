@@ -29,7 +29,7 @@ const { server } = createHttpServer({
       sendMessages: { execute: async () => result },
     } as unknown as Parameters<typeof messageRoutes>[0]),
   ],
-  logger: { info() {}, warn() {}, error() {} },
+  logger: { writesDebug: false, debug() {}, info() {}, warn() {}, error() {} },
   requestIds: () => '0123456789abcdef01234567',
 });
 server.listen(0, '127.0.0.1', () => serve(portOf(server)));

@@ -119,7 +119,7 @@ async function ofStored(service: Child<SmppServiceHandlers>, count: number): Pro
   await service.ask('fill', count);
   const startedAt = performance.now();
   await service.ask('comeDue');
-  while ((await service.ask('openMessages')) > 0) {
+  while (await service.ask('hasOpenMessages')) {
     if (performance.now() - startedAt > STALLED_MS) {
       throw new Error(`Not delivered in time: ${JSON.stringify(await service.ask('states'))}`);
     }

@@ -3,3 +3,10 @@
  * timers of its process with fake ones does not stop the service that runs inside it.
  */
 export const onNextTurn: (work: () => void) => unknown = globalThis.setImmediate;
+
+/** Resolves after the event loop served what else waits. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    onNextTurn(resolve);
+  });
+}

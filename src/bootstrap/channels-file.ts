@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ProviderRoute } from '../domain/messages/provider-route.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { OPERATORS } from '../domain/shared/phone-number.ts';
+import { jsonMistake } from './json-mistake.ts';
 import type { MadeProvider, ProviderTools } from './providers/provider-kind.ts';
 import { PROVIDER_KINDS } from './providers/provider-kinds.ts';
 import { secretIn } from './providers/secret.ts';
@@ -72,7 +73,11 @@ export function readChannelsFile(path: string, environment: Environment): Provid
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new ChannelsFileError(`${path} cannot be read (${code})`);
   }
-  return parseChannels(text, environment);
+  try {
+    return parseChannels(text, environment);
+  } catch (error) {
+    throw error instanceof ChannelsFileError ? new ChannelsFileError(`${path}: ${error.message}`) : error;
+  }
 }
 
 /**
@@ -81,7 +86,7 @@ export function readChannelsFile(path: string, environment: Environment): Provid
  */
 export function parseChannels(text: string, environment: Environment): ProvidersConfig {
   const problems: Problems = [];
-  const file = membersOf(jsonOf(text), CHANNELS, '', problems);
+  const file = membersOf(documentOf(text), CHANNELS, '', problems);
   const channelIn = (channel: Channel) => channelOf(channel, file[channel], environment, problems);
   const config = { sms: channelIn('sms'), whatsapp: channelIn('whatsapp'), telegram: channelIn('telegram') };
   problems.push(...sharedNames(config));
@@ -89,11 +94,11 @@ export function parseChannels(text: string, environment: Environment): Providers
   return config;
 }
 
-function jsonOf(text: string): unknown {
+function documentOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ChannelsFileError('is not JSON');
+    throw new ChannelsFileError(`is not JSON: ${jsonMistake(text)}`);
   }
 }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../application/ports/logger.ts';
 import type { ProvidersConfig } from './channels-file.ts';
 import type { QueueConfig, ReportsConfig } from './config.ts';
 import type { EgressConfig } from './egress-config.ts';
+import { type Instrument, instrumented } from './instrument.ts';
 import { channels } from './modules/channels.ts';
 import { persistence } from './modules/persistence.ts';
 import { queue } from './modules/queue.ts';
@@ -14,6 +15,7 @@ import { reports } from './modules/reports.ts';
 import { system } from './modules/system.ts';
 import { useCases } from './modules/use-cases.ts';
 import { webhooks } from './modules/webhooks.ts';
+import { ports } from './tokens.ts';
 
 export interface ContainerParts {
   readonly database: DatabaseConfig;
@@ -29,20 +31,34 @@ export interface ContainerParts {
   readonly campaignLimits?: boolean;
   readonly onSubmission?: (message: SimulatedMessage) => void;
   readonly overrides?: readonly ContainerModule[];
+  /** What stands around the ports; none by default. */
+  readonly instruments?: readonly Instrument[];
 }
 
 /** Every port and use case for one choice of adapters; later modules win. `resolveRoots` takes out what is used. */
 export function buildContainer(parts: ContainerParts): Container {
+  const { instruments = [] } = parts;
   const container = new Container({ defaultScope: 'Singleton' });
   container.load(
     system(parts),
     persistence(parts.database),
     queue(parts.queue),
-    channels(parts.providers, parts.onSubmission),
+    channels(parts.providers, {
+      ...(parts.onSubmission === undefined ? {} : { onSubmission: parts.onSubmission }),
+      decorate: (provider) => instrumented(instruments, 'channelProvider', provider),
+    }),
     webhooks(parts.egress),
     reports(parts.reports),
     useCases,
     ...(parts.overrides ?? []),
   );
+  // Around whatever adapter was bound, also by an override.
+  if (instruments.length > 0) {
+    container.onActivation(ports.unitOfWork, (_, inner) => instrumented(instruments, 'unitOfWork', inner));
+    container.onActivation(ports.webhookTransport, (_, inner) =>
+      instrumented(instruments, 'webhookTransport', inner),
+    );
+    container.onActivation(ports.jobQueue, (_, inner) => instrumented(instruments, 'jobQueue', inner));
+  }
   return container;
 }

@@ -1,13 +1,16 @@
 /*
- * Exit codes of a program that could not start; it prints the reason. The numbers are those of sysexits.h, which
+ * Exit codes of the service and of its commands; the program prints the reason. Those above 2 are of sysexits.h, which
  * service managers know.
  */
 
-/** The configuration cannot be used as it is. */
-export const EXIT_CONFIGURATION = 78;
+/** The command could not do it, or found something wrong. */
+export const EXIT_NOT_DONE = 1;
 
-/** The database cannot be reached, or has no tables of the service. */
+/** A command was called with words it does not know, or without its token or key. */
+export const EXIT_USAGE = 2;
+
+/** The database or the service cannot be reached, or the database has no tables of the service. */
 export const EXIT_UNAVAILABLE = 69;
 
-/** A command was called with words it does not know; it prints those it does. */
-export const EXIT_USAGE = 2;
+/** The configuration cannot be used as it is. */
+export const EXIT_CONFIGURATION = 78;

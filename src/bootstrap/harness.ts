@@ -17,6 +17,7 @@ import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import type { EgressConfig } from './egress-config.ts';
 import { Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
+import type { Instrument } from './instrument.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
 import { Service } from './service.ts';
 
@@ -47,6 +48,11 @@ export interface HarnessOptions {
    * @internal
    */
   readonly overrides?: readonly ContainerModule[];
+  /**
+   * What stands around the ports; nothing without.
+   * @internal
+   */
+  readonly instruments?: readonly Instrument[];
   /**
    * The token of the admin interface, which is off without.
    * @internal
@@ -119,6 +125,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     seed: readSeed(options.seed ?? DEMO_SEED),
     onSubmission: (message) => inbox.receive(message),
     overrides: options.overrides ?? [],
+    instruments: options.instruments ?? [],
     ...(options.adminToken === undefined ? {} : { adminToken: options.adminToken }),
     ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
     ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
@@ -258,9 +265,9 @@ export class Harness {
   }
 
   /** A handset writes to one of the projects' whatsapp numbers, named by our 24-hex id. */
-  async writeTo(phoneNumberId: string, from: string, content: InboundContent): Promise<void> {
+  async writeTo(whatsappPhoneId: string, from: string, content: InboundContent): Promise<void> {
     const contact = { phoneNumber: from, name: '' };
-    this.#service.roots.simulator.write({ phoneNumberId, contact, content });
+    this.#service.roots.simulator.write({ whatsappPhoneId, contact, content });
     await this.settle();
   }
 

@@ -4,18 +4,24 @@ import { setTimeout } from 'node:timers';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { WrongSecretKey } from '../application/access/check-secret-key.ts';
+import { DatabaseNewer } from '../application/database-newer.ts';
+import type { Seed } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { StorageUnavailable, StorageUnwritable } from '../application/storage-unavailable.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import type { ProvidersConfig } from './channels-file.ts';
-import { type Config, ConfigError, type ConfigMistake, configNames, readConfig } from './config.ts';
+import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } from './config.ts';
+import { configNames } from './config-entries.ts';
 import { makeDatabasePlace } from './database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
+import { loadInstruments } from './instruments/load-instruments.ts';
+import { codeOf, listenMistake } from './listen-mistake.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
 import { unknownVariables } from './unknown-variables.ts';
+import { readBuildVersion } from './version.ts';
 
 /** A number in the demo project's country; every number of a dev project is simulated. */
 const DEMO_PHONE_NUMBER = '9647701234567';
@@ -25,9 +31,6 @@ const SAME_SIGNAL_MS = 200;
 
 /** Once everything is stopped, the last lines of the output get this long to be read. */
 const LAST_LINES_MS = 1_000;
-
-/** The port is taken, or only the superuser may have it; all else that keeps a server from listening is its address. */
-const PORT_CODES: ReadonlySet<string> = new Set(['EADDRINUSE', 'EACCES']);
 
 const WRONG_SECRET_KEY: ConfigMistake = {
   name: 'SECRET_KEY',
@@ -49,6 +52,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof StorageUnwritable) return `DATABASE_URL: the database stores nothing: ${error.reason}`;
   if (error instanceof StorageUnavailable)
     return `DATABASE_URL: the database cannot be reached: ${error.message}`;
+  if (error instanceof DatabaseNewer) return `DATABASE_URL: ${error.message}`;
   if (error instanceof SeedError) return `SEED_FILE: ${error.message}`;
   if (error instanceof ConfigError) return error.message;
   throw error;
@@ -62,7 +66,10 @@ async function run(config: Config): Promise<void> {
   const simulated = simulatedChannels(config.providers);
   if (simulated.length > 0) logger.warn('live_channels_simulated', { channels: simulated.join(', ') });
   makeDatabasePlace(config.database);
+  const build = readBuildVersion();
   const service = new Service({
+    build,
+    instruments: await loadInstruments(config, build),
     role: config.role,
     database: config.database,
     queue: config.queue,
@@ -77,9 +84,9 @@ async function run(config: Config): Promise<void> {
     clock: new SystemClock(),
     logger,
     watchesClock: true,
-    seed: config.seedFile === null ? readSeed(DEMO_SEED) : parseSeed(seedText(config.seedFile)),
+    seed: seedOf(config.seedFile),
   });
-  await startOrEnd(service);
+  await startOrEnd(service, config);
   const port = await listen(service, config);
   // A reader of this line may stop the process at once.
   stopOnSignal(service);
@@ -92,13 +99,20 @@ async function run(config: Config): Promise<void> {
 }
 
 /** A service that cannot start is stopped, so that its connections are closed. */
-async function startOrEnd(service: Service): Promise<void> {
+async function startOrEnd(service: Service, { seedFile }: Config): Promise<void> {
   try {
     await service.start();
+    if (seedFile === null) await service.roots.refillDemo.execute(DEMO_API_KEY);
   } catch (error) {
     await service.stop();
     throw error instanceof WrongSecretKey ? new ConfigError([WRONG_SECRET_KEY]) : error;
   }
+}
+
+/** What an empty database is filled with. */
+function seedOf(file: string | null): Seed | null {
+  if (file === null) return readSeed(DEMO_SEED);
+  return file === NO_SEED ? null : parseSeed(seedText(file));
 }
 
 function seedText(file: string): string {
@@ -115,22 +129,8 @@ async function listen(service: Service, { port, host }: Config): Promise<number>
     return await service.listen(port, host);
   } catch (error) {
     await service.stop();
-    throw new ConfigError([listenMistake(codeOf(error), port, host)]);
+    throw listenMistake(error, { port: ['PORT', port], host: ['HOST', host] });
   }
-}
-
-function listenMistake(code: string, port: number, host: string): ConfigMistake {
-  return PORT_CODES.has(code)
-    ? {
-        name: 'PORT',
-        problem: `cannot listen on port ${port} of ${host} (${code}); choose another PORT, 0 for a free one, or HOST`,
-      }
-    : { name: 'HOST', problem: `cannot listen on ${host} (${code}); choose an address of this machine` };
-}
-
-function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : String(error);
 }
 
 function stopOnSignal(service: Service): void {

@@ -2,6 +2,7 @@ import type { Container, ServiceIdentifier } from 'inversify';
 import { AddressRates } from '../application/access/address-rates.ts';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
+import { KeyUses } from '../application/access/key-uses.ts';
 import { BackgroundWork } from '../application/background-work.ts';
 import { AuditLedger } from '../application/billing/audit-ledger.ts';
 import { AttachRecipients } from '../application/campaigns/attach-recipients.ts';
@@ -12,23 +13,38 @@ import { PreflightCampaigns } from '../application/campaigns/preflight-campaigns
 import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
-import { RedriveJobs } from '../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
+import { SurveyWork } from '../application/jobs/survey-work.ts';
 import { WorkerHeartbeat } from '../application/jobs/worker-heartbeat.ts';
 import { ReceiveCallbacks } from '../application/messages/receive-callbacks.ts';
 import { RecordProviderEvents } from '../application/messages/record-provider-events.ts';
 import { SendMessages } from '../application/messages/send-messages.ts';
 import { TrackMessage } from '../application/messages/track-message.ts';
 import { ManageCredit } from '../application/operators/manage-credit.ts';
+import { ManageJobs } from '../application/operators/manage-jobs.ts';
 import { ManageKeys } from '../application/operators/manage-keys.ts';
 import { ManageProjects } from '../application/operators/manage-projects.ts';
+import { ManageReports } from '../application/operators/manage-reports.ts';
+import { ManageSenderIds } from '../application/operators/manage-sender-ids.ts';
+import { ManageWhatsapp } from '../application/operators/manage-whatsapp.ts';
+import { ImportPrices } from '../application/operators/prices/import-prices.ts';
+import { ManagePrices } from '../application/operators/prices/manage-prices.ts';
 import { ReadAuditLog } from '../application/operators/read-audit-log.ts';
 import { ReadStatement } from '../application/operators/read-statement.ts';
+import { RefillDemo } from '../application/operators/refill-demo.ts';
+import { SearchMessages } from '../application/operators/search-messages.ts';
+import { TraceMessage } from '../application/operators/trace-message.ts';
+import { ListenToWebhooks } from '../application/operators/webhooks/listen-to-webhooks.ts';
+import { ManageInboundWebhooks } from '../application/operators/webhooks/manage-inbound-webhooks.ts';
+import { ManageWebhooks } from '../application/operators/webhooks/manage-webhooks.ts';
+import { ReadWebhookLog } from '../application/operators/webhooks/read-webhook-log.ts';
 import { BrowseReports } from '../application/reports/browse-reports.ts';
 import { MakeReports } from '../application/reports/make-reports.ts';
-import { RemoveReports } from '../application/reports/remove-reports.ts';
 import { RequestReports } from '../application/reports/request-reports.ts';
+import { MarkRestored } from '../application/restores/mark-restored.ts';
+import { RestorePoint } from '../application/restores/restore-point.ts';
+import { RunRetention } from '../application/retention/run-retention.ts';
 import { ApplySeed } from '../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
@@ -51,6 +67,7 @@ export const resolveRoots = (container: Container) =>
     simulator: adapters.simulator,
     wakeSignal: adapters.localWakeSignal,
     channelProviders: ports.channelProviders,
+    clock: ports.clock,
     csvEncoder: ports.csvEncoder,
     idSource: ports.idSource,
     jobQueue: ports.jobQueue,
@@ -72,27 +89,43 @@ export const resolveRoots = (container: Container) =>
     checkHealth: CheckHealth,
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
+    importPrices: ImportPrices,
     inboundLog: InboundLog,
+    keyUses: KeyUses,
+    listenToWebhooks: ListenToWebhooks,
     makeReports: MakeReports,
     manageCampaigns: ManageCampaigns,
     manageCredit: ManageCredit,
+    manageInboundWebhooks: ManageInboundWebhooks,
+    manageJobs: ManageJobs,
     manageKeys: ManageKeys,
+    managePrices: ManagePrices,
     manageProjects: ManageProjects,
+    manageReports: ManageReports,
+    manageWebhooks: ManageWebhooks,
+    manageWhatsapp: ManageWhatsapp,
+    manageSenderIds: ManageSenderIds,
+    markRestored: MarkRestored,
     preflightCampaigns: PreflightCampaigns,
     readAuditLog: ReadAuditLog,
+    readWebhookLog: ReadWebhookLog,
     readCatalog: ReadCatalog,
     readStatement: ReadStatement,
     receiveCallbacks: ReceiveCallbacks,
     recordProviderEvents: RecordProviderEvents,
-    redriveJobs: RedriveJobs,
+    refillDemo: RefillDemo,
     relayJobs: RelayJobs,
-    removeReports: RemoveReports,
     requestReports: RequestReports,
+    restorePoint: RestorePoint,
     runJobs: RunJobs,
+    runRetention: RunRetention,
     runWhatsappSync: RunWhatsappSync,
+    searchMessages: SearchMessages,
     sendMessages: SendMessages,
     startCampaigns: StartCampaigns,
+    surveyWork: SurveyWork,
     syncWhatsapp: SyncWhatsapp,
+    traceMessage: TraceMessage,
     trackMessage: TrackMessage,
     whatsappPlatforms: WhatsappPlatforms,
     workerHeartbeat: WorkerHeartbeat,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -11,15 +12,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  type Config,
-  ConfigError,
-  DATA_FOLDER,
-  IN_MEMORY_SQLITE,
-  SECRET_KEY_BYTES,
-  SECRET_KEY_FORM,
-  SECRET_KEY_PATTERN,
-} from './config.ts';
+import { type Config, ConfigError, DATA_FOLDER, IN_MEMORY_SQLITE } from './config.ts';
+import { SECRET_KEY_BYTES, SECRET_KEY_FORM, SECRET_KEY_PATTERN } from './config-entries.ts';
 
 const KEY_FILE = 'secret.key';
 const LEFTOVER_PATTERN = /^secret\.key\.[0-9a-f]{12}$/;
@@ -35,13 +29,28 @@ export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
   if (database.kind === 'sqlite' && database.filename === IN_MEMORY_SQLITE)
     return randomBytes(SECRET_KEY_BYTES);
-  const file = join(database.kind === 'sqlite' ? dirname(database.filename) : DATA_FOLDER, KEY_FILE);
+  const file = secretKeyFile(database);
   const text = readOrMakeKey(file);
   if (!SECRET_KEY_PATTERN.test(text)) {
     throw new ConfigError([{ name: 'SECRET_KEY', problem: `${file} must hold ${SECRET_KEY_FORM}` }]);
   }
   removeLeftovers(file);
   return Buffer.from(text, 'hex');
+}
+
+/** The key of an installation that has one: none is made. Throws `ConfigError` when there is none. */
+export function existingSecretKey(config: Config): Buffer {
+  const file = secretKeyFile(config.database);
+  if (config.secretKey === null && !existsSync(file)) {
+    const problem = `is not set, and ${file} is missing; set the one of the first start, or put the file back`;
+    throw new ConfigError([{ name: 'SECRET_KEY', problem }]);
+  }
+  return secretKeyFor(config);
+}
+
+/** Where the key is when none is configured. */
+export function secretKeyFile(database: Config['database']): string {
+  return join(database.kind === 'sqlite' ? dirname(database.filename) : DATA_FOLDER, KEY_FILE);
 }
 
 function readOrMakeKey(file: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
+import { textMistakes } from '../adapters/http/routing/text-mistakes.ts';
 import type { Seed, SeedProject } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
 import { API_KEY_PATTERN, environmentOfKey } from '../domain/access/api-key.ts';
@@ -9,17 +10,27 @@ import {
   DEFAULT_SETTINGS,
   ENVIRONMENTS,
   IP_RULE_SCOPES,
+  isSlug,
   OTHER_TIMEOUT_SECONDS_MAX,
   PROJECT_NAME_CHARACTERS_MAX,
   RATE_LIMIT_REQUESTS_MAX,
   RATE_LIMIT_WINDOW_MINUTES_MAX,
-  SLUG_PATTERN,
+  SLUG_RULE,
   VERIFICATION_TIMEOUT_SECONDS_MAX,
 } from '../domain/access/project.ts';
+import { RETENTION_ACTIONS, RETENTION_DAYS_MAX, RETENTION_DAYS_MIN } from '../domain/access/retention.ts';
 import { PAYMENT_TYPES } from '../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../domain/billing/billing-units.ts';
+import type { LowCredit } from '../domain/billing/low-credit.ts';
+import { readPriceRow } from '../domain/billing/price-row.ts';
+import type { InternationalPrice } from '../domain/billing/pricing.ts';
 import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
-import { SENDER_ID_CHARACTERS_MAX, WEBHOOK_URL_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
+import {
+  SENDER_ID_CHARACTERS_MAX,
+  WEBHOOK_SECRET_CHARACTERS_MAX,
+  WEBHOOK_SECRET_PATTERN,
+  WEBHOOK_URL_CHARACTERS_MAX,
+} from '../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
 import { LANGUAGES } from '../domain/shared/language.ts';
 import { IQD_MAX, iqd, isIqdAmount } from '../domain/shared/money.ts';
@@ -29,9 +40,10 @@ import {
   INBOUND_SECRET_PATTERN,
   INBOUND_SECRET_PREFIX,
 } from '../domain/webhooks/inbound-event.ts';
+import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../domain/webhooks/signer.ts';
 import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
-import { textMistakes } from './seed-text.ts';
-import { id24, text, whatsappTree } from './seed-whatsapp.ts';
+import { jsonMistake } from './json-mistake.ts';
+import { id24, whatsappTree } from './seed-whatsapp.ts';
 
 /** The default settings as a seed file words them. */
 export const DEFAULT_SEED_SETTINGS = {
@@ -46,6 +58,8 @@ export const DEFAULT_SEED_SETTINGS = {
     verification: DEFAULT_SETTINGS.attemptTimeoutMs.verification / millisecondsInSecond,
     other: DEFAULT_SETTINGS.attemptTimeoutMs.other / millisecondsInSecond,
   },
+  retention: DEFAULT_SETTINGS.retention,
+  lowCredit: null,
 };
 
 const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;
@@ -70,7 +84,7 @@ const project = z
   .strictObject({
     id: id24.optional(),
     name: z.string().min(1).max(PROJECT_NAME_CHARACTERS_MAX),
-    slug: z.string().regex(SLUG_PATTERN, 'must be 1 to 60 of a-z, 0-9 and -'),
+    slug: z.string().refine(isSlug, SLUG_RULE),
     environment: z.enum(ENVIRONMENTS),
     apiKeys: z.array(
       z.string().regex(API_KEY_PATTERN, 'must be sk_live_ or sk_dev_ and 40 lower-case hex characters'),
@@ -94,6 +108,27 @@ const project = z
         other: z.number().int().min(1).max(OTHER_TIMEOUT_SECONDS_MAX),
       })
       .default(DEFAULT_SEED_SETTINGS.attemptTimeoutSeconds),
+    retention: z
+      .strictObject({
+        days: z.number().int().min(RETENTION_DAYS_MIN).max(RETENTION_DAYS_MAX),
+        action: z.enum(RETENTION_ACTIONS),
+      })
+      .nullable()
+      .default(DEFAULT_SEED_SETTINGS.retention),
+    lowCredit: z
+      .strictObject({
+        amount: amount.positive(),
+        webhookUrl: z.string().max(WEBHOOK_URL_CHARACTERS_MAX),
+        webhookSecret: z
+          .string()
+          .min(1)
+          .max(WEBHOOK_SECRET_CHARACTERS_MAX)
+          .regex(WEBHOOK_SECRET_PATTERN, 'must be letters, digits or signs of a header token')
+          .refine(hasStandardKey, `must have a key in base64 behind ${STANDARD_SECRET_PREFIX}`)
+          .optional(),
+      })
+      .nullable()
+      .default(DEFAULT_SEED_SETTINGS.lowCredit),
     senderIds: z
       .array(
         z.strictObject({
@@ -136,26 +171,25 @@ const project = z
     }
   });
 
+/** Read by the rules of an import. */
+const priceRow = z
+  .custom<Omit<InternationalPrice, 'price'> & { readonly price: number }>()
+  .transform((given, context): InternationalPrice => {
+    const read = readPriceRow(given);
+    if (read.kind === 'row') return read.row;
+    for (const { field, problem } of read.mistakes) {
+      context.addIssue({ code: 'custom', path: field === null ? [] : [field], message: problem });
+    }
+    return z.NEVER;
+  });
+
 const seedFile = z.strictObject({
   projects: z.array(project),
   prices: z.strictObject({
     sms: operatorPrices,
     whatsapp: z.strictObject({ AUTHENTICATION: amount, UTILITY: amount, MARKETING: amount }),
     telegram: amount,
-    international: z
-      .array(
-        z.strictObject({
-          continent: text,
-          countryIso: z.string().regex(/^[A-Z]{2}$/, 'must be two upper-case letters'),
-          countryCode: z.string().regex(/^[0-9]{1,7}$/, 'must be 1 to 7 digits'),
-          country: text,
-          networkId: text,
-          network: text,
-          mccMnc: z.string().regex(/^[0-9]{0,7}$/, 'must be digits'),
-          price: amount,
-        }),
-      )
-      .default([]),
+    international: z.array(priceRow).default([]),
   }),
 });
 
@@ -166,8 +200,8 @@ export function parseSeed(json: string): Seed {
   let document: unknown;
   try {
     document = JSON.parse(json);
-  } catch (error) {
-    throw new SeedError(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  } catch {
+    throw new SeedError(`not JSON: ${jsonMistake(json)}`);
   }
   return readSeed(document);
 }
@@ -185,7 +219,7 @@ export function readSeed(document: unknown): Seed {
       sms: moneyOf(prices.sms),
       whatsapp: moneyOf(prices.whatsapp),
       telegram: iqd(prices.telegram),
-      international: prices.international.map((row) => ({ ...row, price: iqd(row.price) })),
+      international: prices.international,
     },
   };
 }
@@ -234,6 +268,8 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
           verification: verification * millisecondsInSecond,
           other: other * millisecondsInSecond,
         },
+        retention: seeded.retention,
+        lowCredit: lowCreditOf(seeded.lowCredit),
       },
     },
     apiKeys: seeded.apiKeys,
@@ -251,8 +287,18 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
       pricePerSms: moneyOf(sender.pricePerSms),
     })),
     whatsappBusinesses: seeded.whatsapp.businesses,
-    inboundWebhooks: seeded.inboundWebhooks,
+    inboundWebhooks: seeded.inboundWebhooks.map(({ phoneNumberId: whatsappPhoneId, url, secret }) => ({
+      whatsappPhoneId,
+      url,
+      secret,
+    })),
   };
+}
+
+function lowCreditOf(seeded: z.output<typeof project>['lowCredit']): LowCredit | null {
+  if (seeded === null) return null;
+  const { amount: below, webhookUrl, webhookSecret = null } = seeded;
+  return { amount: iqd(below), webhookUrl, webhookSecret };
 }
 
 function moneyOf<Name extends string>(amounts: Record<Name, number>) {

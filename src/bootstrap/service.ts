@@ -5,9 +5,11 @@ import type { ProviderEventSink } from '../application/ports/provider-events.ts'
 import type { Seed } from '../application/seed/apply-seed.ts';
 import type { Role } from './config.ts';
 import { buildContainer, type ContainerParts } from './container.ts';
+import { instrumented } from './instrument.ts';
 import { adminInterface } from './modules/admin-interface.ts';
 import { routeFamilies } from './modules/route-families.ts';
 import { type Roots, resolveRoots } from './roots.ts';
+import { type BuildVersion, readBuildVersion } from './version.ts';
 
 export interface ServiceParts extends ContainerParts {
   readonly role: Role;
@@ -21,6 +23,8 @@ export interface ServiceParts extends ContainerParts {
   /** What links to this service begin with; null for the host of each request, the default. */
   readonly publicUrl?: string | null;
   readonly observeReply?: (seen: ObservedReply) => void;
+  /** What `/version` tells; read from the package by default. */
+  readonly build?: BuildVersion;
 }
 
 /** Requests that are still running when the process stops get this long to end. */
@@ -38,7 +42,9 @@ export class Service {
   readonly #loop: WorkLoop;
   readonly #listensForWork: boolean;
 
-  constructor(parts: ServiceParts) {
+  constructor(given: ServiceParts) {
+    const { instruments = [], build = readBuildVersion() } = given;
+    const parts = { ...given, logger: instrumented(instruments, 'logger', given.logger), build };
     this.#parts = parts;
     const roots = resolveRoots(buildContainer(parts));
     this.roots = roots;
@@ -55,6 +61,7 @@ export class Service {
       families: routeFamilies(roots, parts),
       ...(admin === undefined ? {} : { admin }),
       logger: parts.logger,
+      observers: instruments.flatMap(({ requests }) => (requests === undefined ? [] : [requests])),
       requestIds: () => roots.idSource.hex24(parts.clock.now()),
       ...(parts.trustedProxies === undefined ? {} : { trustedProxies: parts.trustedProxies }),
       ...(parts.observeReply === undefined ? {} : { observeReply: parts.observeReply }),
@@ -69,12 +76,15 @@ export class Service {
     const { roots } = this;
     await roots.database.migrate();
     await roots.checkSecretKey.execute();
+    await roots.restorePoint.load();
     if (this.#parts.seed !== null) await roots.applySeed.execute(this.#parts.seed);
+    for (const instrument of this.#parts.instruments ?? []) await instrument.start?.(roots);
     if (!this.#listensForWork) return;
     const record: ProviderEventSink = (events) => roots.recordProviderEvents.execute(events);
     await Promise.all(roots.channelProviders.all().map((provider) => provider.start(record)));
     await roots.jobQueue.consume((jobs) => roots.runJobs.execute(jobs));
     await roots.runWhatsappSync.schedule();
+    await roots.runRetention.schedule();
     this.#loop.start();
     await roots.workerHeartbeat.start({ repeats: this.#parts.watchesClock });
   }
@@ -122,10 +132,13 @@ export class Service {
     roots.deliverWebhooks.stop();
     roots.makeReports.stop();
     roots.runWhatsappSync.stop();
+    roots.runRetention.stop();
     await roots.background.idle();
     await roots.workerHeartbeat.stop();
+    await roots.keyUses.stop();
     await Promise.all(roots.channelProviders.all().map((provider) => provider.close()));
     await roots.webhookTransport.close();
     await roots.database.close();
+    for (const instrument of this.#parts.instruments ?? []) await instrument.close?.();
   }
 }

@@ -2,8 +2,9 @@ import type { ServiceIdentifier } from 'inversify';
 import type { Database } from '../adapters/knex/database.ts';
 import type { Simulator } from '../adapters/simulator/simulator.ts';
 import type { LocalWakeSignal } from '../adapters/timer/local-wake-signal.ts';
-import type { ChannelProviders } from '../application/ports/channel-provider.ts';
+import type { ChannelProvider, ChannelProviders } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
+import type { CsvDecoder } from '../application/ports/csv-decoder.ts';
 import type { CsvEncoder } from '../application/ports/csv-encoder.ts';
 import type { Delay } from '../application/ports/delay.ts';
 import type { IdSource } from '../application/ports/id-source.ts';
@@ -25,6 +26,8 @@ import type { Hmac } from '../domain/webhooks/signer.ts';
 import type { LiveProvider } from './providers/provider-kind.ts';
 
 const port = <T>(name: string) => Symbol(name) as ServiceIdentifier<T>;
+
+import type { SliceBudget } from '../application/retention/slices.ts';
 
 /** One typed token per port; use cases are their own tokens. */
 export const ports = {
@@ -50,9 +53,13 @@ export const ports = {
   recordBatchWindow: port<Delay>('RecordBatchWindow'),
   fetchInterval: port<Delay>('FetchInterval'),
   reportFiles: port<ReportFiles>('ReportFiles'),
+  csvDecoder: port<CsvDecoder>('CsvDecoder'),
   csvEncoder: port<CsvEncoder>('CsvEncoder'),
   reportPollingInterval: port<Delay>('ReportPollingInterval'),
   renewInterval: port<Timeout>('RenewInterval'),
+  sliceBudget: port<SliceBudget>('SliceBudget'),
+  retentionPause: port<Delay>('RetentionPause'),
+  keyUseInterval: port<Timeout>('KeyUseInterval'),
   heartbeatInterval: port<Timeout>('HeartbeatInterval'),
   campaignLimits: port<boolean>('CampaignLimits'),
 };
@@ -60,6 +67,8 @@ export const ports = {
 /** Adapters the bootstrap itself has to reach, beyond the port they fill. */
 export const adapters = {
   simulator: port<Simulator>('Simulator'),
+  /** The simulator as the channels use it, with what stands around it. */
+  simulatorProvider: port<ChannelProvider>('SimulatorProvider'),
   liveProviders: port<readonly LiveProvider[]>('LiveProviders'),
   localWakeSignal: port<LocalWakeSignal>('LocalWakeSignal'),
   database: port<Database>('Database'),

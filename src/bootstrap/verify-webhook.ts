@@ -23,8 +23,8 @@ export const VERIFY_TOLERANCE_MS = 300_000;
 const HEADER_CHARACTERS_MAX = 1_024;
 
 /**
- * Whether the service that shares `secret` sent this request within the tolerance. Checks the signature of an
- * inbound event (specification 6.2) or the Standard Webhooks headers of a delivery event. `rawBody` must be the
+ * Whether the service that shares `secret` sent this request within the tolerance. Checks the Standard Webhooks headers,
+ * which during a rotation fit the old secret and the new one; without them the signature of specification 6.2. `rawBody` must be the
  * body as it came, before any parsing. Never throws. False means that the request is not genuine: reply with 401
  * or 403.
  */
@@ -53,7 +53,8 @@ function verify(
     Math.abs((options.now ?? Date.now()) - timestampMs) <= (options.toleranceMs ?? VERIFY_TOLERANCE_MS);
 
   const inbound = headerOf(headers, 'x-svc-webhook-signature');
-  if (inbound !== null) {
+  const signature = headerOf(headers, 'webhook-signature');
+  if (inbound !== null && signature === null) {
     const timestamp = headerOf(headers, 'x-svc-webhook-timestamp') ?? '';
     return (
       verifyInbound(nodeHmac, secret, { timestamp, signature: inbound }, rawBody) &&
@@ -62,9 +63,8 @@ function verify(
   }
   const id = headerOf(headers, 'webhook-id') ?? '';
   const timestamp = headerOf(headers, 'webhook-timestamp') ?? '';
-  const signature = headerOf(headers, 'webhook-signature') ?? '';
   return (
-    verifyStandard(nodeHmac, secret, { id, timestamp, signature }, rawBody) &&
+    verifyStandard(nodeHmac, secret, { id, timestamp, signature: signature ?? '' }, rawBody) &&
     isFresh(Number(timestamp) * millisecondsInSecond)
   );
 }

@@ -404,6 +404,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/version": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Which version runs
+         * @description The version of the service, and the commit of its sources where that is known.
+         */
+        readonly get: operations["version"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/openapi.json": {
         readonly parameters: {
             readonly query?: never;
@@ -500,6 +520,26 @@ export interface webhooks {
          * @description Posted to the `webhookUrl` of the `deliveryReport` of a send. Respond with a 2xx within 10 seconds. Another response, or none, is tried again up to 10 times over 16 hours; 410 ends it. The same event may come twice: remember its `webhook-id`.
          */
         readonly post: operations["deliveryStatusWebhook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly lowCredit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * The credit of the project is low
+         * @description Posted to the `webhookUrl` of the setting `lowCredit`, which the operator of the service makes. It comes once when the credit falls below the amount, and again only after a top-up. Retries are those of a delivery webhook. The same event may come twice: remember its `webhook-id`.
+         */
+        readonly post: operations["lowCreditWebhook"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1482,12 +1522,13 @@ export interface components {
          *     - `headers-too-large`: the headers have more than 16 kB
          *     - `internal-error`: a fault of the service; the log has the `X-Request-Id`
          *     - `resources-failed`: the same, of 4.8
+         *     - `no-prices`: the service has no price list yet; the operator has to import one
          *     - `overloaded`: more requests than the process serves at a time
          *     - `not-ready`: GET /readyz: a critical dependency is away
          * @example insufficient-credit
          * @enum {string}
          */
-        readonly ErrorCode: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "too-many-campaigns" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "overloaded" | "not-ready";
+        readonly ErrorCode: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "too-many-campaigns" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "no-prices" | "overloaded" | "not-ready";
         /** @description Which messages the report has; an empty list restricts nothing */
         readonly GenerateReportRequest: {
             /**
@@ -1845,6 +1886,35 @@ export interface components {
              * @constant
              */
             readonly status: "ok";
+        };
+        /** @description The credit of the project fell below an amount */
+        readonly LowCreditEvent: {
+            /**
+             * @description The name of the event
+             * @constant
+             */
+            readonly event: "credit.low";
+            /**
+             * @description The slug of the project
+             * @example souq
+             */
+            readonly project: string;
+            /**
+             * @description The credit that was left, in IQD
+             * @example 4960
+             */
+            readonly credit: number;
+            /**
+             * @description The amount of the setting, in IQD
+             * @example 5000
+             */
+            readonly amount: number;
+            /**
+             * Format: date-time
+             * @description When the credit fell below it
+             * @example 2030-01-01T00:00:00.000Z
+             */
+            readonly at: string;
         };
         /** @description A message and what became of it */
         readonly Message: {
@@ -2760,6 +2830,19 @@ export interface components {
              * @example order_update
              */
             readonly templateName?: string | null;
+        };
+        /** @description What runs here */
+        readonly Version: {
+            /**
+             * @description Of the service
+             * @example 1.0.0
+             */
+            readonly version: string;
+            /**
+             * @description Of the sources that run; null when it is not known
+             * @example 0123456789abcdef0123456789abcdef01234567
+             */
+            readonly commit: string | null;
         };
         /** @description A whatsapp business account */
         readonly WhatsappAccount: {
@@ -5279,6 +5362,36 @@ export interface operations {
             };
         };
     };
+    readonly version: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What runs here */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "1.0.0",
+                     *       "commit": "0123456789abcdef0123456789abcdef01234567"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["Version"];
+                };
+            };
+            readonly 400: components["responses"]["MalformedRequest"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["Overloaded"];
+        };
+    };
     readonly openApi: {
         readonly parameters: {
             readonly query?: never;
@@ -5433,6 +5546,58 @@ export interface operations {
             };
         };
     };
+    readonly lowCreditWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /**
+                 * @description The id of the event, the same in every attempt
+                 * @example 01b8dac5b400fd9b941b425b
+                 */
+                readonly "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970
+                 * @example 1893456018
+                 */
+                readonly "webhook-timestamp": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` by the `webhookSecret`, when one was given */
+                readonly "webhook-signature"?: string;
+                /** @description The `webhookSecret`, when one was given: 1 to 200 characters */
+                readonly "X-SVC-Webhook-Secret"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The event */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["LowCreditEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The event is given up at once */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is delivered */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is tried again */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     readonly inboundMessageWebhook: {
         readonly parameters: {
             readonly query?: never;
@@ -5462,6 +5627,21 @@ export interface operations {
                  * @example sha256=539d83b6b5be34a3023b08cb7b993066194229b6f63b7d8973c63bd2f33ff4de
                  */
                 readonly "X-SVC-Webhook-Signature": string;
+                /**
+                 * @description The same id, as Standard Webhooks libraries read it
+                 * @example 01b8dac5b400fd9b941b425b
+                 */
+                readonly "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970
+                 * @example 1893456000
+                 */
+                readonly "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; while the secret is rotated one by each secret, separated by a space
+                 * @example v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ=
+                 */
+                readonly "webhook-signature": string;
             };
             readonly path?: never;
             readonly cookie?: never;

@@ -33,7 +33,7 @@ describe('a channels file', () => {
   });
 
   it.each([
-    ['{', 'is not JSON'],
+    ['{', 'is not JSON: line 1, column 2'],
     [{ fax: {} }, 'fax: must be one of sms, whatsapp, telegram'],
     [[], 'the file: Invalid input: expected record, received array'],
     [{ sms: { providers: SIMULATOR, route: [] } }, 'sms.route: must be one of providers, routes'],

@@ -9,7 +9,8 @@ import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts';
-import { ConfigError, type ConfigMistake, configEntries, readConfig } from '../../src/bootstrap/config.ts';
+import { ConfigError, type ConfigMistake, readConfig } from '../../src/bootstrap/config.ts';
+import { configEntries } from '../../src/bootstrap/config-entries.ts';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
 import { runProgram, startProgram } from '../support/program.ts';
 
@@ -101,11 +102,13 @@ const BAD: readonly [name: string, value: string, problem: string][] = [
   ['S3_SECRET_ACCESS_KEY', 'hunter2 ', 'must not contain blanks'],
   ['PUBLIC_URL', 'sms.example.com', 'must be an http or https URL without a query'],
   ['CAMPAIGN_LIMITS', 'maybe', 'must be on or off'],
+  ['METRICS_PORT', '65536', WHOLE_PORT],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'must be an http or https URL without a query'],
   ['LOG_LEVEL', 'loud', 'must be debug, info, warn, error or silent'],
 ];
 
 /** Any text is an address or a path; an error shows when it is used. */
-const ANY_TEXT = ['HOST', 'SEED_FILE', 'REPORTS_DIR'];
+const ANY_TEXT = ['HOST', 'METRICS_HOST', 'SEED_FILE', 'REPORTS_DIR'];
 
 describe('a bad value', () => {
   it('has a case for every name that has a rule', () => {

@@ -96,7 +96,28 @@ describe('what may be left out', () => {
       billingUnits: 'flat140',
       language: 'ar',
       attemptTimeoutMs: { verification: 30_000, other: 300_000 },
+      retention: null,
+      lowCredit: null,
     });
+  });
+
+  it('reads a notice of low credit with and without a secret', () => {
+    const lowCreditOf = (lowCredit: Record<string, unknown>) =>
+      readSeed({ ...DEMO_SEED, projects: [{ ...DEMO_SEED.projects[0], lowCredit }] }).projects[0]?.project
+        .settings.lowCredit;
+    const url = 'https://shop.example/credit';
+    expect(lowCreditOf({ amount: 5_000.5, webhookUrl: url })).toEqual({
+      amount: 5_000_500,
+      webhookUrl: url,
+      webhookSecret: null,
+    });
+    expect(lowCreditOf({ amount: 1, webhookUrl: url, webhookSecret: 's3cret' })?.webhookSecret).toBe(
+      's3cret',
+    );
+    expect(() => lowCreditOf({ amount: 0, webhookUrl: url })).toThrow('projects[0].lowCredit.amount');
+    expect(() => lowCreditOf({ amount: 1, webhookUrl: url, webhookSecret: 'a b' })).toThrow(
+      'projects[0].lowCredit.webhookSecret',
+    );
   });
 
   it('fills in the defaults throughout a whatsapp tree', () => {
@@ -141,6 +162,9 @@ describe('a mistake is told with its path', () => {
   const first = (...path: (string | number)[]) => ['projects', 0, ...path];
   test.each<[path: (string | number)[], value: unknown, at: string, problem: RegExp]>([
     [first('slug'), 'De mo', 'projects[0].slug', /must be 1 to 60 of a-z, 0-9 and -/],
+    [first('slug'), '664abc000000000000000001', 'projects[0].slug', /not 24 hex characters/],
+    [['prices', 'international', 0, 'iso'], 1, 'prices.international[0].iso', /is not a field of a row/],
+    [['prices', 'international', 0, 'network'], '', 'prices.international[0].network', /1 to 200 characters/],
     [first('environment'), 'test', 'projects[0].environment', /expected one of "live"\|"dev"/],
     [first('apiKeys', 0), 'sk_dev_1', 'projects[0].apiKeys[0]', /sk_live_ or sk_dev_ and 40 lower-case hex/],
     [first('apiKeys', 0), `sk_dev_${'A'.repeat(40)}`, 'projects[0].apiKeys[0]', /40 lower-case hex/],
@@ -258,7 +282,6 @@ describe('an unknown name', () => {
     [['projects', 0, 'rateLimit', 'window'], 'window', 'projects[0].rateLimit'],
     [['projects', 0, 'senderIds', 0, 'price'], 'price', 'projects[0].senderIds[0]'],
     [['prices', 'sms', 'zain'], 'zain', 'prices.sms'],
-    [['prices', 'international', 0, 'iso'], 'iso', 'prices.international[0]'],
   ])('rejects the unknown name %j', (path, name, at) => {
     const rejection = rejectionOf(exampleWith(path, 1));
     expect(rejection).toContain(`Unrecognized key: "${name}"`);
@@ -338,5 +361,5 @@ it('rejects a template of a category that has no price', () => {
 });
 
 it('says that a text is no JSON', () => {
-  expect(() => parseSeed('{"projects": [')).toThrow(/^not JSON: /);
+  expect(() => parseSeed('{"projects": [')).toThrow('not JSON: line 1, column 15');
 });

@@ -103,7 +103,7 @@ describe('the address of a seeded inbound webhook', () => {
     const stored = await service.roots.unitOfWork.read((stores) =>
       stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
     );
-    expect(stored).toMatchObject([{ phoneNumberId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
+    expect(stored).toMatchObject([{ whatsappPhoneId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
     expect(stored[0]?.secret).not.toContain(SECRET);
     await service.stop();
   });

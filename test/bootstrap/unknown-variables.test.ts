@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { configNames } from '../../src/bootstrap/config.ts';
+import { configNames } from '../../src/bootstrap/config-entries.ts';
 import { unknownVariables } from '../../src/bootstrap/unknown-variables.ts';
 import { runProgram } from '../support/program.ts';
 

@@ -57,6 +57,7 @@ export function advanceMessagesContract(open: () => Promise<Storage>): void {
     channelProviders: { route: () => [] },
     submissionCapacity: new SubmissionCapacity(),
     campaignLimits: new CampaignLimits({ campaignLimits: true }),
+    restorePoint: { covers: () => false },
   });
 
   /** One message that sms has accepted, its cost held, and the leased job that ends its time. */

@@ -29,7 +29,7 @@ const rich = aCampaign({
   name: 'ربيع 👩‍👩‍👧 "quoted" ?',
   category: 'MARKETING',
   templateId: anId(11),
-  phoneNumberId: anId(12),
+  whatsappPhoneId: anId(12),
   status: 'failed',
   scheduledFor: NOW + 1,
   startedAt: NOW + 2,
@@ -97,6 +97,15 @@ const recipientsOf = ({ read }: Use, campaignId = anId()) =>
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
 const CAMPAIGNS: readonly StorePromise[] = [
+  {
+    sentence: 'the campaign store locks the scheduled campaigns of all projects, in the order of their ids',
+    async check(use) {
+      const later = aCampaign({ id: anId(4), status: 'scheduled', scheduledFor: NOW });
+      const first = aCampaign({ ...later, id: anId(3), projectId: OTHER_PROJECT_ID });
+      await withCampaigns(use, later, first, rich, aCampaign());
+      expect(await use.run((stores) => stores.campaigns.lockScheduled())).toEqual([first, later]);
+    },
+  },
   {
     sentence: 'the campaign store returns campaigns as they were inserted, in the order of their ids',
     async check(use) {
@@ -540,8 +549,8 @@ const CONVERSATIONS: readonly StorePromise[] = [
   {
     sentence: 'the conversation store keeps the latest instant at which a customer wrote to a number',
     async check({ run, read }) {
-      const wrote = (phoneNumber: PhoneNumber, at: number, phoneNumberId = anId(1)) => ({
-        phoneNumberId,
+      const wrote = (phoneNumber: PhoneNumber, at: number, whatsappPhoneId = anId(1)) => ({
+        whatsappPhoneId,
         phoneNumber,
         at,
       });

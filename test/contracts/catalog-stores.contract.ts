@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { depositEntry, holdEntry, settlementEntry } from '../../src/domain/billing/ledger.ts';
+import type { PriceVersion } from '../../src/domain/billing/price-version.ts';
 import { iqd, money, ZERO } from '../../src/domain/shared/money.ts';
 import {
   aLedgerEntry,
@@ -11,6 +12,7 @@ import {
   aSenderId,
   aWhatsappBusiness,
   NOW,
+  somePrices,
   someStoredPrices,
 } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
@@ -44,7 +46,10 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
 
     it('the project store returns projects as they were inserted, by their ids', async () => {
       await run(({ projects }) => projects.insert([second, first]));
-      expect(await read(({ projects }) => projects.byIds([B, C, A]))).toEqual([first, second]);
+      expect(await read(({ projects }) => projects.byIds([B, C, A]))).toEqual([
+        { ...first, archivedAt: null },
+        { ...second, archivedAt: null },
+      ]);
       expect(await read(({ projects }) => projects.byIds([]))).toEqual([]);
     });
 
@@ -96,7 +101,7 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       await expect(
         run((s) => s.projects.insertKeys([{ ...key, digest: 'd3', projectId: C }])),
       ).rejects.toThrow();
-      expect(await read(({ projects }) => projects.byIds([A, B]))).toEqual([first]);
+      expect(await read(({ projects }) => projects.byIds([A, B]))).toEqual([{ ...first, archivedAt: null }]);
     });
   });
 
@@ -139,6 +144,16 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect((await trialOf())[0]?.trialPhoneNumber).toBe('9647712345678');
       await run(({ accounts }) => accounts.endTrial([C]));
       expect((await trialOf())[0]?.trialPhoneNumber).toBeNull();
+    });
+
+    it('the account store notes when projects were told of low credit, and arms the notice again', async () => {
+      await openAccounts();
+      const noticed = async () =>
+        (await read(({ accounts }) => accounts.byProjectIds([A, B]))).map((each) => each.lowCreditNoticedAt);
+      expect(await noticed()).toEqual([null, null]);
+      await run(({ accounts }) => accounts.setLowCreditNoticedAt([A, B], NOW));
+      await run(({ accounts }) => accounts.setLowCreditNoticedAt([B], null));
+      expect(await noticed()).toEqual([NOW, null]);
     });
   });
 
@@ -231,6 +246,52 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     });
   });
 
+  describe('sender IDs that operators decide', () => {
+    const reason = 'The name belongs to a bank';
+
+    it('the sender ID store lists sender IDs by project and status, page by page', async () => {
+      const pending = aSenderId({ id: '1', projectId: A, senderId: 'One', status: 'pending' });
+      const accepted = aSenderId({ id: '2', projectId: A, senderId: 'Two' });
+      const other = aSenderId({ id: '3', projectId: B, senderId: 'One', status: 'pending' });
+      await openAccounts();
+      await run(({ senderIds }) => senderIds.insert([other, accepted, pending]));
+      const list = (projectId: string | null, status: 'pending' | null, after: string | null, limit = 9) =>
+        read(async ({ senderIds }) =>
+          (await senderIds.list({ projectId, status, after, limit })).map(({ id }) => id),
+        );
+      expect(await list(null, null, null)).toEqual(['1', '2', '3']);
+      expect(await list(null, null, null, 2)).toEqual(['1', '2']);
+      expect(await list(null, 'pending', null)).toEqual(['1', '3']);
+      expect(await list(null, 'pending', '1')).toEqual(['3']);
+      expect(await list(A, null, null)).toEqual(['1', '2']);
+      expect(await list(A, 'pending', '1')).toEqual([]);
+    });
+
+    it('the sender ID store finds a sender ID of its project by id or name, and an id before a name', async () => {
+      await openAccounts();
+      const named = aSenderId({ id: '1', projectId: A, senderId: '2' });
+      const other = aSenderId({ id: '2', projectId: A, senderId: 'Souq' });
+      await run(({ senderIds }) => senderIds.insert([named, other]));
+      const find = (projectId: string, text: string) => read((s) => s.senderIds.find(projectId, text));
+      expect(await find(A, '2')).toEqual({ ...other, reason: null });
+      expect(await find(A, 'Souq')).toEqual({ ...other, reason: null });
+      expect(await find(A, 'souq')).toBeNull();
+      expect(await find(B, '2')).toBeNull();
+    });
+
+    it('the sender ID store saves status, reason and prices of the given sender IDs only', async () => {
+      await openAccounts();
+      const first = { ...aSenderId({ id: '1', projectId: A, status: 'pending' }), reason: null };
+      const second = { ...aSenderId({ id: '2', projectId: B, status: 'pending' }), reason: null };
+      await run(({ senderIds }) => senderIds.insert([first, second]));
+      const prices = { korekTelecom: iqd(1), asiaCell: iqd(2), zainIraq: iqd(3), others: iqd(4.005) };
+      const rejected = { ...first, status: 'rejected', reason, pricePerSms: prices } as const;
+      await run(({ senderIds }) => senderIds.save([rejected]));
+      const all = { projectId: null, status: null, after: null, limit: 9 };
+      expect(await read(({ senderIds }) => senderIds.list(all))).toEqual([rejected, second]);
+    });
+  });
+
   describe('prices', () => {
     const row = (countryIso: string, mccMnc: string, network: string) =>
       anInternationalPrice({ countryIso, mccMnc, network });
@@ -239,8 +300,8 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
     const vodafone = row('TR', '28602', 'Vodafone');
     const etisalat = row('AE', '42402', 'Etisalat');
 
-    it('the price store rejects to load prices that were never written', async () => {
-      await expect(read(({ prices }) => prices.load())).rejects.toThrow('No price list');
+    it('the price store has no prices before any were written', async () => {
+      expect(await read(({ prices }) => prices.load())).toBeNull();
     });
 
     it('the price store loads the prices that were written last', async () => {
@@ -260,6 +321,102 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await page(null, 3, 3)).toEqual({ total: 4, rows: [] });
       expect(await page('TR', 2, 1)).toEqual({ total: 3, rows: [turkcellToo] });
       expect(await page('tr', 1, 5)).toEqual({ total: 0, rows: [] });
+    });
+  });
+
+  describe('price versions', () => {
+    const first = '664abc000000000000000001';
+    const second = '664abc000000000000000002';
+    const third = '664abc000000000000000003';
+    const aVersion = (id: string, effectiveFrom: number): PriceVersion => ({
+      id,
+      effectiveFrom,
+      createdAt: NOW,
+      actor: 'cli',
+      rowCount: 3,
+      withdrawnAt: null,
+    });
+    const row = (countryIso: string, mccMnc: string) =>
+      anInternationalPrice({ countryIso, mccMnc, price: iqd(0.125) });
+    const etisalat = row('AE', '42402');
+    const turkcell = row('TR', '28601');
+    const vodafone = row('TR', '28602');
+    const list = somePrices({
+      telegram: iqd(7.5),
+      internationalByCountryCode: new Map([
+        ['90', iqd(1)],
+        ['971', iqd(0.125)],
+      ]),
+    });
+
+    it('the price version store has the version in force at an instant, and those that come into force later', async () => {
+      await run(async ({ priceVersions }) => {
+        await priceVersions.insert(aVersion(first, NOW), list);
+        await priceVersions.insert(aVersion(second, NOW + 10), list);
+        await priceVersions.insert(aVersion(third, NOW), list);
+      });
+      const inForce = (at: number) => read(async (s) => (await s.priceVersions.inForceAt(at))?.id ?? null);
+      expect(await inForce(NOW - 1)).toBeNull();
+      expect(await inForce(NOW)).toBe(third);
+      expect(await inForce(NOW + 9)).toBe(third);
+      expect(await inForce(NOW + 10)).toBe(second);
+      const between = (after: number, until: number) =>
+        read(async (s) => (await s.priceVersions.scheduledBetween(after, until)).map(({ id }) => id));
+      expect(await between(NOW - 1, NOW + 10)).toEqual([first, third, second]);
+      expect(await between(NOW, NOW + 9)).toEqual([]);
+      await run(({ priceVersions }) => priceVersions.withdraw(second, NOW + 5));
+      expect(await inForce(NOW + 10)).toBe(third);
+      expect(await between(NOW, NOW + 10)).toEqual([]);
+      const withdrawn = { ...aVersion(second, NOW + 10), withdrawnAt: NOW + 5 };
+      expect(await read((s) => s.priceVersions.list(null, 2))).toEqual([aVersion(third, NOW), withdrawn]);
+      expect(await read((s) => s.priceVersions.list(second, 2))).toEqual([aVersion(first, NOW)]);
+      expect(await read((s) => s.priceVersions.find(second))).toEqual(withdrawn);
+      expect(await read((s) => s.priceVersions.find('x'))).toBeNull();
+    });
+
+    it('the price version store reads the prices of a version by country and page by page', async () => {
+      await run(async ({ priceVersions }) => {
+        await priceVersions.insert(aVersion(first, NOW), list);
+        await priceVersions.insertCountries(first, [
+          { countryIso: 'AE', rows: [etisalat], rowsBefore: 0 },
+          { countryIso: 'TR', rows: [turkcell, vodafone], rowsBefore: 1 },
+        ]);
+        await priceVersions.insert(aVersion(second, NOW), list);
+        await priceVersions.insertCountries(second, [{ countryIso: 'TR', rows: [vodafone], rowsBefore: 0 }]);
+      });
+      expect(await read((s) => s.priceVersions.listOf(first))).toEqual(list);
+      const { sms, whatsapp, telegram } = list;
+      expect(await read((s) => s.priceVersions.systemPricesOf(first))).toEqual({ sms, whatsapp, telegram });
+      expect(await read((s) => s.priceVersions.countriesOf(first))).toEqual(['AE', 'TR']);
+      expect(await read((s) => s.priceVersions.rowsOf(first, 'TR'))).toEqual([turkcell, vodafone]);
+      expect(await read((s) => s.priceVersions.rowsOf(first, 'JO'))).toEqual([]);
+      const page = (countryIso: string | null, number: number, limit: number) =>
+        read((s) => s.priceVersions.international(first, { countryIso }, { page: number, limit }));
+      expect(await page(null, 1, 2)).toEqual({ total: 3, rows: [etisalat, turkcell] });
+      expect(await page(null, 2, 2)).toEqual({ total: 3, rows: [vodafone] });
+      expect(await page(null, 3, 1)).toEqual({ total: 3, rows: [vodafone] });
+      expect(await page(null, 3, 2)).toEqual({ total: 3, rows: [] });
+      expect(await page('TR', 2, 1)).toEqual({ total: 2, rows: [vodafone] });
+      expect(await page('JO', 1, 5)).toEqual({ total: 0, rows: [] });
+    });
+
+    it('the price version store counts changes of the schedule one after another, also those of a seed file', async () => {
+      const before = await read(({ priceVersions }) => priceVersions.revision());
+      const revisions = await Promise.all([1, 2, 3].map(() => run((s) => s.priceVersions.nextRevision())));
+      expect(revisions.sort()).toEqual([before + 1, before + 2, before + 3]);
+      await run(({ prices }) => prices.replace(someStoredPrices()));
+      expect(await read(({ priceVersions }) => priceVersions.revision())).toBe(before + 4);
+    });
+
+    it('an import that is cut off leaves no version and no rows', async () => {
+      const lost = run(async ({ priceVersions }) => {
+        await priceVersions.insert(aVersion(first, NOW), list);
+        await priceVersions.insertCountries(first, [{ countryIso: 'AE', rows: [etisalat], rowsBefore: 0 }]);
+        throw new Error('cut off');
+      });
+      await expect(lost).rejects.toThrow('cut off');
+      expect(await read(({ priceVersions }) => priceVersions.inForceAt(NOW))).toBeNull();
+      expect(await read(({ priceVersions }) => priceVersions.countriesOf(first))).toEqual([]);
     });
   });
 
@@ -327,6 +484,13 @@ export function catalogStoresContract(open: () => Promise<Storage>): void {
       expect(await run(({ installation }) => installation.getOrCreate('another name', 'third'))).toBe(
         'third',
       );
+    });
+
+    it('the installation store finds the last value that was set, and null for an unknown name', async () => {
+      expect(await read(({ installation }) => installation.find('name'))).toBeNull();
+      await run(({ installation }) => installation.set('name', 'one'));
+      await run(({ installation }) => installation.set('name', 'two'));
+      expect(await read(({ installation }) => installation.find('name'))).toBe('two');
     });
   });
 }

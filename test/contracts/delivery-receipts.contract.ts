@@ -51,6 +51,7 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
         channelProviders: { route: () => [] },
         submissionCapacity: new SubmissionCapacity(),
         campaignLimits: new CampaignLimits({ campaignLimits: true }),
+        restorePoint: { covers: () => false },
       }),
       revokeAttempts: new RevokeAttempts({
         channelProviders: { live: () => [] },

@@ -35,6 +35,7 @@ export function operatorStoresContract(open: () => Promise<Storage>): void {
     lastFour: '4567',
     endsAt: null,
     revokedAt: null,
+    lastUsedAt: null,
     ...given,
   });
   const insertKeys = (...keys: readonly ProjectKey[]) =>
@@ -87,6 +88,22 @@ export function operatorStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('managed keys', () => {
+    it('the project store saves the last use of keys, and changes nothing else of them', async () => {
+      await insertProjects();
+      await insertKeys(aKey('a1', { endsAt: NOW + 5 }), aKey('a2'));
+      await run((stores) =>
+        stores.projects.noteKeyUses([
+          { digest: 'unknown', lastUsedAt: NOW },
+          { digest: 'a1', lastUsedAt: NOW + 7 },
+        ]),
+      );
+      await run((stores) => stores.projects.saveKeys([aKey('a1', { endsAt: NOW + 6 })]));
+      expect(await read((stores) => stores.projects.keysOf(A, null, 5))).toEqual([
+        aKey('a2'),
+        aKey('a1', { endsAt: NOW + 6, lastUsedAt: NOW + 7 }),
+      ]);
+    });
+
     it('the project store finds no project of a key that is revoked or has ended, nor an archived one', async () => {
       await insertProjects();
       await insertKeys(

@@ -5,13 +5,18 @@ import { join } from 'node:path';
 import { describe } from 'vitest';
 import { type Database, openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
+import { acceptInboundContract } from './accept-inbound.contract.ts';
 import { advanceMessagesContract } from './advance-messages.contract.ts';
 import { campaignStoresContract } from './campaign-stores.contract.ts';
 import { catalogStoresContract } from './catalog-stores.contract.ts';
+import { creditChangesContract } from './credit-changes.contract.ts';
 import { deliveryReceiptsContract } from './delivery-receipts.contract.ts';
+import { jobAdministrationContract } from './job-administration.contract.ts';
+import { operatorLogContract } from './operator-log.contract.ts';
 import { operatorStoresContract } from './operator-stores.contract.ts';
 import { recordAttemptsContract } from './record-attempts.contract.ts';
 import { reportStoreContract } from './report-store.contract.ts';
+import { retentionContract } from './retention.contract.ts';
 import { sendMessagesContract } from './send-messages.contract.ts';
 import type { Storage } from './storage.ts';
 import { storesContract } from './stores.contract.ts';
@@ -19,6 +24,7 @@ import { submissionStoreContract } from './submission-store.contract.ts';
 import { unitOfWorkContract } from './unit-of-work.contract.ts';
 import { webhookStoresContract } from './webhook-stores.contract.ts';
 import { whatsappSyncContract } from './whatsapp-sync.contract.ts';
+import { whatsappUsesContract } from './whatsapp-uses.contract.ts';
 import { workerStoreContract } from './worker-store.contract.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
@@ -52,6 +58,8 @@ const TABLES = [
   'ledger_entries',
   'price_lists',
   'international_prices',
+  'price_version_countries',
+  'price_versions',
   'messages',
   'submissions',
   'workers',
@@ -59,10 +67,15 @@ const TABLES = [
   'dead_letter_jobs',
   'idempotency_records',
   'webhook_events',
+  'webhook_attempts',
   'webhook_circuit_breakers',
   'installation',
   'audit_records',
+  'retention_places',
+  'retention_waiting',
 ];
+/** SQLite has these besides. */
+const TABLES_OF_BLOCKS = ['messages_by_number', 'number_blocks'];
 
 describe('SQLite in memory', () => {
   allContracts(() => storageOn(openDatabase({ kind: 'sqlite', filename: ':memory:' }), 1));
@@ -107,10 +120,16 @@ function allContracts(open: () => Promise<Storage>): void {
   describe('webhook stores', () => webhookStoresContract(open));
   describe('campaign stores', () => campaignStoresContract(open));
   describe('operator stores', () => operatorStoresContract(open));
+  describe('whatsapp resources in use', () => whatsappUsesContract(open));
+  describe('administration of jobs', () => jobAdministrationContract(open));
+  describe('messages and webhooks of operators', () => operatorLogContract(open));
   describe('report store', () => reportStoreContract(open));
   describe('results of delivery attempts', () => recordAttemptsContract(open));
   describe('advancing messages', () => advanceMessagesContract(open));
   describe('delivery receipts', () => deliveryReceiptsContract(open));
+  describe('changes of a balance', () => creditChangesContract(open));
+  describe('inbound messages', () => acceptInboundContract(open));
+  describe('retention', () => retentionContract(open));
   describe('sends', () => sendMessagesContract(open));
   describe('the synchronisation of whatsapp', () => whatsappSyncContract(open));
 }
@@ -126,7 +145,10 @@ async function storageOn(
     concurrency,
     clear: () =>
       database.knex.transaction(async (transaction) => {
-        for (const table of TABLES) await transaction(table).delete();
+        const hasBlocks = database.dialect.numberIndex === 'blocks';
+        for (const table of [...TABLES, ...(hasBlocks ? TABLES_OF_BLOCKS : [])]) {
+          await transaction(table).delete();
+        }
       }),
     dispose: async () => {
       await dropSchema();

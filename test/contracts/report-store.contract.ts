@@ -144,6 +144,25 @@ export function reportStoreContract(open: () => Promise<Storage>): void {
       }
     };
 
+    it('the message store says when the newest message of all projects was created', async () => {
+      await insert();
+      expect(await read(({ messages }) => messages.newestAt())).toBeNull();
+      await run(({ messages }) =>
+        messages.insert([message(1, NOW + 7), message(2, NOW + 9, OTHER_PROJECT_ID), message(3, NOW + 8)]),
+      );
+      expect(await read(({ messages }) => messages.newestAt())).toBe(NOW + 9);
+    });
+
+    it('the message store names the open messages of all projects that were created after an instant', async () => {
+      await insert();
+      const ended = { ...message(4, NOW + 9), isFinal: true };
+      await run(({ messages }) =>
+        messages.insert([message(1, NOW), message(2, NOW + 1, OTHER_PROJECT_ID), message(3, NOW + 1), ended]),
+      );
+      const open = await read(({ messages }) => messages.openSince(NOW));
+      expect([...open].sort()).toEqual([`sms-${anId(2)}`, `sms-${anId(3)}`]);
+    });
+
     it('messages come in pages in the order of creation and then of their ids, each once', async () => {
       await run(({ messages }) =>
         messages.insert([

@@ -1,10 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import { HmacRequestHasher } from '../../src/adapters/node/hmac-request-hasher.ts';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
+import { NoticeLowCredit } from '../../src/application/billing/notice-low-credit.ts';
 import { StoredPriceList } from '../../src/application/catalog/current-prices.ts';
 import type { SendCommand } from '../../src/application/messages/send-command.ts';
 import { SendMessages } from '../../src/application/messages/send-messages.ts';
 import { Rejected } from '../../src/application/rejected.ts';
+import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import type { Project } from '../../src/domain/access/project.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';
 import { IDEMPOTENCY_RECORD_LIFETIME_MS } from '../../src/domain/idempotency/idempotency.ts';
@@ -22,6 +24,7 @@ import {
   someStoredPrices,
 } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
+import { RecordingLogger } from '../support/recording-logger.ts';
 import { type Storage, storageOfSuite } from './storage.ts';
 
 /** Round trips to the database in which a process that does not wait for the lock would have read. */
@@ -71,13 +74,19 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
             return result;
           }, durability),
       },
-      currentPrices: new StoredPriceList({ unitOfWork: storage.unitOfWork }),
+      currentPrices: new StoredPriceList({ unitOfWork: storage.unitOfWork, clock }),
       channelProviders: { channelsFor: () => CHANNELS },
       requestHasher: new HmacRequestHasher({ secretKey: Buffer.alloc(32, 1) }),
       untriedMessages: { areTooMany: () => false, noteAccepted() {} },
       clock,
       ids: new RandomIdSource(),
       wakeSignal: { wake() {} },
+      noticeLowCredit: new NoticeLowCredit({
+        enqueueWebhooks: new EnqueueWebhooks({ clock, ids: new RandomIdSource() }),
+        ids: new RandomIdSource(),
+        logger: new RecordingLogger(),
+        wakeSignal: { wake() {} },
+      }),
       sealDeliveryReport: { execute: (report) => report },
     });
   }
@@ -178,6 +187,49 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
       }),
     );
     expect(outcomes).toEqual([expect.objectContaining({ cost: iqd(70) }), 'sender-id-not-found']);
+  });
+
+  it('SendMessages makes one event of low credit when two processes cross the line', async () => {
+    const webhookUrl = 'https://shop.example/credit';
+    const lowCredit = { amount: iqd(920), webhookUrl, webhookSecret: null };
+    const told = aProject({ settings: { rateLimit: null, lowCredit } });
+    await prepare(told, iqd(1_000));
+    await sendBehindTheLock(toNumber(told, firstNumber));
+    await aProcess().execute(toNumber(told, secondNumber));
+    const events = await storage.run(({ webhookEvents }) =>
+      webhookEvents.lockOpen([`credit.low/${told.id}`]),
+    );
+    expect(events.map(({ kind, body }) => ({ kind, ...JSON.parse(body) }))).toEqual([
+      {
+        kind: 'credit',
+        event: 'credit.low',
+        project: told.slug,
+        credit: 840,
+        amount: 920,
+        at: new Date(NOW).toISOString(),
+      },
+    ]);
+    const due = await storage.run(({ jobs }) =>
+      jobs.lease({ workerId: 'w', now: NOW, until: NOW + HOUR_MS, limit: 100 }),
+    );
+    expect(due.map(({ id }) => id)).toContain(`webhooks/${told.id}/shop.example/credit`);
+  });
+
+  it('SendMessages makes one event of low credit for the sends of one batch', async () => {
+    const lowCredit = {
+      amount: iqd(900),
+      webhookUrl: 'https://shop.example/credit',
+      webhookSecret: null,
+    };
+    const told = aProject({ settings: { rateLimit: null, lowCredit } });
+    await prepare(told, iqd(1_000));
+    const sendMessages = aProcess();
+    const numbers = [firstNumber, secondNumber, firstNumber, secondNumber];
+    await Promise.all(numbers.map((number) => sendMessages.execute(toNumber(told, number))));
+    const events = await storage.run(({ webhookEvents }) =>
+      webhookEvents.lockOpen([`credit.low/${told.id}`]),
+    );
+    expect(events.map(({ body }) => JSON.parse(body).credit)).toEqual([840]);
   });
 
   it('SendMessages replays the result of an idempotency key for a day', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { InboundWebhook } from '../../src/application/ports/webhook-stores.ts';
 import { CLOSED_CIRCUIT } from '../../src/domain/shared/circuit-breaker.ts';
+import type { InboundWebhook } from '../../src/domain/webhooks/inbound-webhook.ts';
+import type { WebhookAttempt } from '../../src/domain/webhooks/webhook-attempt.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
-import { anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
+import { anId, anSmsId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';
 import { Gate } from '../support/job-collector.ts';
 import { MeetingPoint, type Storage, storageOfSuite } from './storage.ts';
 
@@ -11,6 +12,23 @@ const OTHER_PHONE_NUMBER_ID = '664def000000000000000004';
 const ENDPOINT = 'customer.example/status';
 const OTHER_ENDPOINT = 'customer.example/inbound';
 const NEW_ENDPOINT = 'new.example/hook';
+
+const attempt = (
+  eventId: string,
+  attemptNumber: number,
+  orderingKey: string,
+  given: Partial<WebhookAttempt> = {},
+): WebhookAttempt => ({
+  orderingKey,
+  eventId,
+  attemptNumber,
+  startedAt: NOW,
+  durationMs: 12,
+  status: 200,
+  error: null,
+  response: 'بەڵێ\n✅',
+  ...given,
+});
 
 /** What the stores of webhook events, endpoints and inbound configuration promise. */
 export function webhookStoresContract(open: () => Promise<Storage>): void {
@@ -23,7 +41,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       kind: 'delivery',
       projectId: PROJECT_ID,
       orderingKey: anSmsId(),
-      phoneNumberId: null,
+      whatsappPhoneId: null,
       url: 'https://customer.example/status',
       endpoint: ENDPOINT,
       secret: null,
@@ -37,8 +55,8 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       version: 1,
       ...given,
     });
-    const inbound = (id: string, createdAt: number, phoneNumberId = PHONE_NUMBER_ID) =>
-      event(id, { kind: 'inbound', orderingKey: id, phoneNumberId, secret: 'sealed', createdAt });
+    const inbound = (id: string, createdAt: number, whatsappPhoneId = PHONE_NUMBER_ID) =>
+      event(id, { kind: 'inbound', orderingKey: id, whatsappPhoneId, secret: 'sealed', createdAt });
     const insert = (...events: readonly WebhookEvent[]) =>
       run(({ webhookEvents }) => webhookEvents.insert(events));
 
@@ -66,6 +84,27 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(kept).toEqual([told('a', 'first'), event('d'), event('e')]);
     });
 
+    const eventsOfOneNumber = () => [
+      inbound('a', NOW),
+      { ...inbound('b', NOW), state: 'delivered' as const, nextAttemptAt: null },
+      { ...inbound('c', NOW), state: 'discarded' as const, nextAttemptAt: null },
+      { ...inbound('d', NOW), projectId: anId(2) },
+      inbound('e', NOW, OTHER_PHONE_NUMBER_ID),
+      { ...inbound('f', NOW), state: 'queued_retry' as const, nextAttemptAt: NOW + 5 },
+    ];
+    const NUMBER = { projectId: PROJECT_ID, whatsappPhoneId: PHONE_NUMBER_ID };
+
+    it('the store of webhook events finds the open events of a number and its project in slices, in the order of their ids', async () => {
+      const events = eventsOfOneNumber();
+      await insert(...events.toReversed());
+      const found = (after: string, limit: number) =>
+        run((s) => s.webhookEvents.lockOpenOfNumber(NUMBER, after, limit));
+      expect(await found('', 9)).toEqual([events[0], events[5]]);
+      expect(await found('', 1)).toEqual([events[0]]);
+      expect(await found('a', 9)).toEqual([events[5]]);
+      expect(await found('f', 9)).toEqual([]);
+    });
+
     it('the store of webhook events finds the open events of the given ordering keys, and only those', async () => {
       await insert(
         event('d'),
@@ -76,6 +115,23 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       );
       const open = await run((s) => s.webhookEvents.lockOpen([anSmsId(), anSmsId(3)]));
       expect(open.map(({ id }) => id)).toEqual(['b', 'd']);
+    });
+
+    it('the store of webhook events saves address and secret with what an attempt can change, unless the event changed', async () => {
+      await insert(inbound('a', NOW), inbound('b', NOW));
+      const moved = (id: string) => ({
+        ...inbound(id, NOW),
+        state: 'queued_retry' as const,
+        nextAttemptAt: NOW + 5,
+        url: 'https://new.example/hook?token=1',
+        endpoint: NEW_ENDPOINT,
+        secret: 'sealed anew',
+      });
+      const saved = await run((s) =>
+        s.webhookEvents.saveWithAddress([moved('a'), { ...moved('b'), version: 9, body: 'other' }]),
+      );
+      expect(saved).toEqual([{ ...moved('a'), version: 2 }]);
+      expect(await run((s) => s.webhookEvents.lock(['a', 'b']))).toEqual([...saved, inbound('b', NOW)]);
     });
 
     it('the store of webhook events saves what an attempt can change, whether it is still open with it, and nothing else', async () => {
@@ -188,6 +244,25 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await list(2)).toEqual(['d', 'c']);
     });
 
+    it('the store of webhook events lists the events of a project between two ids', async () => {
+      await insert(event('a'), event('c'), event('b'), event('d', { projectId: 'f'.repeat(24) }), event('e'));
+      const list = async (after: string, last: string, limit: number) =>
+        (await read((s) => s.webhookEvents.ofProject(PROJECT_ID, { after, last }, limit))).map(
+          ({ id }) => id,
+        );
+      expect(await list('a', 'g', 5)).toEqual(['b', 'c', 'e']);
+      expect(await list('a', 'c', 5)).toEqual(['b', 'c']);
+      expect(await list('', 'g', 2)).toEqual(['a', 'b']);
+      expect(await list('e', 'g', 5)).toEqual([]);
+    });
+
+    it('the store of webhook events says which id comes so many events of all projects later', async () => {
+      await insert(event('a'), event('c'), event('b', { projectId: 'f'.repeat(24) }));
+      const behind = (after: string, count: number) => read((s) => s.webhookEvents.idBehind(after, count));
+      expect([await behind('', 1), await behind('', 3), await behind('a', 2)]).toEqual(['a', 'c', 'c']);
+      expect([await behind('', 4), await behind('a', 3), await behind('c', 1)]).toEqual([null, null, null]);
+    });
+
     it('the store of webhook events sweeps old events that are not open, up to the limit', async () => {
       const done = (id: string, createdAt: number) => event(id, { state: 'delivered', createdAt });
       await insert(done('a', NOW), done('b', NOW + 1), done('c', NOW + 5), event('open'));
@@ -195,6 +270,43 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect([await sweep(1), await sweep(5), await sweep(5)]).toEqual([1, 1, 0]);
       const left = await run((s) => s.webhookEvents.lock(['a', 'b', 'c', 'open']));
       expect(left.map(({ id }) => id)).toEqual(['c', 'open']);
+    });
+
+    it('the store of webhook events sweeps the attempts of the events that it removes, and no others', async () => {
+      const key = anSmsId();
+      await insert(event('a', { state: 'delivered', orderingKey: key }), event('b', { orderingKey: key }));
+      await run((s) => s.webhookAttempts.insert([attempt('a', 1, key), attempt('b', 1, key)]));
+      expect(await run((s) => s.webhookEvents.sweep(NOW + 1, 5))).toBe(1);
+      expect(await read((s) => s.webhookAttempts.ofOrderingKeys([key], 9))).toEqual([[attempt('b', 1, key)]]);
+    });
+  });
+
+  describe('delivery attempts', () => {
+    const [key, other] = [anSmsId(1), anSmsId(2)];
+    const insert = (...attempts: readonly WebhookAttempt[]) =>
+      run(({ webhookAttempts }) => webhookAttempts.insert(attempts));
+
+    it('the store of attempts returns those of each ordering key, the newest first, up to the limit', async () => {
+      const failed = attempt('b', 2, key, { status: null, error: 'timeout', response: null });
+      await insert(attempt('c', 1, other), attempt('a', 1, key), attempt('b', 1, key), failed);
+      const of = (limit: number) =>
+        read((s) => s.webhookAttempts.ofOrderingKeys([other, 'unknown', key], limit));
+      expect(await of(2)).toEqual([[attempt('c', 1, other)], [], [failed, attempt('b', 1, key)]]);
+      expect((await of(3))[2]).toHaveLength(3);
+      expect(await read((s) => s.webhookAttempts.newestEvents([key, 'unknown', other]))).toEqual(
+        new Map([
+          [key, 'b'],
+          [other, 'c'],
+        ]),
+      );
+    });
+
+    it('the store of attempts leaves an attempt that is stored as it is', async () => {
+      await insert(attempt('a', 1, key));
+      await insert(attempt('a', 1, key, { status: 500 }), attempt('a', 2, key));
+      expect(await read((s) => s.webhookAttempts.ofOrderingKeys([key], 9))).toEqual([
+        [attempt('a', 2, key), attempt('a', 1, key)],
+      ]);
     });
   });
 
@@ -290,11 +402,13 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
   });
 
   describe('inbound webhooks', () => {
-    const webhook = (phoneNumberId: string, url: string): InboundWebhook => ({
-      phoneNumberId,
+    const webhook = (whatsappPhoneId: string, url: string): InboundWebhook => ({
+      whatsappPhoneId,
       projectId: PROJECT_ID,
       url,
       secret: 'sealed',
+      nextSecret: null,
+      nextSecretFrom: null,
     });
 
     it('the store of inbound webhooks returns the configuration of the numbers, as it was saved last', async () => {
@@ -306,9 +420,46 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       });
       const ids = [OTHER_PHONE_NUMBER_ID, PHONE_NUMBER_ID];
       expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds(ids))).toEqual([first, other]);
-      const renewed = { ...first, url: 'https://customer.example/3', secret: 'sealed anew' };
+      const renewed = {
+        ...first,
+        url: 'https://customer.example/3',
+        secret: 'sealed anew',
+        nextSecret: 'new',
+        nextSecretFrom: NOW,
+      };
       await run(({ inboundWebhooks }) => inboundWebhooks.save([renewed]));
       expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds([PHONE_NUMBER_ID]))).toEqual([renewed]);
+      expect(await run((s) => s.inboundWebhooks.lock(ids))).toEqual([renewed, other]);
+      expect(await run((s) => s.inboundWebhooks.lock([]))).toEqual([]);
+      expect(await run((s) => s.inboundWebhooks.hold(ids))).toEqual([renewed, other]);
+      expect(await run((s) => s.inboundWebhooks.hold([]))).toEqual([]);
+    });
+
+    it('the store of inbound webhooks lists those of a project in pages, and no other', async () => {
+      const numbers = ['664def00000000000000000a', '664def00000000000000000b', '664def00000000000000000c'];
+      const all = numbers.map((id) => webhook(id, 'https://customer.example/1'));
+      const foreign = { ...webhook(PHONE_NUMBER_ID, 'https://other.example/1'), projectId: anId(2) };
+      await run(async ({ projects, inboundWebhooks }) => {
+        await projects.insert([aProject(), aProject({ id: anId(2), slug: 'other' })]);
+        await inboundWebhooks.insert([...all, foreign]);
+      });
+      const page = (after: string | null) => read((s) => s.inboundWebhooks.ofProject(PROJECT_ID, after, 2));
+      expect(await page(null)).toEqual(all.slice(0, 2));
+      expect(await page(numbers[1] ?? '')).toEqual(all.slice(2));
+    });
+
+    it('the store of inbound webhooks rejects a new one for a number that has one, and removes one', async () => {
+      const first = webhook(PHONE_NUMBER_ID, 'https://customer.example/1');
+      const other = webhook(OTHER_PHONE_NUMBER_ID, 'https://customer.example/2');
+      await run(async ({ projects, inboundWebhooks }) => {
+        await projects.insert([aProject()]);
+        await inboundWebhooks.insert([first, other]);
+      });
+      const again = run(({ inboundWebhooks }) => inboundWebhooks.insert([first]));
+      await expect(again).rejects.toThrow(/unique|duplicate/i);
+      await run(({ inboundWebhooks }) => inboundWebhooks.delete([PHONE_NUMBER_ID]));
+      const ids = [PHONE_NUMBER_ID, OTHER_PHONE_NUMBER_ID];
+      expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds(ids))).toEqual([other]);
     });
   });
 }

@@ -12,8 +12,10 @@ const TESTS: readonly string[] = [
   'kill-webhooks',
   'kill-campaigns',
   'kill-smsc',
+  'kill-operators',
   'credit-race',
   'faults',
+  'upgrade',
 ];
 
 const named = process.argv.slice(2);

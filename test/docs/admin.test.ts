@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { WHATSAPP_RESOURCES_MAX, WHATSAPP_TREE_BYTES_MAX } from '../../src/adapters/http/limits.ts';
 import { ADMIN_ERROR_CODE_MEANINGS } from '../../src/adapters/http/routing/admin-error-codes.ts';
 import { rejectionError } from '../../src/adapters/http/routing/known-errors.ts';
 import type { OperatorRejection } from '../../src/application/rejected.ts';
 import { KEY_STATUSES } from '../../src/domain/access/project-key.ts';
 import { AUDIT_ACTIONS } from '../../src/domain/operators/audit-record.ts';
 import { ZERO } from '../../src/domain/shared/money.ts';
-import { Page, tables, unquoted } from '../support/markdown.ts';
+import { RESOURCE_USERS } from '../../src/domain/whatsapp/resource-changes.ts';
+import { ADMIN_TOKEN } from '../support/admin.ts';
+import { codeBlocks, Page, tables, unquoted } from '../support/markdown.ts';
 import { startService } from '../support/running-service.ts';
 
 const page = new Page('docs/admin.md');
-const rowsOf = (heading: string) => tables(page.section(heading))[0] ?? [];
-const namesIn = (heading: string) => rowsOf(heading).map(([name]) => unquoted(name));
+const projects = new Page('docs/admin-projects.md');
+const rowsOf = (heading: string, of = page) => tables(of.section(heading))[0] ?? [];
+const namesIn = (heading: string, of = page) => rowsOf(heading, of).map(([name]) => unquoted(name));
 
 interface Operation {
   readonly summary: string;
@@ -20,9 +24,8 @@ interface Operation {
 }
 
 async function document() {
-  const token = 'admin-token-of-the-tests-0123456789';
-  const service = await startService({ adminToken: token });
-  return (await service.request('/admin/openapi.json', { apiKey: token })).body as {
+  const service = await startService({ adminToken: ADMIN_TOKEN });
+  return (await service.request('/admin/openapi.json', { apiKey: ADMIN_TOKEN })).body as {
     paths: Record<string, Record<string, Operation>>;
     components: { schemas: Record<string, { properties: object }> };
   };
@@ -38,17 +41,17 @@ describe('docs/admin.md', () => {
     expect(listed.sort()).toEqual(served.sort());
   });
 
-  it('docs/admin.md lists the fields of a new project and of a change', async () => {
+  it('docs/admin-projects.md lists the fields of a new project and of a change', async () => {
     const { schemas } = (await document()).components;
-    const rows = rowsOf('## Projects');
+    const rows = rowsOf('## Projects', projects);
     const changing = rows.filter(([, , change]) => change === 'yes');
     const names = (given: typeof rows) => given.map(([name]) => unquoted(name)).sort();
     expect(names(rows)).toEqual(Object.keys(schemas.CreateProject?.properties ?? {}).sort());
     expect(names(changing)).toEqual(Object.keys(schemas.ChangeProject?.properties ?? {}).sort());
   });
 
-  it('docs/admin.md lists the statuses of keys, and the actions of the audit log', () => {
-    expect(namesIn('## Keys')).toEqual([...KEY_STATUSES]);
+  it('the pages of operators list the statuses of keys, and the actions of the audit log', () => {
+    expect(namesIn('## Keys', projects)).toEqual([...KEY_STATUSES]);
     expect(namesIn('## The audit log')).toEqual([...AUDIT_ACTIONS]);
   });
 
@@ -59,5 +62,28 @@ describe('docs/admin.md', () => {
       return [error.code, String(error.status), ADMIN_ERROR_CODE_MEANINGS[kind]];
     });
     expect(rowsOf('## Errors').map(([code, ...rest]) => [unquoted(code), ...rest])).toEqual(expected);
+  });
+});
+
+describe('docs/admin-whatsapp.md', () => {
+  const whatsapp = new Page('docs/admin-whatsapp.md');
+
+  it('docs/admin-whatsapp.md has the limits of a tree, and what can use a resource', () => {
+    const [, limits = []] = tables(whatsapp.section('## Whatsapp resources'));
+    expect(limits.map(([, value]) => value?.split(/[: ]/)[0])).toEqual([
+      String(WHATSAPP_TREE_BYTES_MAX / 1_024 ** 2),
+      WHATSAPP_RESOURCES_MAX.toLocaleString('en'),
+    ]);
+    const [users = []] = tables(whatsapp.section('### What is in use'));
+    expect(users.map(([word]) => unquoted(word))).toEqual([...RESOURCE_USERS]);
+  });
+
+  it('docs/admin-whatsapp.md shows a tree that an operator can set', async () => {
+    const service = await startService({ adminToken: ADMIN_TOKEN });
+    const [example = ''] = codeBlocks(whatsapp.text, 'json');
+    const body: unknown = JSON.parse(example);
+    const path = '/admin/projects/demo/whatsapp';
+    const reply = await service.request(path, { apiKey: ADMIN_TOKEN, method: 'PUT', body });
+    expect(reply).toMatchObject({ status: 200, body });
   });
 });

@@ -49,7 +49,10 @@ import {
   MISSED_HEARTBEATS_MAX,
   WORKER_HEARTBEAT_MS,
 } from '../../src/application/jobs/worker-watch.ts';
-import { SUBMISSIONS_IN_FLIGHT_MAX } from '../../src/application/messages/submission-capacity.ts';
+import {
+  BACKLOG_PART,
+  SUBMISSIONS_IN_FLIGHT_MAX,
+} from '../../src/application/messages/submission-capacity.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
 import {
   REPORTS_WRITTEN_MAX,
@@ -211,7 +214,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'submissions in flight to one channel provider',
-        `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more`,
+        `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more, but for ${number(SUBMISSIONS_IN_FLIGHT_MAX * BACKLOG_PART)} of each project and priority`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [

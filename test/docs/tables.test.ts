@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it, test } from 'vitest';
-import { configEntries } from '../../src/bootstrap/config.ts';
+import { configEntries } from '../../src/bootstrap/config-entries.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { parseSeed, readSeed } from '../../src/bootstrap/seed-file.ts';
 import { SANDBOX_OUTCOMES } from '../../src/domain/sandbox/sandbox-outcomes.ts';

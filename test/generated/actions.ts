@@ -292,7 +292,8 @@ function weightOf({ body, path, method }: DocumentedOperation): number {
 const rarely = <Value>(weight: number, arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.oneof({ weight, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 
-function requestOf(operation: DocumentedOperation, values: SchemaValues): fc.Arbitrary<Action> {
+/** Requests to one operation: mostly well formed, with an odd header, path or body now and then. */
+export function requestOf(operation: DocumentedOperation, values: SchemaValues): fc.Arbitrary<Action> {
   const ofPlace = (place: Parameter['in']) => operation.parameters.filter((each) => each.in === place);
   const path = Object.fromEntries(
     ofPlace('path').map(({ name, schema }) => [

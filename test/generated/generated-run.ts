@@ -1,9 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
-import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
-import type { JsonSchema } from '../../src/adapters/http/openapi/schemas.ts';
-import { documentedReplies } from '../support/documented-replies.ts';
 import {
   type Action,
   KINDS,
@@ -13,9 +8,10 @@ import {
   type RequestAction,
   type TwinAction,
 } from './actions.ts';
-import { type DocumentedOperation, operationsOf } from './operations.ts';
+import type { DocumentedOperation } from './operations.ts';
+import { type DocumentChecks, describeReply, failure, jsonOf } from './reply-checks.ts';
 import { toJson } from './schema-values.ts';
-import { textOf, WireClient, type WireReply, type WireRequest, wireRequestOf } from './wire-request.ts';
+import { WireClient, type WireReply, type WireRequest, wireRequestOf } from './wire-request.ts';
 
 /** A service under test: where it listens, and what a test may do beside the interface. */
 export interface Target {
@@ -38,13 +34,8 @@ export type StatusTable = Map<string, Map<number, number>>;
 /** What the service does on purpose: the test numbers that stand for a fault. */
 const FAULT_NUMBER = /^999[0-9]{6}0108$/;
 const CUT_NUMBER = /^999[0-9]{6}0110$/;
-/** RFC 7240: a preference that is not understood is ignored. */
-const IGNORED_WHEN_UNKNOWN = 'Prefer';
-/** How the library that checks bodies says it, when nobody said it better. */
-const TEXT_OF_A_LIBRARY = /Invalid input|Invalid key|Unrecognized key|Too (?:small|big):/;
 const KNOWN_IDS_MAX = 50;
 const SHOWN_CHARACTERS = 200;
-const USUAL_HEAD_CHARACTERS_MAX = 10_000;
 const PAGE = 'limit=100';
 const IDS_OF_TWINS: ReadonlySet<string> = new Set([
   '_id',
@@ -57,30 +48,6 @@ const IDS_OF_TWINS: ReadonlySet<string> = new Set([
   'sampleOfCampaign',
   'remainingCredit',
 ]);
-
-/** What the checks need of a document; made once for many runs. */
-export class DocumentChecks {
-  readonly operations: readonly DocumentedOperation[];
-  readonly reply: ReturnType<typeof documentedReplies>;
-  readonly #document: OpenApi;
-  /** Lengths are those of the service, in UTF-16 code units. */
-  readonly #ajv = new Ajv2020({ strict: false, unicode: false, logger: false });
-  readonly #compiled = new Map<JsonSchema, ValidateFunction>();
-
-  constructor(document: OpenApi) {
-    this.#document = document;
-    this.operations = operationsOf(document);
-    this.reply = documentedReplies(document);
-    formats.default(this.#ajv);
-  }
-
-  allows(schema: JsonSchema, value: unknown): boolean {
-    const validate =
-      this.#compiled.get(schema) ?? this.#ajv.compile({ ...schema, components: this.#document.components });
-    this.#compiled.set(schema, validate);
-    return validate(value) === true;
-  }
-}
 
 /** Does actions against a service, and throws at the first reply that is wrong. */
 export class GeneratedRun {
@@ -199,45 +166,14 @@ export class GeneratedRun {
     this.#count(action, reply);
     this.#checkStatus(action, request, reply);
     if (reply.status === 0) return { reply, request };
-    const operation = this.#documentedReply(action, request, reply);
-    if (reply.status === 200 && operation !== null) this.#checkAccepted(operation, action, request, reply);
+    const operation = this.#checks.documented(action, request, reply);
+    if (reply.status === 200 && operation !== null) this.#checks.accepted(operation, action, request, reply);
     if (reply.status === 200) this.#remember(caller, jsonOf(reply), null);
     return { reply, request };
   }
 
-  /** The operation whose reply this is, by the document; null for none. Throws when the document knows no such reply. */
-  #documentedReply(
-    action: RequestAction,
-    request: WireRequest,
-    reply: WireReply,
-  ): DocumentedOperation | null {
-    const { path } = action.operation;
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const isPlain = action.pathTrick === null && !isOddPath(action) && !hasOddHeader(request);
-    // An id that is empty or has slashes may make another path.
-    const others = this.#checks.operations.map((each) => each.path).filter((each) => each !== path);
-    const problems: string[] = [];
-    for (const route of isPlain ? [path] : [path, null, ...new Set(others)]) {
-      try {
-        const seen = {
-          method: request.method,
-          route,
-          status: reply.status,
-          headers: reply.headers,
-          body: reply.text,
-        };
-        this.#checks.reply(seen);
-        return this.#checks.operations.find((each) => each.path === route && each.method === method) ?? null;
-      } catch (error) {
-        problems.push(error instanceof Error ? error.message : String(error));
-      }
-    }
-    throw failure(problems.slice(0, 2).join('\n'), reply, request);
-  }
-
   #checkStatus(action: RequestAction, request: WireRequest, reply: WireReply): void {
-    if (reply.status >= 400 && TEXT_OF_A_LIBRARY.test(reply.text))
-      throw failure('The error is in the words of a library', reply, request);
+    this.#checks.ownWords(request, reply);
     if (reply.status > 0 && reply.status < 500) return;
     const { phoneNumber } = Object(action.body);
     const isProvoked =
@@ -245,36 +181,6 @@ export class GeneratedRun {
       (reply.status === 0 ? CUT_NUMBER.test(String(phoneNumber)) : FAULT_NUMBER.test(String(phoneNumber)));
     if (!isProvoked || (reply.status !== 0 && reply.status !== 500))
       throw failure('The service failed', reply, request);
-  }
-
-  /** What the service accepts is what the document allows. */
-  #checkAccepted(
-    { body, parameters }: DocumentedOperation,
-    action: RequestAction,
-    request: WireRequest,
-    reply: WireReply,
-  ): void {
-    if (body !== null) {
-      const text = (request.body ?? Buffer.alloc(0)).toString('utf8').replace(/^\uFEFF/, '');
-      if (!this.#checks.allows(body, JSON.parse(text)))
-        throw failure('A body was accepted that the document does not allow', reply, request);
-    }
-    for (const { name, schema, in: place } of parameters) {
-      const given =
-        place === 'query' ? action.query.filter(([each]) => each === name).map(([, value]) => value) : [];
-      if (place === 'header' && action.headers[name] !== undefined) given.push(action.headers[name]);
-      if (name === IGNORED_WHEN_UNKNOWN) continue;
-      for (const value of given) {
-        const text = textOf(value).trim();
-        const typed = schema.type === 'integer' && /^[0-9]+$/.test(text) ? Number(text) : text;
-        if (!this.#checks.allows(schema, typed))
-          throw failure(
-            `The parameter ${name} was accepted, and the document does not allow it`,
-            reply,
-            request,
-          );
-      }
-    }
   }
 
   /** The same request with and without more fields, each about something of its own. */
@@ -500,37 +406,6 @@ function firstDifference(one: string, other: string): number {
   return index;
 }
 
-/** An id that may make another path of it: empty, or with what a router reads. */
-function isOddPath(action: RequestAction): boolean {
-  return Object.values(action.path).some((value) => !/^[A-Za-z0-9-]{1,100}$/.test(textOf(value)));
-}
-
-/** What the server replies to before it has a route: headers of the protocol, and very long ones. */
-function hasOddHeader({ path, headers }: WireRequest): boolean {
-  return (
-    path.includes('#') ||
-    path.length + JSON.stringify(headers).length > USUAL_HEAD_CHARACTERS_MAX ||
-    ['Expect', 'Transfer-Encoding', 'Upgrade'].some((name) => name in headers)
-  );
-}
-
 function codeOf({ headers }: WireReply): string | undefined {
   return headers['x-error-code'];
-}
-
-/** The body of a reply in JSON; null for every other. */
-function jsonOf({ headers, text }: WireReply): unknown {
-  return headers['content-type']?.startsWith('application/json') && text !== '' ? JSON.parse(text) : null;
-}
-
-function describeReply({ status, headers, text }: WireReply): string {
-  return `${status} ${JSON.stringify(headers)}\n${text.slice(0, 1_000)}`;
-}
-
-function failure(what: string, reply: WireReply, request?: WireRequest): Error {
-  const sent =
-    request === undefined
-      ? ''
-      : `${request.method} ${request.path.slice(0, 1_000)}\n${JSON.stringify(request.headers)}\n${request.body?.toString('utf8').slice(0, 2_000) ?? ''}\n`;
-  return new Error(`${what}\n${sent}replied with ${describeReply(reply)}`);
 }

@@ -17,6 +17,8 @@ export interface DocumentedOperation {
   readonly parameters: readonly Parameter[];
   /** The schema of the JSON body; null when the operation takes none. */
   readonly body: JsonSchema | null;
+  /** Whether the body is a file of any type. */
+  readonly takesFile: boolean;
   /** The schema of the reply 200. */
   readonly reply: JsonSchema | null;
   /** Those that are documented, in their order. */
@@ -25,6 +27,7 @@ export interface DocumentedOperation {
 }
 
 const JSON_TYPE = 'application/json';
+const ANY_TYPE = '*/*';
 
 /** Every operation of the document, in its order. */
 export function operationsOf(document: OpenApi): readonly DocumentedOperation[] {
@@ -46,6 +49,7 @@ function operationOf(
     path,
     parameters: parameters.map((each) => pointedAt(document, each) as Parameter),
     body: schemaOf(document, operation.requestBody),
+    takesFile: ANY_TYPE in Object(contentOf(document, operation.requestBody)),
     reply: schemaOf(document, operation.responses['200']),
     statuses: Object.keys(operation.responses).map(Number),
     needsKey: Array.isArray(operation.security) && operation.security.length > 0,
@@ -53,10 +57,14 @@ function operationOf(
 }
 
 function schemaOf(document: OpenApi, given: unknown): JsonSchema | null {
-  const found = pointedAt(document, given) as
-    | { readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>> }
-    | undefined;
-  return found?.content?.[JSON_TYPE]?.schema ?? null;
+  return contentOf(document, given)?.[JSON_TYPE]?.schema ?? null;
+}
+
+function contentOf(
+  document: OpenApi,
+  given: unknown,
+): Readonly<Record<string, { readonly schema: JsonSchema }>> | undefined {
+  return Object(pointedAt(document, given)).content;
 }
 
 /** What a local reference points to, or the value itself. */

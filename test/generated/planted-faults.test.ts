@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Action, actionsOf } from './actions.ts';
 import { type Fault, FaultyFront } from './faulty-front.ts';
-import { DocumentChecks, GeneratedRun } from './generated-run.ts';
+import { GeneratedRun } from './generated-run.ts';
 import { API_KEYS, GeneratedService } from './generated-service.ts';
+import { DocumentChecks } from './reply-checks.ts';
 
 /** So many actions are more than enough to find each fault. */
 const ACTIONS_MAX = 4_000;

@@ -257,14 +257,18 @@ export function toJson(value: unknown): string {
   );
 }
 
-function choicesOf({ anyOf, oneOf }: JsonSchema): readonly JsonSchema[] | null {
-  return (anyOf ?? oneOf ?? null) as readonly JsonSchema[] | null;
+function choicesOf(schema: JsonSchema): readonly JsonSchema[] | null {
+  // An optional field of a body may be null too.
+  if (Array.isArray(schema.type)) return schema.type.map((type) => ({ ...schema, type }));
+  return (schema.anyOf ?? schema.oneOf ?? null) as readonly JsonSchema[] | null;
 }
 
 function textsOf(schema: JsonSchema): Values {
   const { least, most } = lengthsOf(schema);
   const fits = (text: string): boolean => text.length >= least && text.length <= most;
   if (schema.format === 'date-time') return dateTimes();
+  // Few made-up addresses are ones that webhooks may go to.
+  if (schema.format === 'uri' && Array.isArray(schema.examples)) return fc.constantFrom(...schema.examples);
   if (typeof schema.pattern === 'string') {
     const texts = fc.stringMatching(new RegExp(schema.pattern), { size: '-1' });
     return texts.filter(fits);
@@ -337,7 +341,8 @@ function insert(text: string, inserted: string, place: number): string {
 function numbersOf(schema: JsonSchema): Values {
   const { min, max } = boundsOf(schema);
   const limits = fc.constantFrom(min, max, min + 1, max - 1);
-  const small = fc.integer({ min, max: Math.min(max, min + 5) });
+  const least = Math.ceil(min);
+  const small = fc.integer({ min: least, max: Math.min(max, least + 5) });
   if (schema.type === 'integer') return fc.oneof(limits, small, fc.integer({ min, max }));
   return fc.oneof(limits, small, fc.double({ min, max, noNaN: true }));
 }

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import { BARID_PROGRAM } from '../support/barid.ts';
 import { Fifo } from '../support/fifo.ts';
 import { freePort } from '../support/private-server.ts';
 import { runProgram } from '../support/program.ts';
@@ -177,7 +178,7 @@ describe('the program on SQLite', () => {
     );
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    const verified = await runProgram(['src/bootstrap/verify.ts'], environment());
+    const verified = await runProgram([BARID_PROGRAM, 'verify'], environment());
     expect(verified).toMatchObject({ code: 0, stderr: '' });
   });
 

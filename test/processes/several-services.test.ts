@@ -145,6 +145,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       expect(Object.keys((body as { paths: object }).paths)).toEqual([
         '/healthz',
         '/readyz',
+        '/version',
         '/openapi.json',
         '/docs',
         '/docs/swagger-ui.css',

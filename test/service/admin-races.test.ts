@@ -3,12 +3,12 @@ import { readConfig } from '../../src/bootstrap/config.ts';
 import type { Harness, HarnessReply } from '../../src/bootstrap/harness.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
+import { ADMIN_TOKEN } from '../support/admin.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { startService } from '../support/running-service.ts';
 import { KEY, seedWith, verification } from '../support/seeds.ts';
 
-const TOKEN = 'admin-token-of-the-tests-0123456789';
-const ROUNDS = 200;
+const ROUNDS = 1_000;
 const CREDIT = 1_000;
 const COST = 80;
 const DAY_MS = 86_400_000;
@@ -28,13 +28,13 @@ interface StatementLine {
 }
 
 const post = (service: Harness, path: string, body: unknown = {}): Promise<HarnessReply> =>
-  service.request(`/admin/projects/demo/${path}`, { method: 'POST', apiKey: TOKEN, body });
+  service.request(`/admin/projects/demo/${path}`, { method: 'POST', apiKey: ADMIN_TOKEN, body });
 
 /** Every entry of a list, page by page. */
 async function all<Entry>(service: Harness, path: string, name: string): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   for (let cursor = ''; ; ) {
-    const { body } = await service.request(`/admin${path}?limit=100${cursor}`, { apiKey: TOKEN });
+    const { body } = await service.request(`/admin${path}?limit=100${cursor}`, { apiKey: ADMIN_TOKEN });
     const page = body as Record<string, unknown>;
     entries.push(...(page[name] as Entry[]));
     if (page.next === null) return entries;
@@ -47,7 +47,7 @@ describe('operators who change the money of a project at once, while it sends', 
     timeout: 120_000,
   }, async () => {
     const service = await startService({
-      adminToken: TOKEN,
+      adminToken: ADMIN_TOKEN,
       seed: seedWith({ credit: CREDIT, rateLimit: null }),
     });
     const statuses: Record<string, number[]> = { topUps: [], corrections: [], resets: [], sends: [] };
@@ -91,7 +91,7 @@ describe('operators who change the money of a project at once, while it sends', 
     const sent = statuses.sends?.filter((status) => status === 200).length ?? 0;
     const balance = CREDIT + sum - sent * COST;
     expect(lines[0]?.balance).toBeCloseTo(balance, 6);
-    const { body } = await service.request('/admin/projects/demo', { apiKey: TOKEN });
+    const { body } = await service.request('/admin/projects/demo', { apiKey: ADMIN_TOKEN });
     expect(body).toMatchObject({ balance: lines[0]?.balance, held: 0 });
   });
 });
@@ -104,7 +104,7 @@ describe('what operators leave behind', () => {
   it('no key, token, code, text or trial number is in the audit log, the log, or a reply that shows no new key', async () => {
     const logger = new RecordingLogger();
     const service = new Service({
-      ...readConfig({ DATABASE_URL: 'sqlite::memory:', ADMIN_TOKEN: TOKEN }),
+      ...readConfig({ DATABASE_URL: 'sqlite::memory:', ADMIN_TOKEN }),
       secretKey: Buffer.alloc(32, 1),
       clock: { now: () => Date.parse('2030-01-01T00:00:00Z') },
       logger,
@@ -114,7 +114,7 @@ describe('what operators leave behind', () => {
     await service.start();
     const port = await service.listen(0, '127.0.0.1');
     const replies: string[] = [];
-    const ask = async (method: string, path: string, body?: unknown, key = TOKEN) => {
+    const ask = async (method: string, path: string, body?: unknown, key = ADMIN_TOKEN) => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -146,7 +146,7 @@ describe('what operators leave behind', () => {
     expect(rows).toHaveLength(5);
     expect(replies.at(-1)).toContain('key-rotated');
     const left = JSON.stringify([rows, logger.entries, replies]);
-    const keys = [apiKey, rotated.key.apiKey, KEY, TOKEN].map((key: string) => key.slice(8, -4));
+    const keys = [apiKey, rotated.key.apiKey, KEY, ADMIN_TOKEN].map((key: string) => key.slice(8, -4));
     const secrets = [...keys, CODE, TEXT, TRIAL_NUMBER];
     expect(secrets.filter((secret) => left.includes(secret))).toEqual([]);
   });

@@ -1,36 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { Harness, HarnessReply, HarnessRequest } from '../../src/bootstrap/harness.ts';
+import type { Harness } from '../../src/bootstrap/harness.ts';
+import { ADMIN_TOKEN, admin, codeOf, done } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
 import { KEY, seedWith, verification } from '../support/seeds.ts';
 
-const TOKEN = 'admin-token-of-the-tests-0123456789';
 const NUMBER = '9647701234567';
+const NUMBER_ID = '664def456abc789012345678';
+const HOOK = 'https://shop.example/inbound';
 const HEX24 = /^[0-9a-f]{24}$/;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Within which every process knows of a change. */
 const FRESH_MS = 2_000;
 
-const start = (seed = seedWith({})) => startService({ adminToken: TOKEN, seed });
-
-/** A request of the operator. */
-function admin(service: Harness, path: string, request: HarnessRequest = {}): Promise<HarnessReply> {
-  return service.request(`/admin${path}`, { apiKey: TOKEN, ...request });
-}
-
-/** The body of a request of the operator, which has to succeed. Each has a millisecond of its own, so that records have an order. */
-async function done<Body = Record<string, unknown>>(
-  service: Harness,
-  path: string,
-  request: HarnessRequest = {},
-): Promise<Body> {
-  const reply = await admin(service, path, request);
-  await service.advance(1);
-  expect(reply).toMatchObject({ status: 200 });
-  return reply.body as Body;
-}
-
-const codeOf = ({ status, headers }: HarnessReply) => [status, headers.get('x-error-code')];
+const start = (seed = seedWith({})) => startService({ adminToken: ADMIN_TOKEN, seed });
 
 interface NewKey {
   readonly id: string;
@@ -75,6 +58,8 @@ describe('the admin interface', () => {
       billingUnits: 'flat140',
       language: 'ar',
       attemptTimeoutSeconds: { verification: 30, other: 300 },
+      retention: 'off',
+      lowCredit: 'off',
     });
     const { apiKey } = await done<NewKey>(service, '/projects/souq/keys', { method: 'POST' });
     expect(apiKey).toMatch(/^sk_dev_[0-9a-f]{40}$/);
@@ -112,6 +97,33 @@ describe('the admin interface', () => {
       '/admin/projects/{project}/threshold-resets',
       '/admin/projects/{project}/statement',
       '/admin/projects/{project}/statement.csv',
+      '/admin/projects/{project}/sender-ids',
+      '/admin/projects/{project}/sender-ids/{sender}',
+      '/admin/projects/{project}/sender-ids/{sender}/approve',
+      '/admin/projects/{project}/sender-ids/{sender}/reject',
+      '/admin/sender-ids',
+      '/admin/projects/{project}/whatsapp',
+      '/admin/projects/{project}/inbound-webhooks',
+      '/admin/projects/{project}/inbound-webhooks/{phoneNumber}',
+      '/admin/projects/{project}/inbound-webhooks/{phoneNumber}/rotate-secret',
+      '/admin/jobs',
+      '/admin/dead-letter-jobs',
+      '/admin/dead-letter-jobs/redrive',
+      '/admin/dead-letter-jobs/drop',
+      '/admin/messages',
+      '/admin/messages/{message}',
+      '/admin/webhooks/events',
+      '/admin/webhooks/events/{event}',
+      '/admin/webhooks/events/{event}/resend',
+      '/admin/webhooks/resends',
+      '/admin/webhooks/circuits',
+      '/admin/webhooks/circuits/close',
+      '/admin/projects/{project}/webhook-events',
+      '/admin/prices',
+      '/admin/prices/previews',
+      '/admin/prices/versions',
+      '/admin/prices/versions/{version}',
+      '/admin/prices/versions/{version}/withdraw',
       '/admin/audit',
       '/admin/openapi.json',
     ]);
@@ -253,6 +265,7 @@ describe('the keys of the admin interface', () => {
       createdAt: '2030-01-01T00:00:00.000Z',
       endsAt: null,
       revokedAt: null,
+      lastUsedAt: null,
     });
     expect(JSON.stringify(keys)).not.toContain(made.apiKey.slice(7, -4));
     const revoked = await done(service, `/projects/demo/keys/${made.id}/revoke`, { method: 'POST' });
@@ -453,10 +466,27 @@ describe('the money of the admin interface', () => {
     ]);
   });
 
+  it('a cursor of the statement of another project is rejected', async () => {
+    const service = await start();
+    const other = { name: 'Other', slug: 'other', environment: 'dev' };
+    await done(service, '/projects', { body: other });
+    for (const slug of ['demo', 'other'])
+      for (let n = 0; n < 2; n += 1)
+        await done(service, `/projects/${slug}/top-ups`, { body: { amount: 1 } });
+    const { next } = await done<{ next: string }>(service, '/projects/demo/statement?limit=1');
+    expect((await admin(service, `/projects/demo/statement?cursor=${next}`)).status).toBe(200);
+    expect(codeOf(await admin(service, `/projects/other/statement?cursor=${next}`))).toEqual([
+      400,
+      'validation-failed',
+    ]);
+  });
+
   it.each([
     'projects?cursor=x',
     'projects/demo/keys?cursor=WzFd',
     'projects/demo/statement?cursor=e30',
+    'projects/demo/statement?cursor=WyJ4Iiw5MDA3MTk5MjU0NzQwOTkxLCJ-IiwtOTAwNzE5OTI1NDc0MDk5MV0',
+    'projects/demo/inbound-webhooks?cursor=WzFd',
     'audit?cursor=W10',
   ])('a made-up cursor is rejected: %s', async (path) => {
     const service = await start();
@@ -464,6 +494,24 @@ describe('the money of the admin interface', () => {
       status: 400,
       body: { error: 'cursor is not one of a page' },
     });
+  });
+});
+
+describe('the last use of keys', () => {
+  it('a list of keys says when each was used last', async () => {
+    const service = await start();
+    // The newer key is the first of the list.
+    await service.advance(1);
+    await done(service, '/projects/demo/keys', { method: 'POST' });
+    const uses = async () => {
+      const { keys } = await done<{ keys: { lastUsedAt: string | null }[] }>(service, '/projects/demo/keys');
+      return keys.map(({ lastUsedAt }) => lastUsedAt);
+    };
+    expect(await uses()).toEqual([null, null]);
+    await service.advance(5 * MINUTE_MS);
+    await service.request('/info');
+    await service.service.roots.keyUses.write();
+    expect(await uses()).toEqual([null, '2030-01-01T00:05:00.003Z']);
   });
 });
 
@@ -483,6 +531,42 @@ describe('who may use the admin interface', () => {
     ['POST', '/admin/projects/demo/threshold-resets'],
     ['GET', '/admin/projects/demo/statement'],
     ['GET', '/admin/projects/demo/statement.csv'],
+    ['GET', '/admin/projects/demo/sender-ids'],
+    [
+      'POST',
+      '/admin/projects/demo/sender-ids',
+      { senderId: 'X', pricePerSms: { korekTelecom: 1, asiaCell: 1, zainIraq: 1, others: 1 } },
+    ],
+    ['PATCH', '/admin/projects/demo/sender-ids/Barid', { pricePerSms: {} }],
+    ['POST', '/admin/projects/demo/sender-ids/Barid/approve'],
+    ['POST', '/admin/projects/demo/sender-ids/Barid/reject', { reason: 'X' }],
+    ['GET', '/admin/sender-ids'],
+    ['GET', '/admin/projects/demo/whatsapp'],
+    ['PUT', '/admin/projects/demo/whatsapp', { businesses: [] }],
+    ['POST', '/admin/projects/demo/inbound-webhooks', { whatsappPhoneId: NUMBER_ID, url: HOOK }],
+    ['GET', '/admin/projects/demo/inbound-webhooks'],
+    ['PATCH', `/admin/projects/demo/inbound-webhooks/${NUMBER_ID}`, { url: HOOK }],
+    ['DELETE', `/admin/projects/demo/inbound-webhooks/${NUMBER_ID}`],
+    ['POST', `/admin/projects/demo/inbound-webhooks/${NUMBER_ID}/rotate-secret`, {}],
+    ['GET', '/admin/jobs'],
+    ['GET', '/admin/dead-letter-jobs'],
+    ['POST', '/admin/dead-letter-jobs/redrive', { ids: [] }],
+    ['POST', '/admin/dead-letter-jobs/drop', { ids: [] }],
+    ['GET', '/admin/messages'],
+    ['GET', '/admin/messages/sms-000000000000000000000000'],
+    ['GET', '/admin/webhooks/events'],
+    ['GET', '/admin/webhooks/events/000000000000000000000000'],
+    ['POST', '/admin/webhooks/events/000000000000000000000000/resend'],
+    ['POST', '/admin/webhooks/resends', { project: 'demo', endpoint: 'shop.example/' }],
+    ['GET', '/admin/webhooks/circuits'],
+    ['POST', '/admin/webhooks/circuits/close', { project: 'demo', endpoint: 'shop.example/' }],
+    ['GET', '/admin/projects/demo/webhook-events'],
+    ['GET', '/admin/prices'],
+    ['POST', '/admin/prices/previews', { telegram: 1 }],
+    ['POST', '/admin/prices/versions?preview=x', { telegram: 1 }],
+    ['GET', '/admin/prices/versions'],
+    ['GET', '/admin/prices/versions/x'],
+    ['POST', '/admin/prices/versions/x/withdraw'],
     ['GET', '/admin/audit'],
     ['GET', '/admin/openapi.json'],
   ];
@@ -495,7 +579,13 @@ describe('who may use the admin interface', () => {
     const declared = Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
     expect(PATHS).toHaveLength(declared);
     for (const [method, path, body] of PATHS) {
-      for (const apiKey of [null, KEY, `${TOKEN}x`, TOKEN.slice(0, -1), TOKEN.toUpperCase()]) {
+      for (const apiKey of [
+        null,
+        KEY,
+        `${ADMIN_TOKEN}x`,
+        ADMIN_TOKEN.slice(0, -1),
+        ADMIN_TOKEN.toUpperCase(),
+      ]) {
         for (const prefix of ['', '/api']) {
           const target = prefix + path.replace('KEY', keys[0]?.id ?? '');
           const reply = await service.request(target, { method, apiKey, body });
@@ -512,7 +602,7 @@ describe('who may use the admin interface', () => {
   it('every path is unknown while no token is set', async () => {
     const service = await startService();
     for (const [method, path, body] of PATHS) {
-      for (const apiKey of [null, KEY, TOKEN, '']) {
+      for (const apiKey of [null, KEY, ADMIN_TOKEN, '']) {
         const reply = await service.request(path, { method, apiKey, body });
         expect(codeOf(reply)).toEqual([404, 'not-found']);
       }

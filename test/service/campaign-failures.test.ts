@@ -1,7 +1,18 @@
 import { expect, it } from 'vitest';
-import { read, started, startWithCampaigns } from '../support/campaigns.ts';
+import { ADMIN_TOKEN, admin } from '../support/admin.ts';
+import {
+  campaignSeed,
+  created,
+  NUMBERS,
+  PLAN,
+  read,
+  started,
+  startWithCampaigns,
+} from '../support/campaigns.ts';
+import { startService } from '../support/running-service.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 it('a campaign whose template is paused stops: it fails, and what was not sent is released', async () => {
   const harness = await startWithCampaigns();
@@ -64,5 +75,22 @@ it('a recipient for whom the provider is busy is tried every half minute, and de
     failedCount: 0,
     reconciledAmount: 120,
   });
+  await harness.assertQuiet();
+});
+
+it('a scheduled campaign of an archived project fails at its time, and holds nothing', async () => {
+  const harness = await startService({ adminToken: ADMIN_TOKEN, seed: campaignSeed() });
+  const id = await created(harness, NUMBERS, PLAN);
+  const archived = await admin(harness, '/projects/demo/archive', { method: 'POST' });
+  expect(archived.status).toBe(200);
+  await harness.advance(HOUR_MS);
+  const [campaign] = await harness.service.roots.unitOfWork.run(({ campaigns }) => campaigns.lock([id]));
+  expect(campaign).toMatchObject({
+    status: 'failed',
+    failureReason: 'The project is archived',
+    startedAt: null,
+    reserved: 0,
+  });
+  expect((await admin(harness, '/projects/demo')).body).toMatchObject({ held: 0, spent: 0 });
   await harness.assertQuiet();
 });

@@ -25,7 +25,9 @@ async function start() {
       inboundWebhooks: [{ phoneNumberId: NUMBER_ID, url: receiver.url('/inbound'), secret: SECRET }],
     }),
   });
-  return { receiver, service, log: service.service.roots.inboundLog };
+  const { inboundLog: log, manageWebhooks } = service.service.roots;
+  const retry = (eventId = '') => manageWebhooks.resendEvent('cli-database', eventId);
+  return { receiver, service, log, retry };
 }
 
 withReceiver(named('inbound whatsapp webhooks'), () => {
@@ -159,7 +161,7 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   it('an inbound message becomes one event, however often the channel provider reports it', async () => {
     const { receiver, service } = await start();
     const arrival: InboundArrival = {
-      phoneNumberId: NUMBER_ID,
+      whatsappPhoneId: NUMBER_ID,
       contact: { phoneNumber: WRITER, name: '' },
       messageId: 'wamid.1',
       content: { type: 'text', content: { text: 'hello' } },
@@ -180,13 +182,13 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   });
 
   it('an event that is retried manually while it is in flight is not attempted twice', async () => {
-    const { receiver, service, log } = await start();
+    const { receiver, service, log, retry } = await start();
     const held: ServerResponse[] = [];
     receiver.respond((_, response) => held.push(response));
     const written = service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await receiver.arrived(1);
     const [event] = await log.read(NUMBER_ID);
-    expect(await log.retry(event?.id ?? '')).toEqual(event);
+    await expect(retry(event?.id)).rejects.toThrow('webhook-event-not-resendable');
     receiver.respond(respondWith(200));
     held[0]?.writeHead(200).end();
     await written;
@@ -197,19 +199,19 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   });
 
   it('an operator retries a discarded event manually, and not one that was delivered', async () => {
-    const { receiver, service, log } = await start();
+    const { receiver, service, log, retry } = await start();
     receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await service.advance(3 * DAY);
     const attempts = receiver.requests.length;
     receiver.respond(respondWith(204));
     const [event] = await log.read(NUMBER_ID);
-    expect(await log.retry(event?.id ?? '')).toMatchObject({ state: 'queued_retry' });
+    expect(await retry(event?.id)).toMatchObject({ state: 'queued_retry' });
     await service.settle();
     expect(receiver.requests).toHaveLength(attempts + 1);
     expect((await log.read(NUMBER_ID))[0]?.state).toBe('delivered');
-    expect(await log.retry(event?.id ?? '')).toBeNull();
-    expect(await log.retry('0123456789abcdef01234567')).toBeNull();
+    await expect(retry(event?.id)).rejects.toThrow('webhook-event-not-resendable');
+    await expect(retry('0123456789abcdef01234567')).rejects.toThrow('webhook-event-not-found');
     await service.assertQuiet();
   });
 

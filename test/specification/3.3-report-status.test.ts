@@ -28,17 +28,20 @@ it('3.3 a report expires 30 days after it was generated, and its file is removed
 it('3.3 a report that an operator deletes is gone at once, and stays listed', async () => {
   const service = await startWith();
   const { downloadUrl, reportId } = await reportOf(service, ALL);
-  const { removeReports } = service.service.roots;
-  expect(await removeReports.delete(reportId)).toBe(true);
+  const { manageReports, readAuditLog } = service.service.roots;
+  expect(await manageReports.delete('cli-database', reportId)).toBe(true);
   expect(errorOf(await download(service, downloadUrl))).toEqual({
     status: 410,
     code: 'report-gone',
     body: { message: 'This report was deleted' },
   });
   await service.settle();
-  expect(await removeReports.delete(reportId)).toBe(true);
+  expect(await manageReports.delete('cli-database', reportId)).toBe(true);
   await service.advance(31 * DAY);
   expect(await statusOf(service)).toBe('deleted');
-  expect(await removeReports.delete('0'.repeat(24))).toBe(false);
+  expect(await manageReports.delete('cli-database', '0'.repeat(24))).toBe(false);
+  expect(await readAuditLog.list(null, null, 9), 'one change, one record').toMatchObject([
+    { actor: 'cli-database', action: 'report-deleted', after: { reportId } },
+  ]);
   await service.assertQuiet();
 });

@@ -48,7 +48,7 @@ it('4.5 the status filter takes a list, and knows what a report is now', async (
   const old = (await reportOf(service, ALL)).reportId;
   await service.advance(15 * DAY);
   const deleted = (await reportOf(service, ALL)).reportId;
-  await service.service.roots.removeReports.delete(deleted);
+  await service.service.roots.manageReports.delete('operator', deleted);
   await service.advance(15 * DAY);
   const recent = (await reportOf(service, ALL)).reportId;
   expect(await idsOf(service, '?status=available')).toEqual([recent]);

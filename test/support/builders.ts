@@ -30,6 +30,11 @@ import { iqd, ZERO } from '../../src/domain/shared/money.ts';
 import { isPhoneNumber, type PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
 import type {
+  PlatformAccount,
+  PlatformPhoneNumber,
+  PlatformTemplate,
+} from '../../src/domain/whatsapp/merge-account.ts';
+import type {
   WhatsappAccount,
   WhatsappBusiness,
   WhatsappPhoneNumber,
@@ -95,6 +100,7 @@ export function anAccount(given: Partial<Account> = {}): Account {
     spent: ZERO,
     spendingThreshold: null,
     trialPhoneNumber: null,
+    lowCreditNoticedAt: null,
     ...given,
   };
 }
@@ -285,6 +291,7 @@ export function aSubmission(given: Partial<Submission> = {}): Submission {
     content: aCode(),
     text: 'Your verification code is 123456',
     attemptTimeoutMs: 30 * SECOND_MS,
+    priority: 'code',
     ...given,
   };
 }
@@ -331,6 +338,45 @@ export function aWhatsappTemplate(given: Partial<WhatsappTemplate> = {}): Whatsa
     isWhatsappFlow: false,
     createdAt: '2026-01-01T00:00:00.000Z',
     components: [{ type: 'BODY', text: 'Hello {{1}}, your order is on its way' }],
+    ...given,
+  };
+}
+
+/** What the platform says of the number of `aWhatsappPhoneNumber`. */
+export function aPlatformPhoneNumber(given: Partial<PlatformPhoneNumber> = {}): PlatformPhoneNumber {
+  return {
+    phoneNumberId: aWhatsappPhoneNumber().phoneNumberId,
+    displayPhoneNumber: '+964 770 000 0001',
+    verifiedName: 'Demo',
+    qualityRating: 'GREEN',
+    messagingLimit: 'TIER_1K',
+    status: 'CONNECTED',
+    codeVerificationStatus: 'VERIFIED',
+    nameStatus: 'APPROVED',
+    isOfficialBusinessAccount: false,
+    ...given,
+  };
+}
+
+/** What the platform says of the template of `aWhatsappTemplate`. */
+export function aPlatformTemplate(given: Partial<PlatformTemplate> = {}): PlatformTemplate {
+  return {
+    name: 'order_update',
+    language: 'en',
+    category: 'UTILITY',
+    parameterFormat: 'POSITIONAL',
+    status: 'APPROVED',
+    reason: '',
+    messageSendTtlSeconds: null,
+    components: aWhatsappTemplate().components,
+    ...given,
+  };
+}
+
+export function aPlatformAccount(given: Partial<PlatformAccount> = {}): PlatformAccount {
+  return {
+    phoneNumbers: [aPlatformPhoneNumber()],
+    templates: [aPlatformTemplate()],
     ...given,
   };
 }
@@ -389,7 +435,7 @@ export function aWebhookEvent(given: Partial<WebhookEvent> = {}): WebhookEvent {
     kind: 'delivery',
     projectId: PROJECT_ID,
     orderingKey: anSmsId(),
-    phoneNumberId: null,
+    whatsappPhoneId: null,
     url: 'https://customer.example/hook',
     endpoint: 'customer.example/hook',
     secret: null,
@@ -418,7 +464,7 @@ export function aCampaign(given: Partial<Campaign> = {}): Campaign {
     name: 'Spring',
     category: 'UTILITY',
     templateId: aWhatsappTemplate().id,
-    phoneNumberId: aWhatsappPhoneNumber().id,
+    whatsappPhoneId: aWhatsappPhoneNumber().id,
     status: 'draft',
     scheduledFor: null,
     startedAt: null,

@@ -46,6 +46,7 @@ export async function startLoadService({
     logger: new PinoLogger({ level: process.env.LOG_LEVEL ?? 'error' }),
     campaignLimits: config.campaignLimits,
     reports: config.reports,
+    adminToken: config.adminToken,
     watchesClock: true,
     seed: readSeed(seed),
     ...(onSubmission === undefined ? {} : { onSubmission }),

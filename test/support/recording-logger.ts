@@ -1,7 +1,7 @@
 import type { LogEvent, LogFields, Logger } from '../../src/application/ports/logger.ts';
 
 export interface LogEntry {
-  readonly level: 'info' | 'warn' | 'error';
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly event: LogEvent;
   readonly fields: LogFields;
 }
@@ -9,7 +9,12 @@ export interface LogEntry {
 /** Records log events, and lets a test wait for one. */
 export class RecordingLogger implements Logger {
   readonly entries: LogEntry[] = [];
+  writesDebug = false;
   #waiters: { readonly event: LogEvent; readonly times: number; readonly resolve: () => void }[] = [];
+
+  debug(event: LogEvent, fields: LogFields = {}): void {
+    this.#record({ level: 'debug', event, fields });
+  }
 
   info(event: LogEvent, fields: LogFields = {}): void {
     this.#record({ level: 'info', event, fields });
@@ -21,6 +26,11 @@ export class RecordingLogger implements Logger {
 
   error(event: LogEvent, _error: unknown, fields: LogFields = {}): void {
     this.#record({ level: 'error', event, fields });
+  }
+
+  /** All but the lines that requests have by themselves. */
+  get entriesBesideRequests(): readonly LogEntry[] {
+    return this.entries.filter(({ event }) => event !== 'request_served');
   }
 
   count(event: LogEvent): number {

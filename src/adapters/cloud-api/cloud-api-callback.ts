@@ -10,6 +10,7 @@ import type {
   SubmissionReceipt,
 } from '../../application/ports/provider-events.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
+import { jsonOf } from '../../domain/shared/json-text.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { contactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';
 import { statusReceipt } from './status-receipt.ts';
@@ -90,7 +91,7 @@ export class CloudApiCallback implements ProviderCallback {
     const given = typeof header === 'string' ? SIGNATURE_PATTERN.exec(header)?.[1]?.toLowerCase() : undefined;
     const expected = this.#digest(this.#options.appSecret, body);
     if (given === undefined || !equalDigests(expected, given)) return { kind: 'forged' };
-    const read = callback.safeParse(parsed(body.toString('utf8')));
+    const read = callback.safeParse(jsonOf(body.toString('utf8')));
     if (!read.success) return { kind: 'unreadable', problem: 'The body is no callback of the Graph API' };
     if (read.data.object !== OBJECT) return { kind: 'events', events: [], malformed: 0 };
     const items: Items = {
@@ -114,8 +115,8 @@ export class CloudApiCallback implements ProviderCallback {
     const platformIds = [...new Set(written.map(({ platformId }) => platformId))];
     const ids = await this.#options.whatsappDirectory.phoneIdsOf(platformIds);
     return written.flatMap(({ platformId, arrival }) => {
-      const phoneNumberId = ids.get(platformId);
-      return phoneNumberId === undefined ? [] : [{ phoneNumberId, ...arrival }];
+      const whatsappPhoneId = ids.get(platformId);
+      return whatsappPhoneId === undefined ? [] : [{ whatsappPhoneId, ...arrival }];
     });
   }
 
@@ -158,13 +159,5 @@ function readItems(given: readonly unknown[], items: Items, isRead: (item: unkno
   for (const item of given) {
     items.left -= 1;
     if (items.left < 0 || !isRead(item)) items.malformed += 1;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

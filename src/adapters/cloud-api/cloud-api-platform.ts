@@ -3,7 +3,7 @@ import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { PlatformReply, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
 import type { GraphApi } from './graph-api.ts';
-import { errorText, graphReply } from './graph-reply.ts';
+import { errorText } from './graph-reply.ts';
 
 interface PlatformOptions {
   readonly graph: GraphApi;
@@ -205,7 +205,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
       const replied = await http.send(graph.get(path, query));
       budget.bytesLeft -= replied.kind === 'replied' ? Buffer.byteLength(replied.body) : 0;
       if (budget.bytesLeft < 0) return unavailable(`The account has more than ${ACCOUNT_BYTES_MAX} bytes`);
-      const reply = graphReply(replied);
+      const reply = graph.read(replied);
       if (reply.kind === 'error') return unavailable(errorText(reply.error));
       if (reply.kind !== 'json') return unavailable(reply.reason);
       const read = page.safeParse(reply.json);

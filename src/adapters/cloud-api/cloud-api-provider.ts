@@ -19,7 +19,7 @@ import {
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { planMessage, type SendingDefaults } from './cloud-api-message.ts';
 import type { GraphApi } from './graph-api.ts';
-import { errorText, type GraphReply, graphReply } from './graph-reply.ts';
+import { errorText, type GraphReply } from './graph-reply.ts';
 
 type GraphFailure = Extract<GraphReply, { kind: 'error' }>;
 
@@ -86,7 +86,7 @@ export class CloudApiProvider implements ChannelProvider {
   async check(): Promise<ProviderHealth> {
     const { http, graph, defaults } = this.#options;
     const node = defaults.phoneNumberId ?? 'me';
-    const reply = graphReply(await http.send(graph.get(node, { fields: 'id' })));
+    const reply = graph.read(await http.send(graph.get(node, { fields: 'id' })));
     switch (reply.kind) {
       case 'json':
         return { ok: true, detail: `Meta takes the credentials, Cloud API ${graph.version}` };
@@ -118,7 +118,7 @@ export class CloudApiProvider implements ChannelProvider {
     }
     const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
     const isVerification = submission.content.smsType === 'verification';
-    return this.#resultOf(graphReply(await http.send(request)), isVerification);
+    return this.#resultOf(graph.read(await http.send(request)), isVerification);
   }
 
   #resultOf(reply: GraphReply, isVerification: boolean): SubmitResult {

@@ -1,4 +1,5 @@
-import type { ProviderRequest } from '../../application/ports/provider-http.ts';
+import type { ProviderReply, ProviderRequest } from '../../application/ports/provider-http.ts';
+import { type GraphReply, graphReply } from './graph-reply.ts';
 
 interface GraphApiOptions {
   /** Without a slash at its end. */
@@ -12,11 +13,13 @@ interface GraphApiOptions {
 export class GraphApi {
   readonly version: string;
   readonly #base: string;
+  readonly #accessToken: string;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ baseUrl, version, accessToken }: GraphApiOptions) {
     this.version = version;
     this.#base = `${baseUrl}/${version}`;
+    this.#accessToken = accessToken;
     this.#headers = { authorization: `Bearer ${accessToken}` };
   }
 
@@ -32,6 +35,12 @@ export class GraphApi {
       headers: { ...this.#headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     };
+  }
+
+  /** What a reply says. A server may repeat the request in its error: the token is masked, because reasons are logged and stored. */
+  read(reply: ProviderReply): GraphReply {
+    if (reply.kind !== 'replied') return graphReply(reply);
+    return graphReply({ ...reply, body: reply.body.replaceAll(this.#accessToken, '***') });
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isSuccessStatus, type ProviderReply } from '../../application/ports/provider-http.ts';
+import { jsonOf } from '../../domain/shared/json-text.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 
 const text = z.string();
@@ -25,7 +26,7 @@ export type GraphReply =
 export function graphReply(reply: ProviderReply): GraphReply {
   if (reply.kind !== 'replied') return reply;
   const { status, body } = reply;
-  const json = parsed(body);
+  const json = jsonOf(body);
   const failed = errorReply.safeParse(json);
   if (failed.success) return { kind: 'error', status, error: failed.data.error };
   if (!isSuccessStatus(status) || typeof json !== 'object' || json === null) {
@@ -38,12 +39,4 @@ export function graphReply(reply: ProviderReply): GraphReply {
 export function errorText({ code, message, title, error_data: data }: GraphError): string {
   const words = data?.details ?? message ?? title ?? '';
   return providerText(words === '' ? `Meta error ${code}` : `Meta error ${code}: ${words}`);
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
 }

@@ -7,7 +7,7 @@ import type { InboundContent } from '../../domain/webhooks/inbound-event.ts';
 /** A message of a customer, and the platform's id of the number it came in on. */
 export interface WrittenMessage {
   readonly platformId: string;
-  readonly arrival: Omit<InboundArrival, 'phoneNumberId'>;
+  readonly arrival: Omit<InboundArrival, 'whatsappPhoneId'>;
 }
 
 /** The longest text or caption that whatsapp lets a customer write, and more; the rest of a longer one is cut off. */
@@ -90,7 +90,7 @@ export function contactNames(contacts: readonly unknown[]): ContactNames {
 export function inboundMessage(
   given: unknown,
   names: ContactNames,
-): Omit<InboundArrival, 'phoneNumberId'> | null {
+): Omit<InboundArrival, 'whatsappPhoneId'> | null {
   const read = message.safeParse(given);
   if (!read.success) return null;
   const content = contentOf(read.data.type, given as Readonly<Record<string, unknown>>);

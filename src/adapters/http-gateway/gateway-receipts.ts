@@ -3,43 +3,9 @@ import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
+import type { ReceiptOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake, under } from './mistake.ts';
 import { NO_MESSAGE, type Secrets, secretMask, Template } from './template.ts';
-
-/** How a gateway proves that a receipt is its own. Texts name credentials as `{secret:NAME}`. */
-export type AuthorizationOptions =
-  /** A parameter of the query, or a header, with exactly this value. */
-  | { readonly query: string; readonly value: string }
-  | { readonly header: string; readonly value: string }
-  | { readonly basic: { readonly user: string; readonly password: string } }
-  | {
-      readonly hmac: {
-        readonly header: string;
-        readonly algorithm: 'sha256';
-        readonly secret: string;
-        readonly over: 'body';
-        readonly encoding: 'hex' | 'base64';
-        /** What stands before the digest in the header, such as `sha256=`. */
-        readonly prefix: string;
-      };
-    };
-
-export const RECEIPT_STATES = ['sent', 'delivered', 'failed', 'ignored'] as const;
-export type ReceiptState = (typeof RECEIPT_STATES)[number];
-
-/** How the delivery receipts of a gateway are read. Paths are JSON pointers, also into the fields of a query or form. */
-export interface ReceiptOptions {
-  readonly authorization: AuthorizationOptions;
-  readonly method: 'GET' | 'POST';
-  readonly from: 'query' | 'json' | 'form';
-  /** A list of receipts in one request; without it a request is one receipt. */
-  readonly items?: string | undefined;
-  readonly id: string;
-  readonly status: string;
-  /** The gateway's states by their names; `ignored` ones say nothing new. */
-  readonly states: Readonly<Record<string, ReceiptState>>;
-  readonly reason?: string | undefined;
-}
 
 type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 

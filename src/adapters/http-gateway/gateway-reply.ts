@@ -7,41 +7,10 @@ import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
+import type { ErrorOptions, ReplyFormat, SuccessOptions } from './gateway-settings.ts';
+import { LinearPattern } from './linear-pattern.ts';
 import { type Mistake, orMistake } from './mistake.ts';
-import { matchIn, safePattern } from './safe-pattern.ts';
 import { type Secrets, secretMask } from './template.ts';
-
-type Scalar = string | number | boolean;
-
-/** How a reply is read: JSON, or a text whose named groups are the members of the document. */
-export type ReplyFormat = { readonly format: 'json' } | { readonly format: 'text'; readonly pattern: string };
-
-/** What tells that a message was taken, and where its ids are; without ids, receipts come under `{id}`. */
-export interface SuccessOptions {
-  /** 200 to 299 when absent. */
-  readonly status?: readonly number[] | undefined;
-  /** A value that must be there, and be one of `values` when they are given. */
-  readonly path?: string | undefined;
-  readonly values?: readonly Scalar[] | undefined;
-  readonly id?: string | undefined;
-  /** One id for each part: in the items of a list, or in a text with a separator. */
-  readonly ids?:
-    | { readonly items: string; readonly id?: string | undefined }
-    | { readonly path: string; readonly separator: string }
-    | undefined;
-}
-
-/** A reply that is an error, and of which class; all conditions that are given must hold. */
-export interface ErrorOptions {
-  readonly status?: number | readonly number[] | undefined;
-  readonly path?: string | undefined;
-  readonly equals?: Scalar | readonly Scalar[] | undefined;
-  /** A regular expression. */
-  readonly matches?: string | undefined;
-  readonly class: RejectionClass;
-  /** The path of the gateway's own reason. */
-  readonly reason?: string | undefined;
-}
 
 export interface ReplyOptions {
   readonly reply: ReplyFormat;
@@ -107,9 +76,9 @@ export function replyReader(
 
 function documentReader(format: ReplyFormat, mistake: Mistake): (body: string) => unknown {
   if (format.format === 'json') return readJson;
-  const pattern = orMistake(mistake, ['reply', 'pattern'], () => safePattern(format.pattern));
+  const pattern = orMistake(mistake, ['reply', 'pattern'], () => new LinearPattern(format.pattern));
   if (pattern === null) return () => undefined;
-  return (body) => matchIn(pattern, body.trim())?.groups;
+  return (body) => pattern.groupsIn(body.trim()) ?? undefined;
 }
 
 function successTest(
@@ -174,7 +143,7 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
   }
   const find = path === undefined ? null : orMistake(mistake, [...at, 'path'], () => pointer(path));
   const pattern =
-    matches === undefined ? null : orMistake(mistake, [...at, 'matches'], () => safePattern(matches));
+    matches === undefined ? null : orMistake(mistake, [...at, 'matches'], () => new LinearPattern(matches));
   const findReason =
     reason === undefined ? null : orMistake(mistake, [...at, 'reason'], () => pointer(reason));
   const statuses = status === undefined ? null : [status].flat();
@@ -189,7 +158,7 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
       if (values !== null || pattern !== null) {
         if (value === null) return false;
         if (values !== null && !values.includes(value)) return false;
-        return pattern === null || matchIn(pattern, value) !== null;
+        return pattern === null || pattern.isIn(value);
       }
       return found !== undefined && found !== null;
     },

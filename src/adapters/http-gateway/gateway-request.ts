@@ -1,6 +1,7 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
+import type { EncodingOptions, RequestOptions } from './gateway-settings.ts';
 import { type Mistake, orMistake } from './mistake.ts';
 import {
   NO_MESSAGE,
@@ -13,36 +14,17 @@ import {
   type TemplateScope,
 } from './template.ts';
 
-/** Any value of JSON. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
-
-/** A request as it stands in a channels file: every text in it may hold placeholders. */
-export interface RequestOptions {
-  readonly method: 'GET' | 'POST';
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** User and password of HTTP basic authentication. */
-  readonly basic?: { readonly user: string; readonly password: string } | undefined;
-  readonly query?: Readonly<Record<string, string>> | undefined;
-  /** One body at most. */
-  readonly json?: Json | undefined;
-  readonly form?: Readonly<Record<string, string>> | undefined;
-  readonly text?: string | undefined;
-}
-
 /** What messages are sent with, beside what they say of themselves. */
 export interface SendingOptions {
   /** The sender of messages that name none; null when they have none. */
   readonly defaultSenderId: string | null;
-  /** What `{encoding}` becomes. */
-  readonly encodings: {
-    readonly gsm7: string | number | boolean;
-    readonly ucs2: string | number | boolean;
-  };
+  readonly encodings: EncodingOptions;
 }
 
 /** A request of the configuration as it is made for one message. */
 export type RequestMaker = (values: PlaceholderValues) => ProviderRequest;
+
+type Json = NonNullable<RequestOptions['json']> | null;
 
 type Maker<Value> = (values: PlaceholderValues) => Value;
 
@@ -172,7 +154,7 @@ export function requestMaker(
       return orMistake(mistake, path, () => jsonText(json)) ?? (() => ABSENT);
     }
     if (Array.isArray(json)) {
-      const items = json.map((item: Json, index) => jsonMaker(item, [...path, index]));
+      const items = json.map((item, index) => jsonMaker(item, [...path, index]));
       return (values) => items.map((item) => item(values)).filter((item) => item !== ABSENT);
     }
     if (typeof json === 'object' && json !== null) {

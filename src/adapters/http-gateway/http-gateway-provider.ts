@@ -1,5 +1,6 @@
 import type {
   ChannelProvider,
+  ProviderCheck,
   ProviderHealth,
   Submission,
 } from '../../application/ports/channel-provider.ts';
@@ -30,6 +31,8 @@ interface HttpGatewayProviderOptions {
   readonly check: GatewayCheck | null;
 }
 
+const UNTRIED = 'its settings have no check request, so the first message tells whether it works';
+
 const REJECTING_STATUSES: readonly number[] = [401, 403, 429];
 
 /**
@@ -58,9 +61,9 @@ export class HttpGatewayProvider implements ChannelProvider {
     return this.#health;
   }
 
-  async check(): Promise<ProviderHealth> {
+  async check(): Promise<ProviderCheck> {
     const { check, http } = this.#options;
-    if (check === null) return { ok: true, detail: 'cannot be tried without sending a message' };
+    if (check === null) return { ok: true, isUntried: true, detail: UNTRIED };
     const reply = await http.send(check.request(NO_MESSAGE));
     if (reply.kind !== 'replied') return { ok: false, detail: unreachable(reply) };
     const { status } = reply;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import type { Logger } from '../../application/ports/logger.ts';
+import type { RequestObserver } from '../../application/ports/request-observer.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
@@ -26,6 +27,7 @@ import type { ObservedReply } from './server/observed-reply.ts';
 import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/protocol-errors.ts';
 import { ReplyWriter } from './server/reply-writer.ts';
+import { RequestLog } from './server/request-log.ts';
 
 const HOST = 'host';
 
@@ -49,6 +51,8 @@ export interface HttpServerOptions {
   readonly requestIds: () => string;
   /** Told of every reply; for checks, costs nothing when absent. */
   readonly observeReply?: (seen: ObservedReply) => void;
+  /** Told of each reply to a request that was well formed, beside the log; none by default. */
+  readonly observers?: readonly RequestObserver[];
   readonly limits?: Partial<ServerLimits>;
   /** Addresses or ranges of proxies whose X-Forwarded-For is believed; none by default. */
   readonly trustedProxies?: readonly string[];
@@ -71,6 +75,7 @@ export interface HttpServer {
 /** The whole interface over HTTP, at the root and under `/api`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { logger, requestIds, observeReply } = options;
+  const observers = [new RequestLog(logger), ...(options.observers ?? [])];
   const limits = { ...SERVER_LIMITS, ...options.limits };
   const { app, server } = fastExpress({
     requestTimeout: limits.requestTimeoutMs,
@@ -85,7 +90,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const shedder = new LoadShedder(limits, clientAddressBehind(options.trustedProxies ?? []));
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
-  const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply });
+  const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply, observers });
   let made: OpenApi | undefined;
   // Made at its first use: it takes longer than the rest of a start.
   const openApi = (): OpenApi => {
@@ -199,18 +204,21 @@ function requestListener(app: Express, writer: ReplyWriter): Serve {
 }
 
 /**
- * The URL with a path that a router can decode. An escape that cannot be decoded stands for itself: the routes see an
- * id that is simply unknown.
+ * The URL with a path that a router can decode, without NUL, which not every database takes. An escape of anything else
+ * stands for itself: the routes see an id that is simply unknown.
  */
 function decodableUrl(url: string): string {
   if (!url.includes('%')) return url;
   const start = url.indexOf('?');
   const path = start === -1 ? url : url.slice(0, start);
+  return isPlain(path) ? url : path.replaceAll('%', '%25') + url.slice(path.length);
+}
+
+function isPlain(path: string): boolean {
   try {
-    decodeURIComponent(path);
-    return url;
+    return !decodeURIComponent(path).includes('\0');
   } catch {
-    return path.replaceAll('%', '%25') + url.slice(path.length);
+    return false;
   }
 }
 

@@ -13,6 +13,13 @@ export const CALLBACKS_PER_ADDRESS_MAX = 16;
 /** Routes that take lists of recipients: a thousand of them with parameters is a legal request. */
 export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 
+/** A file of prices: 100,000 rows in JSON. */
+export const PRICES_BODY_BYTES_MAX = 32 * 1024 * 1024;
+/** A tree of whatsapp resources: 1,000 templates with the longest texts that the platform takes. */
+export const WHATSAPP_TREE_BYTES_MAX = 4 * 1024 * 1024;
+/** Businesses, accounts, phone numbers and templates of a project together. */
+export const WHATSAPP_RESOURCES_MAX = 10_000;
+
 /** Deeper JSON than any request needs; recursion over it must not exhaust the stack. */
 export const JSON_DEPTH_MAX = 32;
 
@@ -53,11 +60,17 @@ export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
 export const ADMIN_LIMIT_MAX = 500;
 export const ADMIN_LIMIT_DEFAULT = 50;
 export const ADMIN_CURSOR_CHARACTERS_MAX = 500;
+/** The id of a job that delivers webhooks has the address of a receiver. */
+export const JOB_ID_CHARACTERS_MAX = 2_500;
+/** Of lists of webhook destinations, whose places have an endpoint. */
+export const ADMIN_DESTINATION_CURSOR_CHARACTERS_MAX = 4_096;
 export const REASON_CHARACTERS_MAX = 500;
 export const ALLOWED_IPS_MAX = 1_000;
 export const ALLOWED_IP_CHARACTERS_MAX = 64;
 export const KEY_OVERLAP_MINUTES_MAX = 43_200;
 export const KEY_OVERLAP_MINUTES_DEFAULT = 1_440;
+export const SECRET_OVERLAP_MINUTES_MAX = 43_200;
+export const SECRET_OVERLAP_MINUTES_DEFAULT = 1_440;
 
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;

@@ -1,10 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
+import { DatabaseNewer } from '../../application/database-newer.ts';
 import { StorageUnavailable, StorageUnwritable } from '../../application/storage-unavailable.ts';
 import type { Connection } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';
-import { migrationsFor } from './migrations/migrations.ts';
+import { migrationNames, migrationsFor } from './migrations/migrations.ts';
 import { type PostgresConfig, PostgresDialect } from './postgres/postgres-dialect.ts';
 import { type SqliteConfig, SqliteDialect } from './sqlite/sqlite-dialect.ts';
+
+/** A migration that met a locked table is tried again after this time, in milliseconds, and so often at most. */
+const MIGRATION_RETRY_MS = 500;
+const MIGRATION_ATTEMPTS_MAX = 60;
 
 export type DatabaseConfig = SqliteConfig | PostgresConfig;
 
@@ -12,6 +18,14 @@ export type DatabaseConfig = SqliteConfig | PostgresConfig;
 interface RawPool {
   acquireConnection(): Promise<unknown>;
   releaseConnection(raw: unknown): Promise<void>;
+}
+
+/** What a database lacks of the migrations of this version, and what it has beyond them, by name and in their order. */
+export interface MigrationStatus {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  /** A newer version has applied these. */
+  readonly unknown: readonly string[];
 }
 
 /** One database: knex keeps the pool, migrates and builds cold queries; `Connection` runs every statement. */
@@ -44,23 +58,45 @@ export class Database {
 
   /**
    * Brings the tables to this version. May be repeated, and run by several processes at once: all of it is
-   * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database, and with
-   * `StorageUnwritable` when its disk stores nothing.
+   * one transaction, under the migration lock. Rejects with `StorageUnavailable` when there is no database, with
+   * `StorageUnwritable` when its disk stores nothing, and with `DatabaseNewer` when a newer version has migrated it.
    */
   async migrate(): Promise<void> {
     await this.ping();
     const config = this.dialect.migrationConfig();
     const patient = config === null ? this.knex : knex({ ...config, log: SILENT });
     try {
-      await patient.transaction(async (transaction) => {
-        await this.dialect.acquireMigrationLock(transaction);
-        await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
-      });
+      await this.#migrateOn(patient);
     } catch (error) {
       throw this.unwritable(error) ?? error;
     } finally {
       if (patient !== this.knex) await patient.destroy();
     }
+  }
+
+  /** Tries again when a table is locked for long, and lets the service use that table in between. */
+  async #migrateOn(patient: Knex): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await patient.transaction(async (transaction) => {
+          await this.dialect.acquireMigrationLock(transaction);
+          const { unknown } = await statusOn(transaction);
+          if (unknown.length > 0) throw new DatabaseNewer(unknown);
+          await transaction.migrate.latest({ migrationSource: migrationsFor(this.dialect) });
+        });
+        return;
+      } catch (error) {
+        if (!this.dialect.isLockTimeout(error)) throw error;
+        if (attempt >= MIGRATION_ATTEMPTS_MAX) throw new StorageUnavailable(error);
+        await sleep(MIGRATION_RETRY_MS);
+      }
+    }
+  }
+
+  /** Compares the database with this version, and changes nothing. Rejects with `StorageUnavailable` when there is none. */
+  async migrationStatus(): Promise<MigrationStatus> {
+    await this.ping();
+    return statusOn(this.knex);
   }
 
   /** Rejects with `StorageUnavailable` when there is no database. */
@@ -69,10 +105,10 @@ export class Database {
   }
 
   /**
-   * Whether there are any tables: not on a database that the service was never started on. Rejects with
+   * Whether there are tables of any version: not on a database that the service was never started on. Rejects with
    * `StorageUnavailable` when there is no database.
    */
-  async isMigrated(): Promise<boolean> {
+  async hasTables(): Promise<boolean> {
     await this.ping();
     return this.knex.schema.hasTable('messages');
   }
@@ -110,6 +146,22 @@ function dialectOf(config: DatabaseConfig): Dialect {
       return config satisfies never;
   }
 }
+
+async function statusOn(connection: Knex): Promise<MigrationStatus> {
+  const names = migrationNames();
+  const isStarted = await connection.schema.hasTable(MIGRATIONS_TABLE);
+  const applied: readonly string[] = isStarted
+    ? await connection(MIGRATIONS_TABLE).orderBy('id').pluck('name')
+    : [];
+  return {
+    applied,
+    pending: names.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !names.includes(name)),
+  };
+}
+
+/** Where knex notes what it has applied. */
+const MIGRATIONS_TABLE = 'knex_migrations';
 
 /** Knex prints nothing: its failures reach the caller as rejections. */
 const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} };

@@ -1,31 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, LockWait, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { StorageLocked } from '../../application/storage-locked.ts';
 import { StorageUnavailable, type StorageUnwritable } from '../../application/storage-unavailable.ts';
 import type { Database } from './database.ts';
 import type { Connection } from './driver/connection.ts';
+import type { Dialect } from './driver/dialect.ts';
 import { Session } from './driver/session.ts';
 import { SqlAccountStore } from './stores/account-store.ts';
 import { SqlAuditLogStore } from './stores/audit-log-store.ts';
 import { SqlCampaignStore } from './stores/campaign-store.ts';
 import { SqlCircuitBreakerStore } from './stores/circuit-breaker-store.ts';
 import { SqlConversationStore } from './stores/conversation-store.ts';
+import { SqlDeadLetterStore } from './stores/dead-letter-store.ts';
 import { SqlIdempotencyStore } from './stores/idempotency-store.ts';
 import { SqlInboundWebhookStore } from './stores/inbound-webhook-store.ts';
 import { SqlInstallationStore } from './stores/installation-store.ts';
 import { SqlJobStore } from './stores/job-store.ts';
+import { SqlJobSurveyStore } from './stores/job-survey-store.ts';
 import { SqlLedgerStore } from './stores/ledger-store.ts';
+import { SqlMessageSearchStore } from './stores/message-search-store.ts';
 import { SqlMessageStore } from './stores/message-store.ts';
 import { SqlPriceStore } from './stores/price-store.ts';
+import { SqlPriceVersionStore } from './stores/price-version-store.ts';
 import { SqlProjectStore } from './stores/project-store.ts';
 import { SqlRecipientStore } from './stores/recipient-store.ts';
 import { SqlReportStore } from './stores/report-store.ts';
+import { SqlRetentionStore } from './stores/retention-store.ts';
 import { SqlSenderIdStore } from './stores/sender-id-store.ts';
 import { SqlSendingSlotStore } from './stores/sending-slot-store.ts';
 import { SqlSubmissionStore } from './stores/submission-store.ts';
+import { SqlWebhookAttemptStore } from './stores/webhook-attempt-store.ts';
 import { SqlWebhookEventStore } from './stores/webhook-event-store.ts';
+import { SqlWebhookLogStore } from './stores/webhook-log-store.ts';
 import { SqlWhatsappStore } from './stores/whatsapp-store.ts';
 import { SqlWorkerStore } from './stores/worker-store.ts';
 
@@ -53,11 +60,11 @@ export class SqlUnitOfWork implements UnitOfWork {
     durability: Durability = 'full',
     lockWait: LockWait = 'long',
   ): Promise<T> {
-    const { knex, dialect } = this.#database;
+    const { dialect } = this.#database;
     const lockedUntil = performance.now() + dialect.lockWaitMs;
     for (let conflicts = 0; ; ) {
       const outcome = await this.#database.withConnection((connection) =>
-        transact(connection, knex, work, durability, lockWait),
+        transact(connection, this.#database, work, durability, lockWait),
       );
       if (outcome.kind === 'committed') return outcome.result;
       if (dialect.isLocked(outcome.cause)) {
@@ -84,7 +91,7 @@ export class SqlUnitOfWork implements UnitOfWork {
     return this.#database.withConnection(async (connection) => {
       const session = new Session(connection, this.#database.knex, 'read');
       try {
-        return await work(storesOn(session));
+        return await work(storesOn(session, this.#database.dialect));
       } finally {
         session.end();
       }
@@ -104,7 +111,7 @@ type Outcome<T> =
 
 async function transact<T>(
   connection: Connection,
-  knex: Knex,
+  { knex, dialect }: Database,
   work: (stores: Stores) => Promise<T>,
   durability: Durability,
   lockWait: LockWait,
@@ -112,7 +119,7 @@ async function transact<T>(
   const session = new Session(connection, knex, 'transaction');
   try {
     await connection.begin(durability, lockWait);
-    const result = await work(storesOn(session));
+    const result = await work(storesOn(session, dialect));
     session.end();
     if (session.failure !== null) throw session.failure.error;
     await connection.commit();
@@ -125,24 +132,31 @@ async function transact<T>(
   }
 }
 
-function storesOn(session: Session): Stores {
+function storesOn(session: Session, { numberIndex }: Dialect): Stores {
   return {
     projects: new SqlProjectStore(session),
     accounts: new SqlAccountStore(session),
     ledger: new SqlLedgerStore(session),
     senderIds: new SqlSenderIdStore(session),
     prices: new SqlPriceStore(session),
+    priceVersions: new SqlPriceVersionStore(session),
     whatsapp: new SqlWhatsappStore(session),
     messages: new SqlMessageStore(session),
+    messageSearch: new SqlMessageSearchStore(session, numberIndex),
     submissions: new SqlSubmissionStore(session),
     campaigns: new SqlCampaignStore(session),
     recipients: new SqlRecipientStore(session),
     sendingSlots: new SqlSendingSlotStore(session),
     conversations: new SqlConversationStore(session),
     reports: new SqlReportStore(session),
+    retention: new SqlRetentionStore(session),
     jobs: new SqlJobStore(session),
+    jobSurvey: new SqlJobSurveyStore(session),
+    deadLetters: new SqlDeadLetterStore(session),
     idempotency: new SqlIdempotencyStore(session),
     webhookEvents: new SqlWebhookEventStore(session),
+    webhookAttempts: new SqlWebhookAttemptStore(session),
+    webhookLog: new SqlWebhookLogStore(session),
     circuitBreakers: new SqlCircuitBreakerStore(session),
     inboundWebhooks: new SqlInboundWebhookStore(session),
     auditLog: new SqlAuditLogStore(session),

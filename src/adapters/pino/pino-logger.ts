@@ -23,6 +23,14 @@ export class PinoLogger implements Logger {
     this.#pino = pino(options, destination ?? standardLogOutput());
   }
 
+  get writesDebug(): boolean {
+    return this.#pino.isLevelEnabled('debug');
+  }
+
+  debug(event: LogEvent, fields: LogFields = {}): void {
+    this.#pino.debug(fields, event);
+  }
+
   info(event: LogEvent, fields: LogFields = {}): void {
     this.#pino.info(fields, event);
   }

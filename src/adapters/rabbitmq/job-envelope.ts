@@ -1,5 +1,6 @@
 import type { LeasedJob } from '../../application/jobs/job.ts';
 import { isIdOf, parseWork } from '../../application/jobs/job-kinds.ts';
+import { jsonOf } from '../../domain/shared/json-text.ts';
 
 /** The form of the messages. A reader dead-letters what it does not know; the job's lease brings the job back. */
 const ENVELOPE_VERSION = 1;
@@ -27,10 +28,6 @@ export function decodeJob(content: Buffer): LeasedJob | null {
 }
 
 function parseObject(content: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(content.toString());
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOf(content.toString());
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }

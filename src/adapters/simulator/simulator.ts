@@ -132,10 +132,10 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
 
   /** A reply goes to the number the message was sent from, so only a message sent from one gets any. */
   #reply({ reply }: SubmissionOutcome, submission: Submission, submittedAt: number): void {
-    const phoneNumberId = submission.whatsappSender.phoneId;
-    if (reply === undefined || phoneNumberId === null || submission.channel !== 'whatsapp') return;
+    const whatsappPhoneId = submission.whatsappSender.phoneId;
+    if (reply === undefined || whatsappPhoneId === null || submission.channel !== 'whatsapp') return;
     const contact = { phoneNumber: submission.phoneNumber, name: '' };
-    this.#arrive({ phoneNumberId, contact, content: reply.content }, submittedAt + reply.afterMs);
+    this.#arrive({ whatsappPhoneId, contact, content: reply.content }, submittedAt + reply.afterMs);
   }
 
   #arrive(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>, writtenAt: number): void {

@@ -1,3 +1,4 @@
+import { BatchDrain } from '../../application/batch-drain.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../application/ports/provider-events.ts';
 
 /** Receipts of one call of the sink. */
@@ -13,9 +14,12 @@ interface Arrival {
 /** Hands events to the sink, those that came together at once, and responds to each when it is recorded or is not. */
 export class DeliveryInbox {
   readonly #onFailure: (error: unknown, count: number) => void;
+  readonly #arrivals = new BatchDrain<Arrival>({
+    batchMax: RECEIPTS_BATCH_MAX,
+    groupOf: () => '',
+    handle: (arrivals) => this.#record(arrivals),
+  });
   #sink: ProviderEventSink | null = null;
-  #arrivals: Arrival[] = [];
-  #flushing: Promise<void> | null = null;
 
   /** `onFailure` is told of events that the sink did not take. */
   constructor(onFailure: (error: unknown, count: number) => void) {
@@ -28,31 +32,20 @@ export class DeliveryInbox {
 
   /** `respond` is called with whether the event is recorded; not at all for what still waits when the inbox is closed. */
   add(event: ProviderEvent, respond: (isRecorded: boolean) => void): void {
-    if (this.#sink === null || this.#arrivals.length >= RECEIPTS_WAITING_MAX) {
-      respond(false);
-      return;
-    }
-    this.#arrivals.push({ event, respond });
-    this.#flushing ??= this.#flush();
+    if (this.#sink === null || this.#arrivals.waiting >= RECEIPTS_WAITING_MAX) respond(false);
+    else this.#arrivals.push({ event, respond });
   }
 
   /** Nothing reaches the sink any more; resolves when the call that goes on is over. */
   async close(): Promise<void> {
     this.#sink = null;
-    this.#arrivals = [];
-    await this.#flushing;
+    this.#arrivals.clear();
+    await this.#arrivals.idle();
   }
 
-  async #flush(): Promise<void> {
-    // Events of the same chunk come before this goes on.
-    await Promise.resolve();
-    while (this.#sink !== null && this.#arrivals.length > 0) {
-      await this.#record(this.#arrivals.splice(0, RECEIPTS_BATCH_MAX), this.#sink);
-    }
-    this.#flushing = null;
-  }
-
-  async #record(arrivals: readonly Arrival[], sink: ProviderEventSink): Promise<void> {
+  async #record(arrivals: readonly Arrival[]): Promise<void> {
+    const sink = this.#sink;
+    if (sink === null) return;
     let outcomes: readonly PromiseSettledResult<void>[] = await Promise.allSettled([
       sink(arrivals.map(({ event }) => event)),
     ]);

@@ -1,3 +1,4 @@
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
@@ -10,6 +11,7 @@ export const THROTTLED_RETRIES_MAX = 3;
 
 /** A message on its way: all its parts go over one session. */
 export class OutgoingMessage {
+  readonly backlog: Backlog;
   readonly #parts: readonly SubmitFields[];
   readonly #submitIds: MessageIdForm;
   readonly #settle: (result: SubmitResult) => void;
@@ -26,14 +28,20 @@ export class OutgoingMessage {
 
   /** At least one part. `settle` is called once. */
   constructor(
+    backlog: Backlog,
     parts: readonly SubmitFields[],
     submitIds: MessageIdForm,
     settle: (result: SubmitResult) => void,
   ) {
+    this.backlog = backlog;
     this.#parts = parts;
     this.#submitIds = submitIds;
     this.#settle = settle;
     this.#ids = parts.map(() => null);
+  }
+
+  get isInParts(): boolean {
+    return this.#parts.length > 1;
   }
 
   get isSettled(): boolean {

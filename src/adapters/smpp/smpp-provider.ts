@@ -110,9 +110,10 @@ export class SmppProvider implements ChannelProvider {
       (submission) => new Promise<SubmitResult>((settle) => this.#prepare(submission, messages, settle)),
     );
     const cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
-      for (const message of messages)
+      for (const message of messages) {
         message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
-      this.#queue.forgetSettled();
+        this.#queue.delete(message);
+      }
     });
     const cancelResponse = timeouts(RESPONSE_TIMEOUT_MS)(() => {
       for (const message of messages) message.giveUp('The SMSC did not respond');
@@ -195,7 +196,7 @@ export class SmppProvider implements ChannelProvider {
     const { submit, ids } = this.#options;
     const parts = submitFieldsOf(submission, submit, () => this.#references.next(submission.phoneNumber));
     if (parts !== null) {
-      messages.push(new OutgoingMessage(parts, ids.submitIds, settle));
+      messages.push(new OutgoingMessage(submission, parts, ids.submitIds, settle));
       return;
     }
     settle(rejectedAs('sender', 'SMPP cannot carry this sender ID'));

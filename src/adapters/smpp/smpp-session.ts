@@ -241,7 +241,7 @@ export class SmppSession {
     this.#received += 1;
     if (pdu.isResponse) this.#takeResponse(pdu);
     else this.#takeRequest(pdu);
-    if (wasSilent || pdu.command === 'submit_sm_resp') this.#options.onChange();
+    if (wasSilent || pdu.isResponse) this.#options.onChange();
   }
 
   #takeResponse(pdu: IncomingPdu): void {
@@ -302,6 +302,11 @@ export class SmppSession {
   #write(octets: Buffer): void {
     const socket = this.#socket;
     if (socket === null || this.#state === 'ended') return;
+    // One call of the system for all PDUs of this tick: a call for each took a tenth of the thread under load.
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
     socket.write(octets);
     if (socket.writableLength <= UNREAD_BYTES_MAX) return;
     // Not before the caller knows the number of its request.

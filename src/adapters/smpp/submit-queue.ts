@@ -1,3 +1,4 @@
+import { FairQueue } from '../../application/jobs/fair-queue.ts';
 import { isThrottled, type OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
 
@@ -14,11 +15,11 @@ export interface SubmitQueueOptions {
   readonly timeouts: Timeouts;
 }
 
-/** Messages that wait for a session with capacity, in their order, and within the limit of the provider. */
+/** Messages that wait for a session with capacity, and for the limit of the provider. The most urgent ones are sent first. */
 export class SubmitQueue {
   readonly #options: SubmitQueueOptions;
-  #waiting: OutgoingMessage[] = [];
-  /** Messages whose first part is written, and whose later parts are not all. */
+  readonly #waiting = new FairQueue<OutgoingMessage>();
+  /** Messages in parts whose first part is written, and whose later parts are not all. */
   #begun: OutgoingMessage[] = [];
   /** What was sent within `RATE_WINDOW_MS`. */
   #sent = 0;
@@ -33,7 +34,7 @@ export class SubmitQueue {
 
   /** Takes messages to send. They are given up at once when no session is open. */
   add(messages: readonly OutgoingMessage[]): void {
-    this.#waiting.push(...messages);
+    for (const message of messages) this.#waiting.add(message);
     this.pump();
   }
 
@@ -46,9 +47,9 @@ export class SubmitQueue {
     }
     this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
     if (this.#isClosed || this.#options.sessions().length === 0) {
-      for (const message of this.#waiting.splice(0)) message.giveUpUnwritten('The SMSC is not connected');
+      for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
     }
-    const sent = this.#send();
+    const sent = this.#send(this.#options.sessions());
     this.#isPumping = false;
     if (sent > 0 && this.#options.perSecond !== null) {
       this.#sent += sent;
@@ -58,9 +59,9 @@ export class SubmitQueue {
     }
   }
 
-  /** Forgets messages that do not wait any more. */
-  forgetSettled(): void {
-    this.#waiting = this.#waiting.filter(({ isSettled }) => !isSettled);
+  /** The message waits no longer. */
+  delete(message: OutgoingMessage): void {
+    this.#waiting.delete(message);
   }
 
   /** Sends nothing any more. Messages without a response go on waiting for it until their session ends. */
@@ -72,16 +73,15 @@ export class SubmitQueue {
   }
 
   /** Returns how many parts were written. */
-  #send(): number {
+  #send(sessions: readonly SmppSession[]): number {
     if (this.#isThrottled || this.#isClosed) return 0;
     const allowed = (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
     let sent = 0;
     while (sent < allowed) {
-      const next = this.#next();
+      const next = this.#next(sessions);
       if (next === null) break;
       next.message.write(next.session, (reply) => {
         if (reply.kind === 'response' && isThrottled(reply.status)) this.#throttle();
-        this.pump();
       });
       sent += 1;
     }
@@ -89,26 +89,19 @@ export class SubmitQueue {
   }
 
   /** A message that was begun comes before a new one: a message without all its parts is of no use. */
-  #next(): { readonly message: OutgoingMessage; readonly session: SmppSession } | null {
+  #next(
+    sessions: readonly SmppSession[],
+  ): { readonly message: OutgoingMessage; readonly session: SmppSession } | null {
     for (const message of this.#begun) {
       const { session } = message;
       if (message.isReady && session !== null && session.capacity > 0) return { message, session };
     }
-    const session = this.#freest();
+    const session = freest(sessions);
     if (session === null) return null;
-    const message = this.#waiting.find(({ isSettled }) => !isSettled);
-    if (message === undefined) return null;
-    this.#waiting.splice(0, this.#waiting.indexOf(message) + 1);
-    this.#begun.push(message);
+    const message = this.#waiting.take();
+    if (message === null) return null;
+    if (message.isInParts) this.#begun.push(message);
     return { message, session };
-  }
-
-  #freest(): SmppSession | null {
-    let freest: SmppSession | null = null;
-    for (const session of this.#options.sessions()) {
-      if (session.capacity > (freest?.capacity ?? 0)) freest = session;
-    }
-    return freest;
   }
 
   #throttle(): void {
@@ -127,4 +120,13 @@ export class SubmitQueue {
     });
     this.#timers.add(cancel);
   }
+}
+
+/** The session with the most capacity; null when none has any. */
+function freest(sessions: readonly SmppSession[]): SmppSession | null {
+  let result: SmppSession | null = null;
+  for (const session of sessions) {
+    if (session.capacity > (result?.capacity ?? 0)) result = session;
+  }
+  return result;
 }

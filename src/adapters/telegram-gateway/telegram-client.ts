@@ -5,6 +5,7 @@ import {
   type ProviderHttp,
   type ProviderReply,
 } from '../../application/ports/provider-http.ts';
+import { jsonOf } from '../../domain/shared/json-text.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent` and
@@ -96,13 +97,4 @@ function readReply({ status, body }: Extract<ProviderReply, { kind: 'replied' }>
 
 function codeOf(error: unknown): string {
   return typeof error === 'string' && ERROR_CODE_PATTERN.test(error) ? error : UNNAMED_ERROR;
-}
-
-/** Undefined for a text that is no JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

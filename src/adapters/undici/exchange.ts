@@ -1,6 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { AttemptFailure, AttemptResult } from '../../domain/webhooks/attempt-result.ts';
+import { RESPONSE_START_BYTES_MAX, responseStart } from '../../domain/webhooks/response-start.ts';
 import type { Connections } from './connections.ts';
 import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './egress-guard.ts';
 import { ResponseTooLong } from './response-limit.ts';
@@ -28,6 +29,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isSettled = false;
   #status: number | null = null;
   #retryAfterMs: number | null = null;
+  /** The first bytes of the body. */
+  readonly #body: Buffer[] = [];
+  #bodyBytes = 0;
 
   /** `resolve` is called exactly once. */
   constructor(
@@ -60,6 +64,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   }
 
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const left = RESPONSE_START_BYTES_MAX - this.#bodyBytes;
+    if (left <= 0) return;
+    const part = Buffer.from(chunk.subarray(0, left));
+    this.#body.push(part);
+    this.#bodyBytes += part.length;
+  }
+
   onResponseEnd(): void {
     if (this.#isSettled) return;
     this.#settle('protocol');
@@ -89,10 +101,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     clearTimeout(this.#deadline);
     const status = this.#status;
+    if (status === null) {
+      this.#resolve({ kind: 'failed', reason });
+      return;
+    }
+    const responded = { kind: 'responded', status, retryAfterMs: this.#retryAfterMs } as const;
     this.#resolve(
-      status === null
-        ? { kind: 'failed', reason }
-        : { kind: 'responded', status, retryAfterMs: this.#retryAfterMs },
+      this.#bodyBytes === 0
+        ? responded
+        : { ...responded, responseStart: responseStart(Buffer.concat(this.#body)) },
     );
   }
 }

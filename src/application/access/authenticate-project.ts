@@ -1,14 +1,22 @@
 import { environmentOfKey } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
 import { Rejected } from '../rejected.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { CachedProjectKeys } from './project-keys.ts';
+
+interface AuthenticatePorts {
+  readonly projectKeys: Pick<CachedProjectKeys, 'projectOf'>;
+  readonly keyUses: Pick<KeyUses, 'note'>;
+}
 
 /** Specification 5: the project an API key belongs to. */
 export class AuthenticateProject {
   readonly #projectKeys: Pick<CachedProjectKeys, 'projectOf'>;
+  readonly #keyUses: Pick<KeyUses, 'note'>;
 
-  constructor({ projectKeys }: { readonly projectKeys: Pick<CachedProjectKeys, 'projectOf'> }) {
+  constructor({ projectKeys, keyUses }: AuthenticatePorts) {
     this.#projectKeys = projectKeys;
+    this.#keyUses = keyUses;
   }
 
   /**
@@ -21,6 +29,7 @@ export class AuthenticateProject {
     if (project === null || project.environment !== environmentOfKey(apiKey)) {
       throw new Rejected({ kind: 'unauthorized' });
     }
+    this.#keyUses.note(apiKey);
     return project;
   }
 }

@@ -59,14 +59,17 @@ export class AttachRecipients {
   async execute(command: KeyedCampaignCommand, given: readonly NewRecipient[]): Promise<AttachResult> {
     const { unitOfWork, currentPrices, requestHasher, clock } = this.#ports;
     const { project, idempotency } = command;
-    const prices = await currentPrices.read();
+    const pricesAt = await currentPrices.read();
     return unitOfWork.run(async (stores) => {
       const now = clock.now();
       const campaign = await lockCampaignIfAny(stores, command);
       const keyed = { projectId: project.id, request: idempotency };
       // Also when the campaign was deleted after the first request.
       return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, () =>
-        this.#attach({ stores, project, campaign: campaignOrRejected(campaign), prices, now }, given),
+        this.#attach(
+          { stores, project, campaign: campaignOrRejected(campaign), prices: pricesAt(now), now },
+          given,
+        ),
       );
     });
   }

@@ -77,16 +77,16 @@ async function sendersOf(
   const trees = await whatsapp.byProjectIds([...new Set(messages.map(({ projectId }) => projectId))]);
   const found = new Map<string, Senders>();
   for (const message of messages) {
-    const phoneNumberId = message.whatsappSender.phoneId ?? '';
+    const whatsappPhoneId = message.whatsappSender.phoneId ?? '';
     const businesses = trees.get(message.projectId) ?? [];
-    const phoneNumber = findPhoneNumber(businesses, phoneNumberId);
-    const portfolio = findPortfolio(businesses, phoneNumberId);
+    const phoneNumber = findPhoneNumber(businesses, whatsappPhoneId);
+    const portfolio = findPortfolio(businesses, whatsappPhoneId);
     // A number that is gone since the start is the provider's to reject.
     if (phoneNumber === null || portfolio === null) continue;
     const portfolioId = portfolio.businessId;
-    const senders = found.get(phoneNumberId);
+    const senders = found.get(whatsappPhoneId);
     if (senders !== undefined) senders.messages.push(message);
-    else found.set(phoneNumberId, { portfolioId, phoneNumber, messages: [message] });
+    else found.set(whatsappPhoneId, { portfolioId, phoneNumber, messages: [message] });
   }
   // Every transaction locks portfolios in this order.
   return [...found.values()].sort((a, b) => (a.portfolioId < b.portfolioId ? -1 : 1));

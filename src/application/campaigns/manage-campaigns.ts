@@ -66,10 +66,12 @@ export class ManageCampaigns {
    */
   async update(command: CampaignCommand, request: PlanRequest): Promise<Campaign> {
     const { unitOfWork, clock, currentPrices } = this.#ports;
-    const prices = await currentPrices.read();
+    const pricesAt = await currentPrices.read();
     const campaign = await unitOfWork.run(async (stores) => {
       const now = clock.now();
       const current = await lockCampaign(stores, command);
+      // An operator who removes whatsapp resources waits for the account too.
+      await stores.accounts.lock([command.project.id]);
       const businesses = await businessesOf(stores, command.project);
       const planned = planCampaign(current, request, businesses, now);
       if (planned.kind !== 'planned') throw new Rejected(planned);
@@ -84,7 +86,7 @@ export class ManageCampaigns {
       const template = findTemplate(businesses, plan.templateId);
       const rejection = template === null ? null : parametersRejection(recipients, template);
       if (rejection !== null) throw new Rejected(rejection);
-      const cost = recipientPrice(prices, plan);
+      const cost = recipientPrice(pricesAt(now), plan);
       const priced = { ...changed, estimatedCost: times(cost, recipients.length) };
       await stores.recipients.saveCosts(recipients.map((each) => ({ ...each, estimatedCost: cost })));
       await stores.campaigns.save([priced]);

@@ -32,7 +32,7 @@ export class PreflightCampaigns {
   /** Changes nothing. Throws `Rejected` when the campaign is unknown or has started. */
   async execute({ project, campaignId }: CampaignCommand): Promise<Preflight> {
     const { unitOfWork, currentPrices, clock, channelProviders, campaignLimits } = this.#ports;
-    const prices = await currentPrices.read();
+    const pricesAt = await currentPrices.read();
     return unitOfWork.read(async (stores) => {
       const now = clock.now();
       const campaign = await stores.campaigns.find(project.id, campaignId);
@@ -47,10 +47,10 @@ export class PreflightCampaigns {
         account,
         campaign,
         recipients,
-        prices,
+        prices: pricesAt(now),
         businesses,
         availableChannels: channelProviders.channelsFor(project.environment),
-        freeAt: freeSince(await stores.sendingSlots.find(campaign.phoneNumberId), now),
+        freeAt: freeSince(await stores.sendingSlots.find(campaign.whatsappPhoneId), now),
         conversations: await openConversations(stores, businesses, campaign, recipients, now),
         isLimited: campaignLimits,
       };
@@ -63,16 +63,16 @@ export class PreflightCampaigns {
 async function openConversations(
   { conversations }: Pick<Stores, 'conversations'>,
   businesses: readonly WhatsappBusiness[],
-  { phoneNumberId }: Campaign,
+  { whatsappPhoneId }: Campaign,
   recipients: readonly Recipient[],
   now: number,
 ): Promise<PreflightState['conversations']> {
-  const portfolioId = findPortfolio(businesses, phoneNumberId)?.businessId ?? '';
+  const portfolioId = findPortfolio(businesses, whatsappPhoneId)?.businessId ?? '';
   const numbers = recipients.map(({ phoneNumber }) => phoneNumber);
   const since = now - CONVERSATION_MS;
   const [open, written, count] = await Promise.all([
     conversations.openAmong(portfolioId, numbers, since),
-    conversations.writtenAmong(phoneNumberId, numbers, since),
+    conversations.writtenAmong(whatsappPhoneId, numbers, since),
     conversations.count(portfolioId, since),
   ]);
   return { open: new Set([...open, ...written]), count };

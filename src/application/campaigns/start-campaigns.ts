@@ -1,6 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Account } from '../../domain/billing/account.ts';
 import { holdEntry } from '../../domain/billing/ledger.ts';
+import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import { failedAtStart } from '../../domain/campaigns/campaign.ts';
 import { failureReasonOf } from '../../domain/campaigns/failure-reason.ts';
@@ -12,6 +13,7 @@ import {
   type StartState,
   startCampaign,
 } from '../../domain/campaigns/start-campaign.ts';
+import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { runKeyed } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
@@ -39,6 +41,7 @@ interface StartPorts {
   readonly currentPrices: CurrentPrices;
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly requestHasher: RequestHasher;
+  readonly noticeLowCredit: Pick<NoticeLowCredit, 'write' | 'announce'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
@@ -62,6 +65,14 @@ interface StartFailure {
   readonly campaignId: string;
   readonly reason: string;
 }
+
+/** What came of a scheduled campaign: why it failed, or null; and whether the credit became low. */
+interface DueResult {
+  readonly reason: string | null;
+  readonly notices: readonly LowCreditNotice[];
+}
+
+const NOTHING: DueResult = { reason: null, notices: [] };
 
 /**
  * Starts campaigns: by hand, as a sample, and at their time. One transaction reserves the cost of all recipients and makes
@@ -118,7 +129,8 @@ export class StartCampaigns {
     const failures: StartFailure[] = [];
     try {
       await doUnlessLocked(jobs, async (job) => {
-        const reason = await this.#due(job);
+        const { reason, notices } = await this.#due(job);
+        this.#ports.noticeLowCredit.announce(notices);
         const { projectId, campaignId } = job.work;
         if (reason !== null) failures.push({ projectId, campaignId, reason });
       });
@@ -134,11 +146,10 @@ export class StartCampaigns {
     this.#ports.logger.warn('campaign_not_started', { ...first, ...suppressed });
   }
 
-  /** Why the campaign failed; null when it did not. */
-  async #due(job: LeasedJob<StartCampaignWork>): Promise<string | null> {
+  async #due(job: LeasedJob<StartCampaignWork>): Promise<DueResult> {
     const { unitOfWork, currentPrices, clock } = this.#ports;
     const { projectId, campaignId } = job.work;
-    const prices = await currentPrices.read();
+    const pricesAt = await currentPrices.read();
     return unitOfWork.run(
       async (stores) => {
         const now = clock.now();
@@ -148,27 +159,30 @@ export class StartCampaigns {
           stores.projects.byIds([projectId]),
         ]);
         const [held] = await stores.jobs.complete([job]);
-        if (held === undefined || account === undefined || project === undefined) return null;
-        if (campaign?.status !== 'scheduled' || campaign.scheduledFor === null) return null;
+        if (held === undefined || account === undefined || project === undefined) return NOTHING;
+        if (campaign?.status !== 'scheduled' || campaign.scheduledFor === null) return NOTHING;
         if (campaign.scheduledFor > now) {
           // Another process found it due by a clock that is ahead.
           await stores.jobs.add([startCampaignJob(campaign, campaign.scheduledFor)], now);
-          return null;
+          return NOTHING;
         }
         const recipients = await stores.recipients.ofCampaign(campaignId);
-        const state = await this.#stateOf({ stores, project, account, prices, now });
-        const started = startCampaign({ ...state, campaign, recipients }, now);
+        const start = { stores, project, account, prices: pricesAt(now), now };
+        const state = await this.#stateOf(start);
+        const started =
+          project.archivedAt === null
+            ? startCampaign({ ...state, campaign, recipients }, now)
+            : ({ kind: 'project-archived' } as const);
         if (started.kind !== 'started') {
           const reason = failureReasonOf(started);
           await stores.campaigns.save([failedAtStart(campaign, reason, now)]);
-          return reason;
+          return { reason, notices: [] };
         }
         await Promise.all([
           stores.campaigns.save([started.campaign]),
           stores.recipients.saveCosts(started.recipients),
-          this.#write(stores, started, now),
         ]);
-        return null;
+        return { reason: null, notices: await this.#write(start, started) };
       },
       'full',
       'brief',
@@ -180,19 +194,23 @@ export class StartCampaigns {
     { project, idempotency }: KeyedCampaignCommand,
     start: (start: Start) => Promise<CampaignStarted>,
   ): Promise<CampaignResult> {
-    const { unitOfWork, currentPrices, requestHasher, clock, wakeSignal } = this.#ports;
+    const { unitOfWork, currentPrices, requestHasher, clock, wakeSignal, noticeLowCredit } = this.#ports;
     const keyed = { projectId: project.id, request: idempotency };
-    const prices = await currentPrices.read();
-    const result = await unitOfWork.run(async (stores) => {
+    const pricesAt = await currentPrices.read();
+    const { result, notices } = await unitOfWork.run(async (stores) => {
+      let notices: readonly LowCreditNotice[] = [];
       const now = clock.now();
       const [account] = await stores.accounts.lock([project.id]);
       if (account === undefined) throw new Error(`Project ${project.id} has no account`);
-      return runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
-        const started = await start({ stores, project, account, prices, now });
-        await this.#write(stores, started, now);
+      const starting = { stores, project, account, prices: pricesAt(now), now };
+      const result = await runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
+        const started = await start(starting);
+        notices = await this.#write(starting, started);
         return { campaign: started.campaign, replayed: false };
       });
+      return { result, notices };
     });
+    noticeLowCredit.announce(notices);
     wakeSignal.wake();
     return result;
   }
@@ -209,8 +227,14 @@ export class StartCampaigns {
     return { project, account, prices, businesses, availableChannels };
   }
 
-  /** The holds, the messages and the first job of each, at the rate of the number they are sent from. */
-  async #write(stores: Stores, { messages, sender }: CampaignStarted, now: number): Promise<void> {
+  /**
+   * The holds, the messages and the first job of each, at the rate of the number they are sent from. Resolves with the notice to
+   * announce after the commit, when the holds made the credit low.
+   */
+  async #write(
+    { stores, project, account, now }: Start,
+    { messages, sender, account: after }: CampaignStarted,
+  ): Promise<readonly LowCreditNotice[]> {
     const { phoneNumber } = sender;
     const perSecond = this.#ports.campaignLimits ? messagesPerSecond(phoneNumber) : null;
     const freeAt = perSecond === null ? now : freeSince(await stores.sendingSlots.lock(phoneNumber.id), now);
@@ -230,5 +254,10 @@ export class StartCampaigns {
         ? null
         : stores.sendingSlots.save(phoneNumber.id, { freeAt: slots.freeAt, savedAt: now }),
     ]);
+    const { lowCredit } = project.settings;
+    if (lowCredit === null || !crossesLowCredit(account, after, lowCredit)) return [];
+    const notices = [lowCreditNotice(project, after, lowCredit, now)];
+    await this.#ports.noticeLowCredit.write(stores, notices);
+    return notices;
   }
 }

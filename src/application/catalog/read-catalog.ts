@@ -5,13 +5,14 @@ import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 /** Specification 4.3 and 4.6 to 4.8: what a project can read about itself and its prices. */
 export class ReadCatalog {
-  readonly #ports: { readonly unitOfWork: UnitOfWork };
+  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock };
 
-  constructor(ports: { readonly unitOfWork: UnitOfWork }) {
+  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock }) {
     this.#ports = ports;
   }
 
@@ -31,14 +32,20 @@ export class ReadCatalog {
   }
 
   /**
-   * One page of the price list in the order of specification 4.3, and how many rows match. `countryIso` in upper
+   * One page of the price list in force, in the order of specification 4.3, and how many rows match. `countryIso` in upper
    * case; null lists every country.
    */
   internationalPrices(
     filter: { readonly countryIso: string | null },
     page: Page,
   ): Promise<{ readonly total: number; readonly rows: readonly InternationalPrice[] }> {
-    return this.#ports.unitOfWork.read((stores) => stores.prices.international(filter, page));
+    const { unitOfWork, clock } = this.#ports;
+    return unitOfWork.read(async ({ prices, priceVersions }) => {
+      const inForce = await priceVersions.inForceAt(clock.now());
+      return inForce === null
+        ? prices.international(filter, page)
+        : priceVersions.international(inForce.id, filter, page);
+    });
   }
 
   /** The whatsapp businesses linked to the project, with everything below them. */

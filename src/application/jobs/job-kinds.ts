@@ -3,6 +3,7 @@ import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
 import type { StopCampaigns } from '../messages/stop-campaigns.ts';
 import type { MakeReports } from '../reports/make-reports.ts';
 import type { RemoveReports } from '../reports/remove-reports.ts';
+import type { RunRetention } from '../retention/run-retention.ts';
 import type { DeliverWebhooks } from '../webhooks/deliver-webhooks.ts';
 import type { RunWhatsappSync } from '../whatsapp/run-whatsapp-sync.ts';
 import { ATTEMPT_FIELDS, attemptDeadlineJobId, type MessageWork, startAttemptJobId } from './attempt-jobs.ts';
@@ -14,6 +15,7 @@ import {
 } from './campaign-jobs.ts';
 import type { LeasedJob, Work } from './job.ts';
 import { makeReportJobId, REPORT_FIELDS, type ReportWork, removeReportJobId } from './report-jobs.ts';
+import { RUN_RETENTION_FIELDS, RUN_RETENTION_JOB_ID, type RunRetentionWork } from './retention-jobs.ts';
 import { deliverWebhooksJobId, WEBHOOK_FIELDS, type WebhookWork } from './webhook-jobs.ts';
 import { SYNC_WHATSAPP_FIELDS, SYNC_WHATSAPP_JOB_ID, type SyncWhatsappWork } from './whatsapp-jobs.ts';
 import { type FieldsOf, readWork } from './work-codec.ts';
@@ -26,12 +28,22 @@ export interface JobUseCases {
   readonly stopCampaigns: StopCampaigns;
   readonly makeReports: MakeReports;
   readonly removeReports: RemoveReports;
+  readonly runRetention: RunRetention;
   readonly runWhatsappSync: RunWhatsappSync;
 }
+
+/**
+ * What it means when an operator drops a job. `fails-message`: its attempt does not start, so the message fails and its hold is
+ * released. `fails-campaign`: a campaign that waits for its start fails. `deletes-report`: a report that is not made is deleted, and
+ * so is what there is of its file. `harmless`: nothing stays open that nobody else ends. `never`: a hold, a file or an open event would stay for
+ * ever.
+ */
+export type DropRule = 'fails-message' | 'fails-campaign' | 'deletes-report' | 'harmless' | 'never';
 
 interface JobKind<Kind extends Work> {
   /** What the stores and the queues check before they hand a job over. */
   readonly fields: FieldsOf<Kind>;
+  readonly drop: DropRule;
   /** The id of the job that has this work. */
   idOf(work: Kind): string;
   /** Does jobs of this kind only. Rejects when one failed; each may be run again then, without effect if it was done. */
@@ -41,50 +53,76 @@ interface JobKind<Kind extends Work> {
 type KindsOf<All extends Work> = { readonly [Kind in All as Kind['kind']]: JobKind<Kind> };
 
 /** Every kind of job. A new one is a file beside this one, its type here, and an entry of this table. */
-const JOB_KINDS: KindsOf<MessageWork | WebhookWork | CampaignWork | ReportWork | SyncWhatsappWork> = {
+const JOB_KINDS: KindsOf<
+  MessageWork | WebhookWork | CampaignWork | ReportWork | RunRetentionWork | SyncWhatsappWork
+> = {
   'start-attempt': {
     fields: ATTEMPT_FIELDS,
+    drop: 'fails-message',
     idOf: ({ smsId, attemptNumber }) => startAttemptJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'attempt-deadline': {
     fields: ATTEMPT_FIELDS,
+    drop: 'never',
     idOf: ({ smsId, attemptNumber }) => attemptDeadlineJobId(smsId, attemptNumber),
     run: ({ runAttemptJobs }, jobs) => runAttemptJobs.execute(jobs),
   },
   'deliver-webhooks': {
     fields: WEBHOOK_FIELDS,
+    drop: 'never',
     idOf: deliverWebhooksJobId,
     run: ({ deliverWebhooks }, jobs) => deliverWebhooks.execute(jobs),
   },
   'start-campaign': {
     fields: CAMPAIGN_FIELDS,
+    drop: 'fails-campaign',
     idOf: ({ campaignId }) => startCampaignJobId(campaignId),
     run: ({ startCampaigns }, jobs) => startCampaigns.due(jobs),
   },
   'stop-campaign': {
     fields: CAMPAIGN_FIELDS,
+    drop: 'never',
     idOf: ({ campaignId }) => stopCampaignJobId(campaignId),
     run: ({ stopCampaigns }, jobs) => stopCampaigns.execute(jobs),
   },
   'make-report': {
     fields: REPORT_FIELDS,
+    drop: 'deletes-report',
     idOf: ({ reportId }) => makeReportJobId(reportId),
     run: ({ makeReports }, jobs) => makeReports.execute(jobs),
   },
   'remove-report': {
     fields: REPORT_FIELDS,
+    drop: 'never',
     idOf: ({ reportId }) => removeReportJobId(reportId),
     run: ({ removeReports }, jobs) => removeReports.execute(jobs),
   },
+  'run-retention': {
+    fields: RUN_RETENTION_FIELDS,
+    drop: 'never',
+    idOf: () => RUN_RETENTION_JOB_ID,
+    run: ({ runRetention }, jobs) => runRetention.execute(jobs),
+  },
   'sync-whatsapp': {
     fields: SYNC_WHATSAPP_FIELDS,
+    drop: 'harmless',
     idOf: () => SYNC_WHATSAPP_JOB_ID,
     run: ({ runWhatsappSync }, jobs) => runWhatsappSync.execute(jobs),
   },
 };
 
 const KINDS = new Map<string, JobKind<Work>>(Object.entries(JOB_KINDS));
+
+/** What dropping a job of this kind means; nobody here knows what a job of an unknown kind ends. */
+export function dropRuleOf(kind: string): DropRule {
+  return KINDS.get(kind)?.drop ?? 'never';
+}
+
+/** Whether this version knows a kind of job of this name. */
+export function isJobKind(kind: string): boolean {
+  return KINDS.has(kind);
+}
 
 /** The work in a parsed JSON value, or null when its kind is unknown or a field is missing. */
 export function parseWork(value: unknown): Work | null {

@@ -5,6 +5,9 @@ export interface Work {
   readonly kind: string;
 }
 
+/** In place of the project of a job that belongs to none. No project has such an id. */
+export const INSTALLATION = 'installation';
+
 /** A row of work: done once, at `dueAt` or soon after (milliseconds since 1970). */
 export interface Job<Kind extends Work = Work> {
   readonly id: string;

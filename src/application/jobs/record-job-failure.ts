@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageLocked } from '../storage-locked.ts';
 import { StorageUnavailable } from '../storage-unavailable.ts';
 import type { LeasedJob } from './job.ts';
 
@@ -25,12 +26,12 @@ export class RecordJobFailure {
   }
 
   /**
-   * A job failed by itself: it is due again later, or dead-lettered. Without a database no job is to blame: it stays leased,
-   * and comes again when the lease ends. Never rejects.
+   * A job failed by itself: it is due again later, or dead-lettered. Without a database, or when another keeps a row
+   * locked, no job is to blame: it stays leased, and comes again when the lease ends. Never rejects.
    */
   async execute(job: LeasedJob, error: unknown): Promise<void> {
     this.log([job], error);
-    if (error instanceof StorageUnavailable) return;
+    if (error instanceof StorageUnavailable || error instanceof StorageLocked) return;
     await this.#record(job, error).catch((own: unknown) => this.log([job], own));
   }
 

@@ -1,4 +1,4 @@
-import type { Job } from './job.ts';
+import { INSTALLATION, type Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
 /** Bring the stored whatsapp numbers and templates of all projects in line with the platform. */
@@ -13,9 +13,6 @@ export const WHATSAPP_SYNC_INTERVAL_MS = 60 * 60 * 1_000;
 
 /** The id of `syncWhatsappJob`: the installation has one, however many workers add it. */
 export const SYNC_WHATSAPP_JOB_ID = 'whatsapp/sync';
-
-/** In place of a project: the job belongs to none. No project has such an id. */
-const INSTALLATION = 'installation';
 
 /** The job that synchronises every account. No message waits for it. */
 export function syncWhatsappJob(dueAt: number): Job<SyncWhatsappWork> {

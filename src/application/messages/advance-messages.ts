@@ -1,8 +1,9 @@
 import type { Environment, Project } from '../../domain/access/project.ts';
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountCaptured } from '../../domain/billing/settlement.ts';
+import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
-import { advance } from '../../domain/messages/fallback-chain.ts';
+import { advance, isGivenUp } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
@@ -19,6 +20,7 @@ import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef } from '../ports/submission-store.ts';
+import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts';
 import type { EnqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
 
@@ -62,6 +64,7 @@ interface AdvancePorts {
   readonly channelProviders: Pick<ChannelProviders, 'route'>;
   readonly submissionCapacity: SubmissionCapacity;
   readonly campaignLimits: CampaignLimits;
+  readonly restorePoint: Pick<RestorePoint, 'covers'>;
 }
 
 const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
@@ -69,7 +72,7 @@ const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
- * its effect are one. An attempt whose provider is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and
+ * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt whose provider is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and
  * ignores events of unknown messages. Returns what to submit and to revoke after the commit.
  */
 export class AdvanceMessages {
@@ -92,8 +95,11 @@ export class AdvanceMessages {
       jobs.length === 0 ? [] : stores.jobs.complete(jobs),
     ]);
     const held = new Set<LeasedJob>(completed);
-    const due = jobs.filter((job) => held.has(job)).map(eventOf);
     const before = new Map(locked.map((message) => [message.smsId, message]));
+    const due = jobs
+      .filter((job) => held.has(job))
+      .map(eventOf)
+      .map((each) => this.#withdrawnWhenRestored(each, before));
     const projects = await projectsOfStarts(stores, due, before);
     const starts = startsAmong(due, before);
     const retryAts = await this.#retryAts(stores, starts, { projects, isIsolated, now });
@@ -109,6 +115,17 @@ export class AdvanceMessages {
     return {
       submissions: submissionsOf(writes.started, after, projects),
       revocations: revocationsOf(writes.revoked, after),
+    };
+  }
+
+  #withdrawnWhenRestored(each: MessageEvent, messages: ReadonlyMap<string, Message>): MessageEvent {
+    const { smsId, event } = each;
+    const message = messages.get(smsId);
+    if (event.kind !== 'start' || message === undefined || !this.#ports.restorePoint.covers(message))
+      return each;
+    return {
+      smsId,
+      event: { kind: 'withdraw', attemptNumber: event.attemptNumber, reason: RESTORED_REASON },
     };
   }
 
@@ -141,16 +158,12 @@ export class AdvanceMessages {
   }
 
   /** By the first provider of the route: a later one only gets what that one did not take. */
-  #capacityRetryAt(
-    channel: Channel,
-    environment: Environment,
-    { phoneNumber }: Message,
-    now: number,
-  ): number | null {
+  #capacityRetryAt(channel: Channel, environment: Environment, message: Message, now: number): number | null {
     const { submissionCapacity, channelProviders } = this.#ports;
-    const [first] = channelProviders.route(channel, environment, phoneNumber);
+    const [first] = channelProviders.route(channel, environment, message.phoneNumber);
     if (first === undefined) return null;
-    return submissionCapacity.retryAt({ channel, environment, provider: first.name }, now);
+    const backlog = { priority: messagePriority(message), projectId: message.projectId };
+    return submissionCapacity.retryAt({ channel, environment, provider: first.name }, backlog, now);
   }
 }
 
@@ -210,8 +223,9 @@ function revocationsOf(
   messages: ReadonlyMap<string, Message>,
 ): readonly PendingRevocation[] {
   return revoked.flatMap(({ smsId, attemptNumber }) => {
-    const attempt = messages.get(smsId)?.attempts[attemptNumber];
-    if (attempt?.state !== 'timed-out') return [];
+    const message = messages.get(smsId);
+    const attempt = message?.attempts[attemptNumber];
+    if (message === undefined || attempt === undefined || !isGivenUp(message, attemptNumber)) return [];
     const { channel, providerMessageIds } = attempt;
     return [{ channel, providerMessageIds }];
   });

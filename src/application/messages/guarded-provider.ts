@@ -1,5 +1,10 @@
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
-import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
+import {
+  didItsWork,
+  rejectedAs,
+  unknownResult,
+  withoutContent,
+} from '../../domain/messages/submit-result.ts';
 import {
   type CircuitBreaker,
   CLOSED_CIRCUIT,
@@ -8,7 +13,12 @@ import {
   openedUntil,
   recordAttempt,
 } from '../../domain/shared/circuit-breaker.ts';
-import type { ChannelProvider, ProviderHealth, Submission } from '../ports/channel-provider.ts';
+import type {
+  ChannelProvider,
+  ProviderCheck,
+  ProviderHealth,
+  Submission,
+} from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ProviderEventSink } from '../ports/provider-events.ts';
@@ -64,10 +74,10 @@ export class GuardedProvider implements ChannelProvider {
     const health = this.#ports.provider.health();
     const circuit = circuitAt(this.#circuit, this.#ports.clock.now());
     if (circuit.state === 'closed') return health;
-    return { ok: false, detail: `circuit ${circuit.state}; ${health.detail}` };
+    return { ok: false, detail: `circuit ${circuit.state}; ${health.detail}`, circuit: circuit.state };
   }
 
-  check(): Promise<ProviderHealth> {
+  check(): Promise<ProviderCheck> {
     return this.#ports.provider.check();
   }
 
@@ -80,9 +90,9 @@ export class GuardedProvider implements ChannelProvider {
     const now = clock.now();
     for (const result of results) {
       const before = this.#circuit;
-      const success = successOf(result, before.openUntil !== null);
-      if (success === null) continue;
-      this.#circuit = recordAttempt(before, success, now, PROVIDER_OPEN_WINDOWS_MS);
+      const worked = didItsWork(result, before.openUntil !== null);
+      if (worked === null) continue;
+      this.#circuit = recordAttempt(before, worked, now, PROVIDER_OPEN_WINDOWS_MS);
       const until = openedUntil(before, this.#circuit);
       if (until !== null) {
         logger.warn('provider_circuit_opened', {
@@ -99,29 +109,4 @@ export class GuardedProvider implements ChannelProvider {
   #notCalled(): SubmitResult {
     return rejectedAs('busy', `${this.name} failed too often, and is not called for now`);
   }
-}
-
-/**
- * Whether the provider as a whole did its work, also when it rejected this message; null when the result says nothing of that.
- * A limit that concerns one sender or recipient is no failure. It is a success only where the provider was tried out.
- */
-function successOf(result: SubmitResult, isTried: boolean): boolean | null {
-  if (result.kind === 'unknown') return false;
-  if (result.kind === 'accepted' || result.cause === undefined) return true;
-  if (result.cause === 'busy') return false;
-  return isTried ? true : null;
-}
-
-/** Shorter texts stand in any sentence. */
-const CONTENT_CHARACTERS_MIN = 4;
-
-/** A provider may quote in its reason what it was sent. Reasons reach reports, webhooks and logs. */
-function withoutContent(result: SubmitResult, submission: Submission | undefined): SubmitResult {
-  if (result.kind === 'accepted' || submission === undefined) return result;
-  const { phoneNumber, text, content } = submission;
-  const code = content.smsType === 'verification' ? content.verificationCode : '';
-  const reason = [text, phoneNumber, code]
-    .filter(({ length }) => length >= CONTENT_CHARACTERS_MIN)
-    .reduce((masked, value) => masked.replaceAll(value, '***'), result.reason);
-  return { ...result, reason };
 }

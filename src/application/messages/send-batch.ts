@@ -1,4 +1,7 @@
+import type { Project } from '../../domain/access/project.ts';
+import type { Account } from '../../domain/billing/account.ts';
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
+import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { newMessage } from '../../domain/messages/new-message.ts';
@@ -30,6 +33,8 @@ export class SendBatch {
   readonly #messages: Message[] = [];
   readonly #entries: LedgerEntry[] = [];
   readonly #jobs: Job[] = [];
+  /** The projects whose credit became low in this batch: each once. */
+  readonly lowCredit: LowCreditNotice[] = [];
 
   static async open(
     { stores, requestHasher }: { readonly stores: Stores; readonly requestHasher: RequestHasher },
@@ -94,16 +99,25 @@ export class SendBatch {
   #decideFirst(send: PendingSend): SendOutcome {
     const { smsId, project, request, hasTooManyUntried } = send;
     if (hasTooManyUntried) return { kind: 'rejected', rejection: { kind: 'too-many-untried' } };
-    const decision = decideSandboxSend(this.#states.before(send), request, this.#now);
+    const before = this.#states.before(send);
+    const decision = decideSandboxSend(before, request, this.#now);
     if (decision.kind !== 'accepted') return { kind: 'rejected', rejection: decision };
     const result = sendResult(smsId, decision.account, decision.cost);
-    this.#states.accept(send, decision.account, this.#now);
+    this.#states.accept(send, this.#noticed(project, before.account, decision.account), this.#now);
     this.#records.add(keyed(send), result);
     const message = newMessage(smsId, project, request, decision, this.#now);
     this.#messages.push(message);
     this.#entries.push(holdEntry({ projectId: project.id, reference: smsId, at: this.#now }, decision.cost));
     this.#jobs.push(startAttemptJob(message, 0, this.#now));
     return { kind: 'accepted', result };
+  }
+
+  /** The account after a hold, which knows of the notice when the hold calls for one. */
+  #noticed(project: Project, before: Account, after: Account): Account {
+    const { lowCredit } = project.settings;
+    if (lowCredit === null || !crossesLowCredit(before, after, lowCredit)) return after;
+    this.lowCredit.push(lowCreditNotice(project, after, lowCredit, this.#now));
+    return { ...after, lowCreditNoticedAt: this.#now };
   }
 }
 

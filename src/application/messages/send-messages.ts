@@ -1,5 +1,6 @@
 import { SMS_ID_PREFIX } from '../../domain/messages/message.ts';
 import { Batcher, type BatchRun } from '../batcher.ts';
+import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -22,6 +23,7 @@ interface SendPorts {
   readonly requestHasher: RequestHasher;
   readonly sealDeliveryReport: Pick<SealDeliveryReport, 'execute'>;
   readonly untriedMessages: Pick<UntriedMessages, 'areTooMany' | 'noteAccepted'>;
+  readonly noticeLowCredit: Pick<NoticeLowCredit, 'write' | 'announce'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
@@ -61,24 +63,29 @@ export class SendMessages {
     sends: readonly PendingSend[],
     { repeated, lockWait, letNextBegin }: BatchRun,
   ): Promise<readonly SendOutcome[]> {
-    const { unitOfWork, requestHasher, clock, currentPrices, channelProviders } = this.#ports;
-    const prices = await currentPrices.read();
-    const catalog: SendCatalog = {
-      prices,
-      channelsFor: (environment) => channelProviders.channelsFor(environment),
-    };
-    const accept = async (stores: Stores): Promise<readonly SendOutcome[]> => {
-      const batch = await SendBatch.open({ stores, requestHasher }, sends, catalog, clock.now());
+    const { unitOfWork, requestHasher, clock, currentPrices, channelProviders, noticeLowCredit } =
+      this.#ports;
+    const pricesAt = await currentPrices.read();
+    const accept = async (stores: Stores) => {
+      const now = clock.now();
+      const catalog: SendCatalog = {
+        prices: pricesAt(now),
+        channelsFor: (environment) => channelProviders.channelsFor(environment),
+      };
+      const batch = await SendBatch.open({ stores, requestHasher }, sends, catalog, now);
       const stored = repeated ? await stores.messages.lock(sends.map(({ smsId }) => smsId)) : [];
       const outcomes = sends.map((send) => {
         const message = stored.find(({ smsId }) => smsId === send.smsId);
         return message === undefined ? batch.decide(send) : batch.confirm(send, message);
       });
       await batch.write();
+      await noticeLowCredit.write(stores, batch.lowCredit);
       // Harmless when the unit has to be repeated: the next batch waits for the same locks.
       letNextBegin();
-      return outcomes;
+      return { outcomes, notices: batch.lowCredit };
     };
-    return unitOfWork.run(accept, 'full', lockWait);
+    const { outcomes, notices } = await unitOfWork.run(accept, 'full', lockWait);
+    noticeLowCredit.announce(notices);
+    return outcomes;
   }
 }

@@ -1,9 +1,16 @@
 import type { Environment } from '../../domain/access/project.ts';
+import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import { SUBMIT_TIMEOUT_MS } from '../ports/channel-provider.ts';
 
 /** Submissions of one process that may be in flight to one channel provider: they are kept in memory. */
 export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
+
+/**
+ * A backlog, the messages of one project at one priority, may have this part of the limit in flight also while others fill
+ * the provider: so a campaign does not delay the codes of another project. All together have twice the limit at most.
+ */
+export const BACKLOG_PART = 1 / 100;
 
 /** An attempt that finds its provider at the limit starts this much later, or after those that came before it. */
 export const CAPACITY_RETRY_MS = 1_000;
@@ -16,9 +23,15 @@ export interface ProviderKey {
   readonly provider: string;
 }
 
-interface ProviderLoad {
+interface BacklogLoad {
   inFlight: number;
   lastRetryAt: number;
+}
+
+interface ProviderLoad {
+  inFlight: number;
+  /** Of those that have submissions in flight, or attempts that were put off since the provider was at its limit. */
+  readonly backlogs: Map<string, BacklogLoad>;
 }
 
 /**
@@ -37,28 +50,41 @@ export class SubmissionCapacity {
    * Null when an attempt may start now, else the instant (milliseconds since 1970) to try it again. Later calls get
    * later instants, so that a backlog does not crowd out other work. One batch of attempts may exceed the limit.
    */
-  retryAt(key: ProviderKey, now: number): number | null {
+  retryAt(key: ProviderKey, backlog: Backlog, now: number): number | null {
     const load = this.#loadOf(key);
     if (load.inFlight < this.#inFlightMax) return null;
+    const own = backlogIn(load, backlog);
+    if (own.inFlight < BACKLOG_PART * this.#inFlightMax && load.inFlight < 2 * this.#inFlightMax) return null;
     // No submission is in flight for longer than the submit timeout: this interval always finds capacity.
     const spacingMs = SUBMIT_TIMEOUT_MS / this.#inFlightMax;
-    load.lastRetryAt = Math.max(now + CAPACITY_RETRY_MS, load.lastRetryAt + spacingMs);
-    return Math.ceil(load.lastRetryAt);
+    own.lastRetryAt = Math.max(now + CAPACITY_RETRY_MS, own.lastRetryAt + spacingMs);
+    return Math.ceil(own.lastRetryAt);
   }
 
   /** Counts submissions as in flight until the function it returns is called. */
-  begin(key: ProviderKey, submissions: number): () => void {
+  begin(key: ProviderKey, submissions: readonly Backlog[]): () => void {
     const load = this.#loadOf(key);
-    load.inFlight += submissions;
+    load.inFlight += submissions.length;
+    const backlogs = submissions.map((each) => backlogIn(load, each));
+    for (const backlog of backlogs) backlog.inFlight += 1;
     return () => {
-      load.inFlight -= submissions;
+      load.inFlight -= submissions.length;
+      for (const backlog of backlogs) backlog.inFlight -= 1;
+      if (load.inFlight === 0) load.backlogs.clear();
     };
   }
 
   #loadOf({ channel, environment, provider }: ProviderKey): ProviderLoad {
     const key = `${channel} ${environment} ${provider}`;
-    const load = this.#loads.get(key) ?? { inFlight: 0, lastRetryAt: 0 };
+    const load = this.#loads.get(key) ?? { inFlight: 0, backlogs: new Map() };
     this.#loads.set(key, load);
     return load;
   }
+}
+
+function backlogIn({ backlogs }: ProviderLoad, { priority, projectId }: Backlog): BacklogLoad {
+  const key = `${priority} ${projectId}`;
+  const load = backlogs.get(key) ?? { inFlight: 0, lastRetryAt: 0 };
+  backlogs.set(key, load);
+  return load;
 }

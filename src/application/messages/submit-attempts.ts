@@ -1,5 +1,11 @@
+import { messagePriority } from '../../domain/jobs/job-priority.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
-import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
+import {
+  isForLater,
+  isForNextProvider,
+  rejectedAs,
+  unknownResult,
+} from '../../domain/messages/submit-result.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
 import { groupBy } from '../group-by.ts';
 import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
@@ -92,7 +98,7 @@ export class SubmitAttempts {
     const { channel, environment } = first.submission;
     const end = this.#ports.submissionCapacity.begin(
       { channel, environment, provider: provider.name },
-      submissions.length,
+      submissions,
     );
     const call = this.#call(provider, submissions);
     const results = await this.#inTime(call);
@@ -175,15 +181,6 @@ export class SubmitAttempts {
   }
 }
 
-/** A provider that has no time for a message, or does not know its sender, did not take it: another one may. */
-function isForNextProvider(result: SubmitResult | undefined): boolean {
-  return result?.kind === 'rejected' && result.cause !== undefined && !result.endsChain;
-}
-
-function isForLater(result: SubmitResult | null): boolean {
-  return result?.kind === 'rejected' && (result.cause === 'busy' || result.cause === 'limited');
-}
-
 /** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
 function outcomeOf({ later }: RoutedSubmission, result: SubmitResult | undefined): SubmitResult | undefined {
   return later !== null && result?.kind === 'rejected' && result.cause === 'sender' ? later : result;
@@ -209,5 +206,6 @@ function submissionOf({ message, project, attemptNumber }: PendingSubmission): S
     content: message.content,
     text: textOf(project.settings.language, message.content),
     attemptTimeoutMs: message.attemptTimeoutMs,
+    priority: messagePriority(message),
   };
 }

@@ -1,16 +1,20 @@
 import { type Account, correctionRejection } from '../../domain/billing/account.ts';
 import { correctionEntry, depositEntry, thresholdResetEntry } from '../../domain/billing/ledger.ts';
+import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import type { Actor } from '../../domain/operators/audit-record.ts';
 import { auditedAccount } from '../../domain/operators/audited.ts';
 import { add, type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
+import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { runKeyed } from '../idempotency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { ManagedProject } from '../ports/project-store.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
+import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { Rejected } from '../rejected.ts';
-import { lockedAccount, projectNamed, recordChange } from './operator-change.ts';
+import { lockedAccount, lockedProject, projectNamed, recordChange } from './operator-change.ts';
 
 /** An amount that an operator adds to the balance of a project, or takes from it. */
 export interface CreditChange {
@@ -34,13 +38,14 @@ export interface CreditResult {
 interface Ports {
   readonly unitOfWork: UnitOfWork;
   readonly requestHasher: RequestHasher;
+  readonly noticeLowCredit: NoticeLowCredit;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
 
 /**
  * The money of projects, for operators. Each change, its ledger entry and its audit record are one transaction, behind the lock
- * of the account that sends take too.
+ * of the account that sends take too. It may arm the notice of low credit again, or call for one.
  */
 export class ManageCredit {
   readonly #ports: Ports;
@@ -77,18 +82,21 @@ export class ManageCredit {
     });
   }
 
-  #post(
+  async #post(
     { actor, project, amount, reason, idempotency }: CreditChange,
     action: 'credit-added' | 'credit-corrected',
   ): Promise<CreditResult> {
-    const { unitOfWork, requestHasher, clock, ids } = this.#ports;
+    const { unitOfWork, requestHasher, noticeLowCredit, clock, ids } = this.#ports;
     const at = clock.now();
     const id = ids.hex24(at);
-    return unitOfWork.run(async (stores) => {
-      const { id: projectId } = await projectNamed(stores, project);
+    const { result, notices } = await unitOfWork.run(async (stores) => {
+      let notices: readonly LowCreditNotice[] = [];
+      // Locked: a notice goes by the settings that the project has at the commit.
+      const owner = await lockedProject(stores, project);
+      const projectId = owner.id;
       const before = await lockedAccount(stores, projectId);
       const request = { projectId, request: idempotency };
-      return runKeyed({ store: stores.idempotency, requestHasher }, request, at, async () => {
+      const result = await runKeyed({ store: stores.idempotency, requestHasher }, request, at, async () => {
         const occurrence = { projectId, reference: id, at };
         if (action === 'credit-corrected') {
           const rejection = correctionRejection(before, amount);
@@ -103,12 +111,33 @@ export class ManageCredit {
           balance: add(before.balance, amount),
           trialPhoneNumber: action === 'credit-added' ? null : before.trialPhoneNumber,
         };
+        notices = await this.#noticeOf(stores, owner, before, after, at);
         await recordChange(stores, { id, actor, at }, action, projectId, {
           before: auditedAccount(before),
           after: { ...auditedAccount(after), amount: toIqd(amount), reason },
         });
         return { id, account: after, replayed: false };
       });
+      return { result, notices };
     });
+    noticeLowCredit.announce(notices);
+    return result;
+  }
+
+  /** Arms the notice of low credit again, or writes one; resolves with what to announce after the commit. */
+  async #noticeOf(
+    stores: Stores,
+    project: ManagedProject,
+    before: Account,
+    after: Account,
+    at: number,
+  ): Promise<readonly LowCreditNotice[]> {
+    const { noticeLowCredit } = this.#ports;
+    const { lowCredit } = project.settings;
+    await noticeLowCredit.arm(stores, project, after);
+    if (lowCredit === null || !crossesLowCredit(before, after, lowCredit)) return [];
+    const notices = [lowCreditNotice(project, after, lowCredit, at)];
+    await noticeLowCredit.write(stores, notices);
+    return notices;
   }
 }

@@ -12,11 +12,11 @@ import { auditedKey } from '../../domain/operators/audited.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
-import type { KeyCursor, ManagedProject } from '../ports/project-store.ts';
+import type { KeyPlace, ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { Rejected } from '../rejected.ts';
-import { lockedProject, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 /** A key as operators see it; `now` is when it was read. */
 export interface ListedKey {
@@ -58,7 +58,7 @@ export class ManageKeys {
 
   /** Rejects as `project-archived`, and as `too-many-keys` when the project has `WORKING_KEYS_MAX`. */
   create(actor: Actor, project: string): Promise<NewKey> {
-    const change = this.#newChange(actor);
+    const change = newChange(this.#ports, actor);
     return this.#ports.unitOfWork.run(async (stores) => {
       const owner = await lockedProject(stores, project);
       const made = await this.#insert(stores, owner, change.at);
@@ -69,7 +69,7 @@ export class ManageKeys {
   }
 
   /** Up to `limit` keys, the newest first, those that do not work any more among them. */
-  list(project: string, before: KeyCursor | null, limit: number): Promise<readonly ListedKey[]> {
+  list(project: string, before: KeyPlace | null, limit: number): Promise<readonly ListedKey[]> {
     const now = this.#ports.clock.now();
     return this.#ports.unitOfWork.read(async (stores) => {
       const owner = await projectNamed(stores, project);
@@ -80,7 +80,7 @@ export class ManageKeys {
 
   /** Rejects as `key-not-found`. A key that does not work any more stays as it is. */
   revoke(actor: Actor, project: string, keyId: string): Promise<ListedKey> {
-    const change = this.#newChange(actor);
+    const change = newChange(this.#ports, actor);
     return this.#ports.unitOfWork.run(async (stores) => {
       const owner = await lockedProject(stores, project);
       const key = await keyOf(stores, owner, keyId);
@@ -100,7 +100,7 @@ export class ManageKeys {
    * `revoke` do, and as `key-not-working`.
    */
   rotate(actor: Actor, project: string, keyId: string, overlapMs: number): Promise<RotatedKey> {
-    const change = this.#newChange(actor);
+    const change = newChange(this.#ports, actor);
     return this.#ports.unitOfWork.run(async (stores) => {
       const owner = await lockedProject(stores, project);
       const key = await keyOf(stores, owner, keyId);
@@ -131,12 +131,7 @@ export class ManageKeys {
       lastFour: lastFourOf(apiKey),
     };
     await stores.projects.insertKeys([{ ...stored, hasChecksum: true }]);
-    return { project, key: { ...stored, endsAt: null, revokedAt: null }, now, apiKey };
-  }
-
-  #newChange(actor: Actor) {
-    const at = this.#ports.clock.now();
-    return { id: this.#ports.ids.hex24(at), actor, at };
+    return { project, key: { ...stored, endsAt: null, revokedAt: null, lastUsedAt: null }, now, apiKey };
   }
 }
 

@@ -1,9 +1,13 @@
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../domain/access/project.ts';
 import type { Account } from '../../domain/billing/account.ts';
-import { type Actor, changedFields } from '../../domain/operators/audit-record.ts';
-import { auditedProject } from '../../domain/operators/audited.ts';
+import { changedLowCredit, isSameLowCredit } from '../../domain/billing/low-credit.ts';
+import { type Actor, type AuditedFields, changedFields } from '../../domain/operators/audit-record.ts';
+import { auditedLowCredit, auditedProject } from '../../domain/operators/audited.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
+import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
+import type { SealLowCredit } from '../billing/seal-low-credit.ts';
+import { runRetentionJob } from '../jobs/retention-jobs.ts';
 import type { NewAccount } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -11,7 +15,7 @@ import type { ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { Rejected } from '../rejected.ts';
-import { lockedAccount, lockedProject, projectNamed, recordChange } from './operator-change.ts';
+import { lockedAccount, lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 /** A project with its account. */
 export interface ProjectOverview {
@@ -19,14 +23,17 @@ export interface ProjectOverview {
   readonly account: Account;
 }
 
-/** A new project; what is left out of the settings has its default. */
+/** A new project; what is left out of the settings has its default. The secret of `lowCredit` is as the operator gave it. */
 export interface NewProject
   extends Pick<Project, 'name' | 'slug' | 'environment'>,
     Omit<NewAccount, 'projectId'> {
   readonly settings: Partial<ProjectSettings>;
 }
 
-/** What changes of a project; what is left out stays. */
+/**
+ * What changes of a project; what is left out stays. The secret of `lowCredit` is as the operator gave it; with null the stored one
+ * stays for as long as the address stays.
+ */
 export interface ProjectChange {
   readonly name?: string;
   readonly settings: Partial<ProjectSettings>;
@@ -36,6 +43,8 @@ export interface ProjectChange {
 
 interface Ports {
   readonly unitOfWork: UnitOfWork;
+  readonly sealLowCredit: Pick<SealLowCredit, 'execute'>;
+  readonly noticeLowCredit: Pick<NoticeLowCredit, 'arm'>;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
@@ -51,27 +60,34 @@ export class ManageProjects {
     this.#ports = ports;
   }
 
-  /** Makes a project without keys and credit. Rejects as `slug-taken`. */
+  /** Makes a project without keys and credit. Rejects as `slug-taken` and `webhook-url-refused`. */
   async create(actor: Actor, given: NewProject): Promise<ProjectOverview> {
-    const { unitOfWork, clock, ids } = this.#ports;
-    const at = clock.now();
-    const { name, slug, environment, settings, paymentType, spendingThreshold, trialPhoneNumber } = given;
+    const { unitOfWork, ids } = this.#ports;
+    const change = newChange(this.#ports, actor);
+    const { at } = change;
+    const { name, slug, environment, paymentType, spendingThreshold, trialPhoneNumber } = given;
     const project: ManagedProject = {
       id: ids.hex24(at),
       name,
       slug,
       environment,
-      settings: { ...DEFAULT_SETTINGS, ...settings },
+      settings: { ...DEFAULT_SETTINGS, ...this.#sealed(given.settings) },
       archivedAt: null,
     };
     const terms = { projectId: project.id, paymentType, spendingThreshold, trialPhoneNumber };
-    const account: Account = { ...terms, balance: ZERO, held: ZERO, spent: ZERO };
-    const change = { id: ids.hex24(at), actor, at };
+    const account: Account = {
+      ...terms,
+      balance: ZERO,
+      held: ZERO,
+      spent: ZERO,
+      lowCreditNoticedAt: null,
+    };
     try {
       await unitOfWork.run(async (stores) => {
         if (await isTaken(stores, slug)) throw new Rejected({ kind: 'slug-taken' });
         await stores.projects.insert([project]);
         await stores.accounts.insert([terms]);
+        await scheduleRetention(stores, project, at);
         const after = auditedProject(project, account);
         await recordChange(stores, change, 'project-created', project.id, { before: null, after });
       });
@@ -103,26 +119,35 @@ export class ManageProjects {
     });
   }
 
-  /** Changes the name, settings and threshold of a project. Nothing is recorded when all of it is as before. */
-  change(
+  /**
+   * Changes the name, settings and threshold of a project. Nothing is recorded when all of it is as before. Rejects as
+   * `webhook-url-refused`.
+   */
+  async change(
     actor: Actor,
     idOrSlug: string,
     { name, settings, spendingThreshold }: ProjectChange,
   ): Promise<ProjectOverview> {
-    const change = this.#newChange(actor);
+    const change = newChange(this.#ports, actor);
+    const sealed = this.#sealed(settings);
     return this.#ports.unitOfWork.run(async (stores) => {
       const project = await lockedProject(stores, idOrSlug);
       const account = await lockedAccount(stores, project.id);
       const changed: ProjectOverview = {
-        project: { ...project, name: name ?? project.name, settings: { ...project.settings, ...settings } },
+        project: {
+          ...project,
+          name: name ?? project.name,
+          settings: changedSettings(project.settings, sealed),
+        },
         account: spendingThreshold === undefined ? account : { ...account, spendingThreshold },
       };
-      const fields = changedFields(
-        auditedProject(project, account),
-        auditedProject(changed.project, changed.account),
-      );
+      const fields = changesOf({ project, account }, changed);
       if (Object.keys(fields.after).length === 0) return changed;
       await stores.projects.save([changed.project]);
+      if (fields.after.lowCredit !== undefined) {
+        await this.#ports.noticeLowCredit.arm(stores, changed.project, account);
+      }
+      if (fields.after.retention !== undefined) await scheduleRetention(stores, changed.project, change.at);
       if (spendingThreshold !== undefined) {
         await stores.accounts.setSpendingThreshold(project.id, spendingThreshold);
       }
@@ -132,11 +157,11 @@ export class ManageProjects {
   }
 
   /**
-   * Ends a project: its keys are rejected from then on, and no new one is made. Messages on their way, money and everything
-   * stored stay as they are. An archived project stays as it is.
+   * Ends a project: its keys are rejected from then on, no new one is made, and scheduled campaigns fail at their time. Messages on
+   * their way, money and everything stored stay as they are. An archived project stays as it is.
    */
   archive(actor: Actor, idOrSlug: string): Promise<ProjectOverview> {
-    const change = this.#newChange(actor);
+    const change = newChange(this.#ports, actor);
     return this.#ports.unitOfWork.run(async (stores) => {
       const project = await lockedProject(stores, idOrSlug);
       const [account] = await stores.accounts.byProjectIds([project.id]);
@@ -152,10 +177,32 @@ export class ManageProjects {
     });
   }
 
-  #newChange(actor: Actor) {
-    const at = this.#ports.clock.now();
-    return { id: this.#ports.ids.hex24(at), actor, at };
+  #sealed(settings: Partial<ProjectSettings>): Partial<ProjectSettings> {
+    if (settings.lowCredit === undefined) return settings;
+    return { ...settings, lowCredit: this.#ports.sealLowCredit.execute(settings.lowCredit) };
   }
+}
+
+function changedSettings(before: ProjectSettings, given: Partial<ProjectSettings>): ProjectSettings {
+  const { lowCredit = before.lowCredit } = given;
+  return { ...before, ...given, lowCredit: changedLowCredit(before.lowCredit, lowCredit) };
+}
+
+/** What the audit log has of a change. A new secret, or another query of the address, shows as a notice of equal fields. */
+function changesOf(
+  before: ProjectOverview,
+  after: ProjectOverview,
+): { readonly before: AuditedFields; readonly after: AuditedFields } {
+  const fields = changedFields(
+    auditedProject(before.project, before.account),
+    auditedProject(after.project, after.account),
+  );
+  const [from, to] = [before.project.settings.lowCredit, after.project.settings.lowCredit];
+  if (isSameLowCredit(from, to)) return fields;
+  return {
+    before: { ...fields.before, lowCredit: auditedLowCredit(from) },
+    after: { ...fields.after, lowCredit: auditedLowCredit(to) },
+  };
 }
 
 async function isTaken({ projects }: Pick<Stores, 'projects'>, slug: string): Promise<boolean> {
@@ -165,4 +212,13 @@ async function isTaken({ projects }: Pick<Stores, 'projects'>, slug: string): Pr
 function overview(project: ManagedProject, account: Account | undefined): ProjectOverview {
   invariant(account !== undefined, 'each project has an account');
   return { project, account };
+}
+
+/** The old messages of a project that has retention from now on are treated at once. */
+async function scheduleRetention(
+  { jobs }: Pick<Stores, 'jobs'>,
+  { settings }: Pick<Project, 'settings'>,
+  now: number,
+): Promise<void> {
+  if (settings.retention !== null) await jobs.scheduleNoLaterThan([runRetentionJob(now)], now);
 }

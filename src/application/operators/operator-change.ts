@@ -1,6 +1,8 @@
 import type { Account } from '../../domain/billing/account.ts';
 import type { Actor, AuditAction, AuditedFields } from '../../domain/operators/audit-record.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
 import type { ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import { Rejected } from '../rejected.ts';
@@ -12,12 +14,21 @@ export interface OperatorChange {
   readonly at: number;
 }
 
+/** The change that begins now. */
+export function newChange(
+  { clock, ids }: { readonly clock: Clock; readonly ids: IdSource },
+  actor: Actor,
+): OperatorChange {
+  const at = clock.now();
+  return { id: ids.hex24(at), actor, at };
+}
+
 /** Adds the record of a change, in the transaction of the change. */
 export async function recordChange(
   stores: Pick<Stores, 'auditLog'>,
   { id, actor, at }: OperatorChange,
   action: AuditAction,
-  projectId: string,
+  projectId: string | null,
   { before, after }: { readonly before: AuditedFields | null; readonly after: AuditedFields | null },
 ): Promise<void> {
   await stores.auditLog.insert([{ id, at, actor, action, projectId, before, after }]);
@@ -33,7 +44,15 @@ export async function projectNamed(
   return project;
 }
 
-/** The same, locked until the transaction ends. */
+/** The id of the project of a filter, by its id or slug; null for all projects. Throws `Rejected` when there is none. */
+export async function projectIdIn(
+  stores: Pick<Stores, 'projects'>,
+  idOrSlug: string | null,
+): Promise<string | null> {
+  return idOrSlug === null ? null : (await projectNamed(stores, idOrSlug)).id;
+}
+
+/** The project of this id or slug, locked until the transaction ends. */
 export async function lockedProject(
   stores: Pick<Stores, 'projects'>,
   idOrSlug: string,

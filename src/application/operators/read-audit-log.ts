@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../../domain/operators/audit-record.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { projectNamed } from './operator-change.ts';
+import { projectIdIn } from './operator-change.ts';
 
 /** The changes of operators, as they were recorded. */
 export class ReadAuditLog {
@@ -16,7 +16,7 @@ export class ReadAuditLog {
    */
   list(project: string | null, before: string | null, limit: number): Promise<readonly AuditRecord[]> {
     return this.#ports.unitOfWork.read(async (stores) => {
-      const projectId = project === null ? null : (await projectNamed(stores, project)).id;
+      const projectId = await projectIdIn(stores, project);
       return stores.auditLog.list({ projectId, before, limit });
     });
   }

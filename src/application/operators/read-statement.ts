@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../../domain/billing/ledger.ts';
 import { type Money, subtract } from '../../domain/shared/money.ts';
-import type { EntryCursor } from '../ports/billing-stores.ts';
+import type { EntryPlace } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { lockedAccount, projectNamed } from './operator-change.ts';
@@ -12,7 +12,7 @@ export interface StatementLine {
 }
 
 /** Where a statement goes on. */
-export interface StatementCursor extends EntryCursor {
+export interface StatementPlace extends EntryPlace {
   /** The balance before the entry of the cursor; null when the entry was too young to be sure of it. */
   readonly balance: Money | null;
 }
@@ -21,7 +21,7 @@ export interface StatementPage {
   readonly projectId: string;
   readonly lines: readonly StatementLine[];
   /** Null on the last page. */
-  readonly next: StatementCursor | null;
+  readonly next: StatementPlace | null;
 }
 
 /** An entry may be committed so long after the instant it carries: transactions wait for locks. */
@@ -44,7 +44,7 @@ export class ReadStatement {
   }
 
   /** Takes an id or a slug, and rejects as `project-not-found`. */
-  page(project: string, before: StatementCursor | null, limit: number): Promise<StatementPage> {
+  page(project: string, before: StatementPlace | null, limit: number): Promise<StatementPage> {
     const { unitOfWork, clock } = this.#ports;
     const now = clock.now();
     return unitOfWork.run(async (stores) => {

@@ -19,12 +19,14 @@ export interface AccountStore {
   byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]>;
   /** Sets the spending threshold of the project; null takes it away. */
   setSpendingThreshold(projectId: string, threshold: Money | null): Promise<void>;
+  /** Notes when the projects were told of low credit, in milliseconds since 1970; null arms the notice again. */
+  setLowCreditNoticedAt(projectIds: readonly string[], at: number | null): Promise<void>;
   /** Ends the trial of the projects. */
   endTrial(projectIds: readonly string[]): Promise<void>;
 }
 
 /** The place of an entry in a statement. */
-export interface EntryCursor {
+export interface EntryPlace {
   readonly createdAt: number;
   readonly id: string;
 }
@@ -39,9 +41,11 @@ export interface LedgerStore {
    * Up to `limit` entries of the project, the newest first; those before `before` when it is given. Holds are left out: they
    * change no balance.
    */
-  statement(projectId: string, before: EntryCursor | null, limit: number): Promise<readonly LedgerEntry[]>;
+  statement(projectId: string, before: EntryPlace | null, limit: number): Promise<readonly LedgerEntry[]>;
+  /** The entries that exist, in the order of their ids. */
+  byIds(ids: readonly string[]): Promise<readonly LedgerEntry[]>;
   /** The change of the balance by the entries of the project from `from` on, that one included. */
-  balanceSince(projectId: string, from: EntryCursor): Promise<Money>;
+  balanceSince(projectId: string, from: EntryPlace): Promise<Money>;
   /** For every project, the amounts of its account and the sums of its ledger entries. */
   audit(): Promise<readonly { readonly account: AccountDelta; readonly entries: AccountDelta }[]>;
 }

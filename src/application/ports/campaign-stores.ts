@@ -10,6 +10,8 @@ export interface CampaignStore {
   insert(campaigns: readonly Campaign[]): Promise<void>;
   /** The campaigns that exist, in the order of their ids, locked until the transaction ends. */
   lock(ids: readonly string[]): Promise<readonly Campaign[]>;
+  /** Every campaign that starts by itself at its time, in the order of their ids, locked until the transaction ends. */
+  lockScheduled(): Promise<readonly Campaign[]>;
   /** Writes everything but id, project, parent and time of creation. */
   save(campaigns: readonly Campaign[]): Promise<void>;
   /** Ids that do not exist are fine. The recipients are removed by themselves. */
@@ -22,6 +24,8 @@ export interface CampaignStore {
     filter: { readonly status: CampaignStatus | null },
     page: Page,
   ): Promise<{ readonly total: number; readonly campaigns: readonly Campaign[] }>;
+  /** The templates and numbers, by our ids, of a project's campaigns that have not ended; each pair once. */
+  sendersOfOpen(projectId: string): Promise<readonly Pick<Campaign, 'templateId' | 'whatsappPhoneId'>[]>;
   /** How many campaigns of a project have not started; the count ends at `max`. */
   countEditable(projectId: string, max: number): Promise<number>;
   /** The sums of every campaign, and those that its recipients and their ledger entries make. */
@@ -66,15 +70,15 @@ export interface RecipientStore {
 /** Until when the slots of whatsapp numbers are taken. */
 export interface SendingSlotStore {
   /** `NO_SLOTS` for a number without any, which has some from then on; locked until the transaction ends. */
-  lock(phoneNumberId: string): Promise<TakenSlots>;
-  save(phoneNumberId: string, taken: TakenSlots): Promise<void>;
+  lock(whatsappPhoneId: string): Promise<TakenSlots>;
+  save(whatsappPhoneId: string, taken: TakenSlots): Promise<void>;
   /** The same without a lock. */
-  find(phoneNumberId: string): Promise<TakenSlots>;
+  find(whatsappPhoneId: string): Promise<TakenSlots>;
 }
 
 /** A customer wrote to a whatsapp number, which is one of our ids. */
 export interface CustomerWrote {
-  readonly phoneNumberId: string;
+  readonly whatsappPhoneId: string;
   readonly phoneNumber: PhoneNumber;
   readonly at: number;
 }
@@ -104,7 +108,7 @@ export interface ConversationStore {
   noteWritten(written: readonly CustomerWrote[]): Promise<void>;
   /** Which of the numbers wrote after `since`. */
   writtenAmong(
-    phoneNumberId: string,
+    whatsappPhoneId: string,
     numbers: readonly PhoneNumber[],
     since: number,
   ): Promise<readonly PhoneNumber[]>;

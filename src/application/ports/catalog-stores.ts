@@ -1,5 +1,6 @@
 import type { InternationalPrice, OperatorPrices, TemplateCategory } from '../../domain/billing/pricing.ts';
-import type { SenderId } from '../../domain/senders/sender-id.ts';
+import type { ManagedSenderId } from '../../domain/senders/managed-sender-id.ts';
+import type { SenderId, SenderIdStatus } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
@@ -9,9 +10,24 @@ export interface SenderIdStore {
   insert(senderIds: readonly SenderId[]): Promise<void>;
   /** All sender IDs of the projects, in the order of their ids. */
   byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]>;
+  /** Up to `limit` in the order of their ids. */
+  list(query: SenderIdQuery): Promise<readonly ManagedSenderId[]>;
+  /** The one of the project with this id or this name; null when there is none. */
+  find(projectId: string, idOrName: string): Promise<ManagedSenderId | null>;
+  /** Writes status, reason and prices. */
+  save(senderIds: readonly ManagedSenderId[]): Promise<void>;
 }
 
-/** All stored prices: one system list and the international rows. */
+/** Which sender IDs a list has; null restricts nothing. */
+export interface SenderIdQuery {
+  readonly projectId: string | null;
+  readonly status: SenderIdStatus | null;
+  /** Only larger ids. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** The prices of a seed file: one system list and the international rows. */
 export interface StoredPrices {
   readonly sms: OperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
@@ -19,11 +35,12 @@ export interface StoredPrices {
   readonly international: readonly InternationalPrice[];
 }
 
+/** The prices that a seed file wrote. They are in force until the first version of the price list is. */
 export interface PriceStore {
   /** Replaces all prices. A transaction that does the same waits until this one ends. */
   replace(list: StoredPrices): Promise<void>;
-  /** All prices. Rejects when none were ever written. */
-  load(): Promise<StoredPrices>;
+  /** All prices; null when none were ever written. */
+  load(): Promise<StoredPrices | null>;
   /** One page of the international rows by countryIso, mccMnc, network; `countryIso` in upper case or null for all. */
   international(
     filter: { readonly countryIso: string | null },

@@ -1,4 +1,5 @@
 import type { Environment } from '../../domain/access/project.ts';
+import type { JobPriority } from '../../domain/jobs/job-priority.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
@@ -21,12 +22,22 @@ export interface Submission {
   readonly text: string;
   /** The chain moves on after this time, so nothing should reach the handset later. */
   readonly attemptTimeoutMs: number;
+  /** A provider that takes fewer messages than wait submits the most urgent ones first, and projects in rotation. */
+  readonly priority: JobPriority;
 }
 
 /** Whether a provider can carry messages now, and in which way or why not. */
 export interface ProviderHealth {
   readonly ok: boolean;
   readonly detail: string;
+  /** Absent while its circuit is closed, and for a provider that has none. */
+  readonly circuit?: 'open' | 'half-open';
+}
+
+/** What the other side said to the credentials. */
+export interface ProviderCheck extends ProviderHealth {
+  /** Nothing could be asked without sending a message; `ok` is then true. */
+  readonly isUntried?: true;
 }
 
 /**
@@ -64,7 +75,7 @@ export interface ChannelProvider {
    * Asks the other side whether it takes the credentials, and sends no message. Never rejects, and needs no start. Takes
    * `SUBMIT_TIMEOUT_MS` at most.
    */
-  check(): Promise<ProviderHealth>;
+  check(): Promise<ProviderCheck>;
   /** Ends every connection; no event reaches the sink afterwards. May be called twice, and without a start. */
   close(): Promise<void>;
 }

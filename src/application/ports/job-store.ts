@@ -78,8 +78,6 @@ export interface JobStore {
       readonly failuresMax: number;
     },
   ): Promise<readonly LeasedJob[]>;
-  /** Makes every dead-letter job due at `now`, and says how many. */
-  redrive(now: number): Promise<number>;
   /** The dead-letter jobs, the latest first, at most `limit`. */
   deadLettered(limit: number): Promise<readonly DeadLetterJob[]>;
   /** The job of these priorities, or of all, that is due next; null when there is none. */

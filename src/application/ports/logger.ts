@@ -5,6 +5,8 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 export type LogEvent =
   | 'background_work_failed'
   | 'campaign_not_started'
+  | 'credit_low'
+  | 'key_uses_not_stored'
   | 'live_channels_simulated'
   | 'provider_callback_malformed'
   | 'provider_callback_rejected'
@@ -29,6 +31,9 @@ export type LogEvent =
   | 'queue_message_invalid'
   | 'queue_returned'
   | 'request_failed'
+  | 'request_served'
+  | 'retention_applied'
+  | 'retention_failed'
   | 'smpp_bind_ended'
   | 'smpp_bind_opened'
   | 'smpp_message_ignored'
@@ -49,6 +54,10 @@ export type LogEvent =
 
 /** One structured line per event. No method throws or waits. */
 export interface Logger {
+  /** Whether `debug` writes anything: fields that nobody reads need not be made. */
+  readonly writesDebug: boolean;
+  /** What happens with each request or message, for somebody who searches for a fault. Off by default. */
+  debug(event: LogEvent, fields?: LogFields): void;
   /** Information for an operator, without a need to act. */
   info(event: LogEvent, fields?: LogFields): void;
   /** A fault that the service recovered from by itself. An operator acts when it becomes frequent. */

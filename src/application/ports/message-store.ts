@@ -1,4 +1,5 @@
 import type { Message } from '../../domain/messages/message.ts';
+import type { WhatsappSender } from '../../domain/messages/send-request.ts';
 import type { ReportedMessage } from '../../domain/reports/report-row.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 
@@ -26,6 +27,15 @@ export interface MessageStore {
    * behind `after`, at most `limit`.
    */
   reported(query: ReportedQuery): Promise<readonly ReportedMessage[]>;
+  /**
+   * What whatsapp accounts and numbers the project's messages name that were sent one by one and may still be submitted: those
+   * with a job, a dead-letter one too. Reads the jobs of single messages, of all projects where they are scheduled.
+   */
+  sendersOfOpen(projectId: string): Promise<readonly WhatsappSender[]>;
+  /** When the newest message of all projects was created, in milliseconds since 1970; null when there is none. */
+  newestAt(): Promise<number | null>;
+  /** The ids of the messages of all projects that are not final and were created after the instant, in any order. */
+  openSince(after: number): Promise<readonly string[]>;
 }
 
 /** A place in the order of a project's messages. */

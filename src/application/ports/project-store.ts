@@ -13,7 +13,7 @@ export interface ManagedProject extends Project {
 }
 
 /** The place of a key in a list. */
-export interface KeyCursor {
+export interface KeyPlace {
   readonly createdAt: number;
   readonly digest: string;
 }
@@ -22,7 +22,7 @@ export interface ProjectStore {
   /** Fails the unit on an id or slug that exists. */
   insert(projects: readonly Project[]): Promise<void>;
   /** The projects that exist among the ids, in the order of their ids. */
-  byIds(ids: readonly string[]): Promise<readonly Project[]>;
+  byIds(ids: readonly string[]): Promise<readonly ManagedProject[]>;
   /**
    * The project that the API key of this digest belongs to. Null when there is none, when the key is revoked or has ended
    * at `now`, and when the project is archived.
@@ -44,11 +44,13 @@ export interface ProjectStore {
   /** Saves the name, the settings and the archiving of projects. */
   save(projects: readonly ManagedProject[]): Promise<void>;
   /** Up to `limit` keys of the project, the newest first; those before `before` when it is given. */
-  keysOf(projectId: string, before: KeyCursor | null, limit: number): Promise<readonly ProjectKey[]>;
+  keysOf(projectId: string, before: KeyPlace | null, limit: number): Promise<readonly ProjectKey[]>;
   /** The keys of the project that are neither revoked nor ended at `now`, at most `limit`. */
   workingKeysOf(projectId: string, now: number, limit: number): Promise<readonly ProjectKey[]>;
   /** The key of the project whose digest begins so, or null. */
   keyOf(projectId: string, digestStart: string): Promise<ProjectKey | null>;
   /** Saves the end and the revocation of keys. */
   saveKeys(keys: readonly ProjectKey[]): Promise<void>;
+  /** Saves the last use of keys; a key that does not exist is skipped. */
+  noteKeyUses(uses: readonly { readonly digest: string; readonly lastUsedAt: number }[]): Promise<void>;
 }

@@ -12,7 +12,7 @@ export interface SubmissionReceipt {
 /** A whatsapp message that a handset wrote to one of the projects' numbers. */
 export interface InboundArrival {
   /** Our 24-hex id of the number it came in on. */
-  readonly phoneNumberId: string;
+  readonly whatsappPhoneId: string;
   readonly contact: { readonly phoneNumber: string; readonly name: string };
   /** The provider's own id of the message, unique for the number: a second arrival of it is dropped. */
   readonly messageId: string;

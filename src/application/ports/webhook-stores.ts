@@ -1,9 +1,10 @@
 import type { CircuitBreaker } from '../../domain/shared/circuit-breaker.ts';
+import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 
 /** The place of an event in the order of due times and ids. */
-export interface DuePosition {
+export interface DuePlace {
   readonly nextAttemptAt: number;
   readonly id: string;
 }
@@ -12,8 +13,14 @@ export interface DueEventsQuery extends WebhookDestination {
   /** Milliseconds since 1970, inclusive. */
   readonly now: number;
   /** Only events behind this one; null for all. */
-  readonly after: DuePosition | null;
+  readonly after: DuePlace | null;
   readonly limit: number;
+}
+
+/** A whatsapp number, by our 24-hex id, and the project whose events are meant. */
+export interface NumberOfProject {
+  readonly projectId: string;
+  readonly whatsappPhoneId: string;
 }
 
 export interface WebhookEventStore {
@@ -32,9 +39,24 @@ export interface WebhookEventStore {
    * returns those, in the given order, with their new version.
    */
   save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
+  /** As `save`, and writes address and secret, too. */
+  saveWithAddress(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
   /** The events of a whatsapp number made after `since`, the newest first, at most `limit`. */
-  ofPhoneNumber(phoneNumberId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
-  /** Removes up to `limit` events made before `before` that are not open, and says how many. */
+  ofPhoneNumber(whatsappPhoneId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
+  /**
+   * The open events of the number with ids greater than `after`, in the order of their ids, at most `limit`, locked until the
+   * transaction ends.
+   */
+  lockOpenOfNumber(number: NumberOfProject, after: string, limit: number): Promise<readonly WebhookEvent[]>;
+  /** The events of a project with ids greater than `after` and up to `last`, in the order of their ids, at most `limit`. */
+  ofProject(
+    projectId: string,
+    range: { readonly after: string; readonly last: string },
+    limit: number,
+  ): Promise<readonly WebhookEvent[]>;
+  /** The id of the event that comes `count` events behind `after`, of all projects; null when there are fewer. */
+  idBehind(after: string, count: number): Promise<string | null>;
+  /** Removes up to `limit` events made before `before` that are not open, with their attempts, and says how many. */
   sweep(before: number, limit: number): Promise<number>;
 }
 
@@ -49,21 +71,23 @@ export interface CircuitBreakerStore {
   lock(destinationKeys: readonly string[], at: number): Promise<ReadonlyMap<string, CircuitBreaker>>;
   /** Writes locked breakers, after attempts at `at`. */
   save(breakers: ReadonlyMap<string, CircuitBreaker>, at: number): Promise<void>;
-}
-
-/** Where the inbound messages of a whatsapp number go (specification 6.2). */
-export interface InboundWebhook {
-  /** Our 24-hex id of the number. */
-  readonly phoneNumberId: string;
-  readonly projectId: string;
-  readonly url: string;
-  /** As the secret box sealed it. */
-  readonly secret: string;
+  /** How many of up to `limit` breakers, the latest used first, are open or half-open. */
+  countOpen(limit: number): Promise<number>;
 }
 
 export interface InboundWebhookStore {
+  /** Fails the unit on a number that has a configuration. */
+  insert(webhooks: readonly InboundWebhook[]): Promise<void>;
   /** Adds or replaces the configuration of the numbers. */
   save(webhooks: readonly InboundWebhook[]): Promise<void>;
   /** The configuration of those of the numbers that have one, in the order of our 24-hex ids. */
   byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+  /** As `byPhoneNumberIds`, locked until the transaction ends. */
+  lock(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+  /** As `byPhoneNumberIds`. Until the transaction ends nobody changes or removes them; others may hold them as well. */
+  hold(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+  /** Up to `limit` of the project in the order of their numbers, those after `after` when it is given. */
+  ofProject(projectId: string, after: string | null, limit: number): Promise<readonly InboundWebhook[]>;
+  /** Removes the configuration of the numbers. */
+  delete(ids: readonly string[]): Promise<void>;
 }

@@ -4,6 +4,8 @@ import { lastFourOf } from '../../domain/access/project-key.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
+import { onlySecret } from '../../domain/webhooks/inbound-secrets.ts';
+import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { NewAccount } from '../ports/billing-stores.ts';
 import type { StoredPrices } from '../ports/catalog-stores.ts';
@@ -11,11 +13,11 @@ import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { InboundWebhook } from '../ports/webhook-stores.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
 import { SeedError } from './seed-error.ts';
 
 export interface SeedProject {
+  /** The secret of its `lowCredit` is in plain text. */
   readonly project: Project;
   readonly apiKeys: readonly string[];
   readonly account: Omit<NewAccount, 'projectId'>;
@@ -24,7 +26,7 @@ export interface SeedProject {
   readonly whatsappBusinesses: readonly WhatsappBusiness[];
   /** The inbound webhooks of the project's whatsapp numbers, their secrets in plain text. */
   readonly inboundWebhooks: readonly {
-    readonly phoneNumberId: string;
+    readonly whatsappPhoneId: string;
     readonly url: string;
     readonly secret: string;
   }[];
@@ -53,8 +55,8 @@ export class ApplySeed {
 
   /**
    * Resolves with whether the seed was applied; a database with a project stays as it is. Of several processes at the
-   * same time one applies the seed. Throws `SeedError` before anything is written when an inbound webhook has a URL that
-   * webhooks are never posted to.
+   * same time one applies the seed. Throws `SeedError` before anything is written when an inbound webhook or a notice of low
+   * credit has a URL that webhooks are never posted to.
    */
   async execute(seed: Seed): Promise<boolean> {
     try {
@@ -72,9 +74,12 @@ export class ApplySeed {
     const now = clock.now();
     return unitOfWork.run(async (stores) => {
       if (!(await stores.projects.isEmpty())) return false;
-      const webhooks = this.#acceptedWebhooks(projects);
+      const rejected: string[] = [];
+      const accepted = projects.map(({ project }, at) => this.#sealed(project, at, rejected));
+      const webhooks = this.#acceptedWebhooks(projects, rejected);
+      throwIfAny(rejected);
       await stores.prices.replace(prices);
-      await stores.projects.insert(projects.map(({ project }) => project));
+      await stores.projects.insert(accepted);
       await stores.accounts.insert(
         projects.map(({ project, account }) => ({ projectId: project.id, ...account })),
       );
@@ -103,24 +108,43 @@ export class ApplySeed {
     });
   }
 
-  /** The inbound webhooks in their stored form: the URL parsed, the secret sealed. */
-  #acceptedWebhooks(projects: readonly SeedProject[]): readonly InboundWebhook[] {
+  /** The project in its stored form: the URL of its notice of low credit parsed, the secret sealed. */
+  #sealed(project: Project, at: number, rejected: string[]): Project {
     const { webhookTransport, secretBox } = this.#ports;
-    const rejected: string[] = [];
+    const { lowCredit } = project.settings;
+    if (lowCredit === null) return project;
+    const webhookUrl = webhookTransport.acceptUrl(lowCredit.webhookUrl);
+    if (webhookUrl === null) {
+      rejected.push(`projects[${at}].lowCredit.webhookUrl`);
+      return project;
+    }
+    const { amount, webhookSecret: given } = lowCredit;
+    const webhookSecret = given === null ? null : secretBox.seal(given);
+    return {
+      ...project,
+      settings: { ...project.settings, lowCredit: { amount, webhookUrl, webhookSecret } },
+    };
+  }
+
+  /** The inbound webhooks in their stored form: the URL parsed, the secret sealed. */
+  #acceptedWebhooks(projects: readonly SeedProject[], rejected: string[]): readonly InboundWebhook[] {
+    const { webhookTransport, secretBox } = this.#ports;
     const accepted = projects.flatMap(({ project, inboundWebhooks }, at) =>
-      inboundWebhooks.flatMap(({ phoneNumberId, url, secret }, index) => {
+      inboundWebhooks.flatMap(({ whatsappPhoneId, url, secret }, index) => {
         const parsed = webhookTransport.acceptUrl(url);
         if (parsed === null) rejected.push(`projects[${at}].inboundWebhooks[${index}].url`);
         return parsed === null
           ? []
-          : [{ projectId: project.id, phoneNumberId, url: parsed, secret: secretBox.seal(secret) }];
+          : [{ projectId: project.id, whatsappPhoneId, url: parsed, ...onlySecret(secretBox.seal(secret)) }];
       }),
     );
-    if (rejected.length === 0) return accepted;
-    throw new SeedError(
-      rejected
-        .map((path) => `✖ must be a public https address, on an allowed port\n  → at ${path}`)
-        .join('\n'),
-    );
+    return accepted;
   }
+}
+
+function throwIfAny(rejected: readonly string[]): void {
+  if (rejected.length === 0) return;
+  throw new SeedError(
+    rejected.map((path) => `✖ must be a public https address, on an allowed port\n  → at ${path}`).join('\n'),
+  );
 }

@@ -1,5 +1,6 @@
 import { CONVERSATION_MS } from '../../domain/campaigns/daily-limit.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../../domain/shared/phone-number.ts';
+import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
 import { inboundEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { CustomerWrote } from '../ports/campaign-stores.ts';
@@ -9,7 +10,6 @@ import type { InboundArrival } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { InboundWebhook } from '../ports/webhook-stores.ts';
 import type { EnqueueWebhooks } from './enqueue-webhooks.ts';
 
 /** Records of customers who wrote long ago that are removed for each new one, so that the table cannot grow for ever. */
@@ -17,7 +17,7 @@ const SWEPT_PER_ARRIVAL = 2;
 
 interface AcceptPorts {
   readonly unitOfWork: UnitOfWork;
-  readonly enqueueWebhooks: EnqueueWebhooks;
+  readonly enqueueWebhooks: Pick<EnqueueWebhooks, 'add'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly wakeSignal: WakeSignal;
@@ -40,20 +40,21 @@ export class AcceptInbound {
     const { unitOfWork, enqueueWebhooks, wakeSignal } = this.#ports;
     await unitOfWork.run(async (stores) => {
       await this.#noteWritten(stores, arrivals);
-      const numberIds = [...new Set(arrivals.map(({ phoneNumberId }) => phoneNumberId))];
-      const webhooks = await stores.inboundWebhooks.byPhoneNumberIds(numberIds);
+      const numberIds = [...new Set(arrivals.map(({ whatsappPhoneId }) => whatsappPhoneId))];
+      // A webhook that is changed or removed meanwhile would leave an event for its old address.
+      const webhooks = await stores.inboundWebhooks.hold(numberIds);
       if (webhooks.length === 0) return;
       const trees = await stores.whatsapp.byProjectIds([
         ...new Set(webhooks.map(({ projectId }) => projectId)),
       ]);
       const events = arrivals.flatMap((arrival) => {
-        const webhook = webhooks.find(({ phoneNumberId }) => phoneNumberId === arrival.phoneNumberId);
+        const webhook = webhooks.find(({ whatsappPhoneId }) => whatsappPhoneId === arrival.whatsappPhoneId);
         if (webhook === undefined) return [];
         return [
           this.#event(
             arrival,
             webhook,
-            findPhoneNumber(trees.get(webhook.projectId) ?? [], arrival.phoneNumberId),
+            findPhoneNumber(trees.get(webhook.projectId) ?? [], arrival.whatsappPhoneId),
           ),
         ];
       });
@@ -69,12 +70,12 @@ export class AcceptInbound {
   async #noteWritten({ conversations }: Stores, arrivals: readonly InboundArrival[]): Promise<void> {
     const now = this.#ports.clock.now();
     const latest = new Map<string, CustomerWrote>();
-    for (const { phoneNumberId, contact, writtenAt } of arrivals) {
+    for (const { whatsappPhoneId, contact, writtenAt } of arrivals) {
       if (!isPhoneNumber(contact.phoneNumber)) continue;
       const phoneNumber = canonicalPhoneNumber(contact.phoneNumber);
-      const key = `${phoneNumberId} ${phoneNumber}`;
+      const key = `${whatsappPhoneId} ${phoneNumber}`;
       const at = Math.max(Math.min(writtenAt, now), latest.get(key)?.at ?? 0);
-      latest.set(key, { phoneNumberId, phoneNumber, at });
+      latest.set(key, { whatsappPhoneId, phoneNumber, at });
     }
     await conversations.sweepWritten(now - CONVERSATION_MS, latest.size * SWEPT_PER_ARRIVAL);
     await conversations.noteWritten([...latest.values()]);
@@ -88,7 +89,7 @@ export class AcceptInbound {
       timestamp: new Date(now).toISOString(),
       projectId: webhook.projectId,
       phoneNumber: {
-        id: arrival.phoneNumberId,
+        id: arrival.whatsappPhoneId,
         phoneNumberId: number?.phoneNumberId ?? '',
         displayPhoneNumber: number?.displayPhoneNumber ?? '',
       },

@@ -1,14 +1,20 @@
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { deliveryHeaders } from '../../domain/webhooks/delivery-event.ts';
 import { inboundHeaders } from '../../domain/webhooks/inbound-event.ts';
+import { secretsFor } from '../../domain/webhooks/inbound-webhook.ts';
+import { withoutSecret } from '../../domain/webhooks/response-start.ts';
 import type { Hmac } from '../../domain/webhooks/signer.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
-import type { WebhookTransport } from '../ports/webhook-transport.ts';
+import type { WebhookRequest, WebhookTransport } from '../ports/webhook-transport.ts';
+import type { CurrentInboundWebhooks } from './current-inbound-webhooks.ts';
+
+type Headers = Readonly<Record<string, string>>;
 
 interface AttemptPorts {
   readonly webhookTransport: WebhookTransport;
   readonly secretBox: SecretBox;
+  readonly currentInboundWebhooks: Pick<CurrentInboundWebhooks, 'of'>;
   readonly hmac: Hmac;
 }
 
@@ -20,29 +26,56 @@ export class AttemptDelivery {
     this.#ports = ports;
   }
 
-  /** `now` in milliseconds since 1970. */
-  execute(event: WebhookEvent, now: number): Promise<AttemptResult> {
-    const headers = this.#headers(event, now);
-    if (headers === null) return Promise.resolve({ kind: 'failed', reason: 'secret-unreadable' });
-    return this.#ports.webhookTransport.send({ url: event.url, headers, body: event.body });
+  /**
+   * `now` in milliseconds since 1970. An inbound event is signed with the secrets that its webhook has at `now`. The result has
+   * no secret, also when the receiver echoes one.
+   */
+  async execute(event: WebhookEvent, now: number): Promise<AttemptResult> {
+    const secrets = this.#opened(await this.#sealedSecrets(event, now));
+    if (secrets === null) return { kind: 'failed', reason: 'secret-unreadable' };
+    const result = await this.#ports.webhookTransport.send(this.#request(event, secrets, now));
+    if (result.kind === 'failed' || result.responseStart === undefined) return result;
+    return { ...result, responseStart: secrets.reduce(withoutSecret, result.responseStart) };
   }
 
-  /** Null when the secret cannot be opened. */
-  #headers(event: WebhookEvent, now: number): Readonly<Record<string, string>> | null {
+  /** The request of an attempt at `now`, which nothing sends; null when its secrets cannot be opened. */
+  async requestOf(event: WebhookEvent, now: number): Promise<WebhookRequest | null> {
+    const secrets = this.#opened(await this.#sealedSecrets(event, now));
+    return secrets === null ? null : this.#request(event, secrets, now);
+  }
+
+  #request(event: WebhookEvent, secrets: readonly string[], now: number): WebhookRequest {
+    return { url: event.url, headers: this.#headers(event, secrets, now), body: event.body };
+  }
+
+  #headers(event: WebhookEvent, [first, ...others]: readonly string[], now: number): Headers {
     const { hmac } = this.#ports;
-    const secret = event.secret === null ? null : this.#opened(event.secret);
-    if (secret === null && event.secret !== null) return null;
     const { id: eventId, body } = event;
     return event.kind === 'inbound'
-      ? inboundHeaders(hmac, { eventId, body, secret: secret ?? '' }, event.attempts + 1, now)
-      : deliveryHeaders(hmac, { eventId, now, body, secret });
+      ? inboundHeaders(hmac, { eventId, body, secrets: [first ?? '', ...others] }, event.attempts + 1, now)
+      : deliveryHeaders(hmac, { eventId, now, body, secret: first ?? null });
   }
 
-  #opened(sealed: string): string | null {
+  #sealedSecrets(event: WebhookEvent, now: number): readonly string[] | Promise<readonly string[]> {
+    return event.kind === 'inbound' ? this.#inboundSecrets(event, now) : sealedIn(event);
+  }
+
+  async #inboundSecrets(event: WebhookEvent, now: number): Promise<readonly string[]> {
+    const { currentInboundWebhooks } = this.#ports;
+    const current = await currentInboundWebhooks.of(event.whatsappPhoneId ?? '').catch(() => null);
+    return secretsFor(event, current, now);
+  }
+
+  /** Null when one cannot be opened. */
+  #opened(sealed: readonly string[]): readonly string[] | null {
     try {
-      return this.#ports.secretBox.open(sealed);
+      return sealed.map((each) => this.#ports.secretBox.open(each));
     } catch {
       return null;
     }
   }
+}
+
+function sealedIn({ secret }: WebhookEvent): readonly string[] {
+  return secret === null ? [] : [secret];
 }

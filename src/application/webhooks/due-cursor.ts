@@ -1,12 +1,12 @@
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { DuePosition } from '../ports/webhook-stores.ts';
+import type { DuePlace } from '../ports/webhook-stores.ts';
 
 /**
  * How far the due events of a destination are read: while there are more, a fetch reads behind the last one, and not
  * once more what is in hand. An event that was committed late may lie before that, so the cursor is restarted now and then.
  */
 export class DueCursor {
-  #after: DuePosition | null = null;
+  #after: DuePlace | null = null;
   #hasMore = false;
   #isRestarted = false;
 
@@ -16,7 +16,7 @@ export class DueCursor {
   }
 
   /** A fetch begins: it reads behind this event, or all that is due. One fetch at a time. */
-  begin(): DuePosition | null {
+  begin(): DuePlace | null {
     this.#isRestarted = false;
     return this.#after;
   }

@@ -6,12 +6,12 @@ import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { DuePosition } from '../ports/webhook-stores.ts';
+import type { DuePlace } from '../ports/webhook-stores.ts';
 
 /** At most `limit` due events of the destination whose job is leased, behind `after`. */
 export interface Fetch {
   readonly job: LeasedJob<WebhookWork>;
-  readonly after: DuePosition | null;
+  readonly after: DuePlace | null;
   readonly limit: number;
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../domain/webhooks/attempt-result.ts';
 import { OPEN_WINDOWS_MS } from '../../domain/webhooks/destination-circuit.ts';
 import { hostOf } from '../../domain/webhooks/endpoint.ts';
+import { webhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
 import {
   afterAttempt,
   type FinishedAttempt,
@@ -52,7 +53,7 @@ interface Notice {
 }
 
 /**
- * Stores the results of attempts in batches. A crash before that means that the event is attempted again. A result under
+ * Stores attempts and their results in batches. A crash before that means that the event is attempted again. A result under
  * a lease that is not the newest changes nothing, nor does one of an event that changed meanwhile.
  */
 export class RecordAttempts {
@@ -99,7 +100,11 @@ export class RecordAttempts {
     const savedIds = new Set(saved.map(({ id }) => id));
     const counted = concerning.filter(({ event }) => savedIds.has(event.id));
     const { firstFailures, openings, after } = recordForCircuits(breakers, counted);
+    const results = new Map(valid.map((attempt) => [attempt.event.id, attempt]));
     await Promise.all([
+      stores.webhookAttempts.insert(
+        saved.map((event) => webhookAttempt(event, results.get(event.id) as FinishedDelivery)),
+      ),
       stores.webhookEvents.save(promoted(saved, open, now)),
       stores.circuitBreakers.save(after, now),
     ]);
@@ -145,9 +150,9 @@ function recordForCircuits(
     const before = after.get(key) ?? breakers.get(key) ?? CLOSED_CIRCUIT;
     if (!countsForCircuit(before, attempt.event.kind)) continue;
     const recorded = recordAttempt(before, isSuccess(attempt.result), attempt.endedAt, OPEN_WINDOWS_MS);
-    after.set(key, recorded);
-    if (!isSuccess(attempt.result) && beginsToFail(recorded)) firstFailures.push(attempt);
     const until = openedUntil(before, recorded);
+    after.set(key, until === null ? recorded : { ...recorded, lastError: errorOf(attempt.result) });
+    if (!isSuccess(attempt.result) && beginsToFail(recorded)) firstFailures.push(attempt);
     if (until !== null) openings.push({ attempt, until });
   }
   return { after, firstFailures, openings };

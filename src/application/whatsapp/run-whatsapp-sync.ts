@@ -1,30 +1,26 @@
-import type { BackgroundWork } from '../background-work.ts';
 import type { LeasedJob } from '../jobs/job.ts';
-import { keepLease, type LeasePorts } from '../jobs/keep-lease.ts';
-import type { RecordJobFailure } from '../jobs/record-job-failure.ts';
+import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
 import { type SyncWhatsappWork, syncWhatsappJob, WHATSAPP_SYNC_INTERVAL_MS } from '../jobs/whatsapp-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { SyncWhatsapp } from './sync-whatsapp.ts';
 import type { WhatsappPlatforms } from './whatsapp-platforms.ts';
 
-interface RunPorts extends LeasePorts {
+interface RunPorts extends LongJobPorts {
   readonly unitOfWork: UnitOfWork;
   readonly whatsappPlatforms: WhatsappPlatforms;
   readonly syncWhatsapp: SyncWhatsapp;
-  readonly recordJobFailure: RecordJobFailure;
-  readonly background: BackgroundWork;
   readonly clock: Clock;
 }
 
 /** Synchronises the whatsapp accounts at the start of a worker, and `WHATSAPP_SYNC_INTERVAL_MS` after each synchronisation. */
 export class RunWhatsappSync {
   readonly #ports: RunPorts;
-  readonly #running = new Set<AbortController>();
-  #isStopping = false;
+  readonly #longJobs: LongJobs;
 
   constructor(ports: RunPorts) {
     this.#ports = ports;
+    this.#longJobs = new LongJobs(ports);
   }
 
   /**
@@ -40,30 +36,18 @@ export class RunWhatsappSync {
 
   /** Resolves at once; the accounts are read in the background, outside of any transaction. Never rejects. */
   async execute(jobs: readonly LeasedJob<SyncWhatsappWork>[]): Promise<void> {
-    for (const job of jobs) this.#ports.background.start(() => this.#run(job));
+    this.#longJobs.begin(jobs, (job, signal) => this.#run(job, signal));
   }
 
   /** What is running ends soon. Its job comes again when the lease ends. */
   stop(): void {
-    this.#isStopping = true;
-    for (const running of this.#running) running.abort();
+    this.#longJobs.stop();
   }
 
-  async #run(job: LeasedJob<SyncWhatsappWork>): Promise<void> {
-    if (this.#isStopping) return;
-    const { syncWhatsapp, whatsappPlatforms, recordJobFailure } = this.#ports;
-    const running = new AbortController();
-    this.#running.add(running);
-    const stopRenewing = keepLease(this.#ports, job, () => running.abort());
-    try {
-      if (!whatsappPlatforms.isEmpty) await syncWhatsapp.execute(running.signal);
-      if (!running.signal.aborted) await this.#end(job);
-    } catch (error) {
-      await recordJobFailure.execute(job, error);
-    } finally {
-      stopRenewing();
-      this.#running.delete(running);
-    }
+  async #run(job: LeasedJob<SyncWhatsappWork>, signal: AbortSignal): Promise<void> {
+    const { syncWhatsapp, whatsappPlatforms } = this.#ports;
+    if (!whatsappPlatforms.isEmpty) await syncWhatsapp.execute(signal);
+    if (!signal.aborted) await this.#end(job);
   }
 
   /** The job is due again, also when accounts failed. Without a platform it is done: the next worker that has one adds it. */

@@ -1,7 +1,15 @@
-import { adminAuditRoutes } from '../../adapters/http/families/admin-audit.ts';
-import { adminCreditRoutes } from '../../adapters/http/families/admin-credit.ts';
-import { adminKeyRoutes } from '../../adapters/http/families/admin-keys.ts';
-import { adminProjectRoutes } from '../../adapters/http/families/admin-projects.ts';
+import { adminAuditRoutes } from '../../adapters/http/families/admin/audit.ts';
+import { adminCreditRoutes } from '../../adapters/http/families/admin/credit.ts';
+import { adminInboundWebhookRoutes } from '../../adapters/http/families/admin/inbound-webhooks.ts';
+import { adminJobRoutes } from '../../adapters/http/families/admin/jobs.ts';
+import { adminKeyRoutes } from '../../adapters/http/families/admin/keys.ts';
+import { adminListenRoutes } from '../../adapters/http/families/admin/listen.ts';
+import { adminMessageRoutes } from '../../adapters/http/families/admin/messages.ts';
+import { adminPriceRoutes } from '../../adapters/http/families/admin/prices.ts';
+import { adminProjectRoutes } from '../../adapters/http/families/admin/projects.ts';
+import { adminSenderRoutes } from '../../adapters/http/families/admin/senders.ts';
+import { adminWebhookRoutes } from '../../adapters/http/families/admin/webhooks.ts';
+import { adminWhatsappRoutes } from '../../adapters/http/families/admin/whatsapp.ts';
 import type { AdminInterface } from '../../adapters/http/http-server.ts';
 import { operatorToken } from '../../adapters/http/routing/admission.ts';
 import type { Role } from '../config.ts';
@@ -18,6 +26,14 @@ export function adminInterface(
     adminProjectRoutes(roots, admission),
     adminKeyRoutes(roots, admission),
     adminCreditRoutes(roots, admission),
+    adminSenderRoutes(roots, admission),
+    adminWhatsappRoutes(roots, admission),
+    adminInboundWebhookRoutes(roots, admission),
+    adminJobRoutes(roots, admission),
+    adminMessageRoutes(roots, admission),
+    adminWebhookRoutes(roots, admission),
+    adminListenRoutes(roots, admission),
+    adminPriceRoutes(roots, admission),
     adminAuditRoutes(roots, admission),
   ];
   return { families, admission };

@@ -4,7 +4,11 @@ import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { UndiciProviderHttp } from '../../adapters/undici/undici-provider-http.ts';
 import { GuardedProvider } from '../../application/messages/guarded-provider.ts';
 import { withNamedEvents, withNamedIds } from '../../application/messages/provider-ids.ts';
-import { type ChannelProviders, SUBMIT_TIMEOUT_MS } from '../../application/ports/channel-provider.ts';
+import {
+  type ChannelProvider,
+  type ChannelProviders,
+  SUBMIT_TIMEOUT_MS,
+} from '../../application/ports/channel-provider.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderCallbacks } from '../../application/ports/provider-callback.ts';
@@ -18,29 +22,40 @@ import type { ProvidersConfig } from '../channels-file.ts';
 import type { LiveProvider, ProviderTools } from '../providers/provider-kind.ts';
 import { adapters, ports } from '../tokens.ts';
 
+export interface ChannelsOptions {
+  readonly onSubmission?: (message: SimulatedMessage) => void;
+  /** Put around each provider, inside its circuit. */
+  readonly decorate?: (provider: ChannelProvider) => ChannelProvider;
+}
+
 /** The providers of live projects as they are configured; every channel of dev projects is on the simulator. */
 export const channels = (
   config: ProvidersConfig,
-  onSubmission: (message: SimulatedMessage) => void = () => {},
+  { onSubmission = () => {}, decorate = (provider) => provider }: ChannelsOptions = {},
 ) =>
   new ContainerModule(({ bind }) => {
     bind(adapters.simulator).toResolvedValue(
       (clock: Clock, logger: Logger) => new Simulator({ clock, logger, onSubmission }),
       [ports.clock, ports.logger],
     );
+    bind(adapters.simulatorProvider).toResolvedValue(
+      (simulator: Simulator) => decorate(simulator),
+      [adapters.simulator],
+    );
     bind(adapters.liveProviders).toResolvedValue(
       (
-        simulator: Simulator,
+        simulator: ChannelProvider,
         clock: Clock,
         logger: Logger,
         hmac: Hmac,
         whatsappDirectory: WhatsappDirectory,
-      ) => liveProviders(config, simulator, { clock, logger, hmac, whatsappDirectory }),
-      [adapters.simulator, ports.clock, ports.logger, ports.hmac, ports.whatsappDirectory],
+      ) => liveProviders(config, simulator, { clock, logger, hmac, whatsappDirectory, decorate }),
+      [adapters.simulatorProvider, ports.clock, ports.logger, ports.hmac, ports.whatsappDirectory],
     );
     bind(ports.channelProviders).toResolvedValue(
-      (simulator: Simulator, live: readonly LiveProvider[]) => channelProviders(config, simulator, live),
-      [adapters.simulator, adapters.liveProviders],
+      (simulator: ChannelProvider, live: readonly LiveProvider[]) =>
+        channelProviders(config, simulator, live),
+      [adapters.simulatorProvider, adapters.liveProviders],
     );
     bind(ports.providerCallbacks).toResolvedValue(
       (live: readonly LiveProvider[]): ProviderCallbacks => ({
@@ -61,19 +76,20 @@ export const channels = (
     bind(ports.providerEvents).toResolvedValue((simulator: Simulator) => simulator, [adapters.simulator]);
   });
 
-type SharedTools = Omit<ProviderTools, 'name' | 'http'>;
+type SharedTools = Omit<ProviderTools, 'name' | 'http'> & Pick<Required<ChannelsOptions>, 'decorate'>;
 
 function liveProviders(
   config: ProvidersConfig,
-  simulator: Simulator,
-  tools: SharedTools,
+  simulator: ChannelProvider,
+  { decorate, ...tools }: SharedTools,
 ): readonly LiveProvider[] {
   return CHANNELS.flatMap((channel) =>
     (config[channel]?.providers ?? []).map((each): LiveProvider => {
       const { name, make } = each;
       if (make === null) return { channel, provider: simulator, callback: null, whatsappPlatform: null };
       const made = make({ ...tools, name, http: () => new UndiciProviderHttp() });
-      const { provider, callback, whatsappPlatform } = made;
+      const { callback, whatsappPlatform } = made;
+      const provider = decorate(made.provider);
       return {
         channel,
         provider: withNamedIds(new GuardedProvider({ provider, clock: tools.clock, logger: tools.logger })),
@@ -86,7 +102,7 @@ function liveProviders(
 
 function channelProviders(
   config: ProvidersConfig,
-  simulator: Simulator,
+  simulator: ChannelProvider,
   live: readonly LiveProvider[],
 ): ChannelProviders {
   const byName = new Map(live.map(({ provider }) => [provider.name, provider]));

@@ -2,12 +2,27 @@ import { ContainerModule } from 'inversify';
 import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../adapters/knex/unit-of-work.ts';
+import { timedDelay } from '../../adapters/timer/timed-delay.ts';
+import type { SliceBudget } from '../../application/retention/slices.ts';
 import { adapters, ports } from '../tokens.ts';
+
+interface RetentionBudget extends SliceBudget {
+  /** The wait behind a slice, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+/** SQLite has one connection: a slice keeps every send waiting. */
+const SQLITE_BUDGET: RetentionBudget = { workMs: 15, rowsMax: 1_000, pauseMs: 60 };
+/** PostgreSQL works in a process of its own, and a slice locks old messages only: a send waits for the CPU alone. */
+const POSTGRES_BUDGET: RetentionBudget = { workMs: 50, rowsMax: 1_000, pauseMs: 10 };
 
 /** The stores, on SQLite or PostgreSQL. */
 export const persistence = (config: DatabaseConfig) =>
   new ContainerModule(({ bind }) => {
     bind(adapters.database).toResolvedValue(() => openDatabase(config));
+    const { pauseMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
+    bind(ports.sliceBudget).toConstantValue(sliceBudget);
+    bind(ports.retentionPause).toConstantValue(timedDelay(pauseMs));
     bind(ports.unitOfWork).toResolvedValue(
       (database: Database) => new SqlUnitOfWork(database),
       [adapters.database],

@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import { csvDecoder } from '../../adapters/csv/csv-decoder.ts';
 import { csvEncoder } from '../../adapters/csv/csv-encoder.ts';
 import { MemoryReportFiles } from '../../adapters/memory/report-files.ts';
 import { DirectoryReportFiles } from '../../adapters/node/directory-report-files.ts';
@@ -13,10 +14,11 @@ import { ports } from '../tokens.ts';
 /** How soon a caller learns that a report is made. */
 const REPORT_POLLING_INTERVAL_MS = 25;
 
-/** The csv files of reports. */
+/** The csv files of reports, and csv as such. */
 export const reports = (config: ReportsConfig = { kind: 'memory' }) =>
   new ContainerModule(({ bind }) => {
     bind(ports.reportFiles).toConstantValue(reportFilesOf(config));
+    bind(ports.csvDecoder).toConstantValue(csvDecoder);
     bind(ports.csvEncoder).toConstantValue(csvEncoder);
     bind(ports.reportPollingInterval).toConstantValue(timedDelay(REPORT_POLLING_INTERVAL_MS));
     bind(ports.renewInterval).toConstantValue(timedTimeout(RENEW_EVERY_MS));

@@ -8,6 +8,7 @@ import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-re
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
 import type { Role } from '../config.ts';
 import type { Roots } from '../roots.ts';
+import type { BuildVersion } from '../version.ts';
 
 /**
  * The families of routes that a role serves, with their use cases. The busiest comes first: paths are matched in this
@@ -15,9 +16,13 @@ import type { Roots } from '../roots.ts';
  */
 export function routeFamilies(
   roots: Roots,
-  { role, publicUrl = null }: { readonly role: Role; readonly publicUrl?: string | null },
+  {
+    role,
+    publicUrl = null,
+    build,
+  }: { readonly role: Role; readonly publicUrl?: string | null; readonly build: BuildVersion },
 ): readonly RouteFamily[] {
-  const health = healthRoutes({ health: roots.checkHealth });
+  const health = healthRoutes({ health: roots.checkHealth, build });
   if (role === 'worker') return [health];
   const { authenticateProject: authenticate, addressRates, sendMessages, trackMessage } = roots;
   const { readCatalog: catalog } = roots;

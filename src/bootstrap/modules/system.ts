@@ -6,6 +6,7 @@ import { nodeHmac } from '../../adapters/node/node-hmac.ts';
 import { RandomIdSource } from '../../adapters/node/random-id-source.ts';
 import { LocalWakeSignal } from '../../adapters/timer/local-wake-signal.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
+import { KEY_USE_INTERVAL_MS } from '../../application/access/key-uses.ts';
 import { WORKER_HEARTBEAT_MS } from '../../application/jobs/worker-watch.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
@@ -32,6 +33,7 @@ export const system = ({ clock, logger, secretKey, campaignLimits = true }: Syst
     bind(ports.secretBox).toConstantValue(new AesSecretBox({ secretKey }));
     bind(ports.hmac).toConstantValue(nodeHmac);
     bind(ports.campaignLimits).toConstantValue(campaignLimits);
+    bind(ports.keyUseInterval).toConstantValue(timedTimeout(KEY_USE_INTERVAL_MS));
     bind(ports.heartbeatInterval).toConstantValue(timedTimeout(WORKER_HEARTBEAT_MS));
     bind(adapters.localWakeSignal).toConstantValue(new LocalWakeSignal());
     bind(ports.wakeSignal).toResolvedValue(

@@ -2,9 +2,12 @@ import { ContainerModule } from 'inversify';
 import { AddressRates } from '../../application/access/address-rates.ts';
 import { AuthenticateProject } from '../../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../../application/access/check-secret-key.ts';
+import { KeyUses } from '../../application/access/key-uses.ts';
 import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/project-keys.ts';
 import { BackgroundWork } from '../../application/background-work.ts';
 import { AuditLedger } from '../../application/billing/audit-ledger.ts';
+import { NoticeLowCredit } from '../../application/billing/notice-low-credit.ts';
+import { SealLowCredit } from '../../application/billing/seal-low-credit.ts';
 import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
 import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
@@ -16,10 +19,10 @@ import { CachedPriceList, StoredPriceList } from '../../application/catalog/curr
 import { ReadCatalog } from '../../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../../application/check-health.ts';
 import { RecordJobFailure } from '../../application/jobs/record-job-failure.ts';
-import { RedriveJobs } from '../../application/jobs/redrive-jobs.ts';
 import { RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import { RenewLeases } from '../../application/jobs/renew-leases.ts';
 import { RunJobs } from '../../application/jobs/run-jobs.ts';
+import { SurveyWork } from '../../application/jobs/survey-work.ts';
 import { WorkerHeartbeat } from '../../application/jobs/worker-heartbeat.ts';
 import { AdvanceMessages } from '../../application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../application/messages/apply-message-events.ts';
@@ -36,17 +39,38 @@ import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
 import { TrackMessage } from '../../application/messages/track-message.ts';
 import { UntriedMessages } from '../../application/messages/untried-messages.ts';
 import { ManageCredit } from '../../application/operators/manage-credit.ts';
+import { ManageJobs } from '../../application/operators/manage-jobs.ts';
 import { ManageKeys } from '../../application/operators/manage-keys.ts';
 import { ManageProjects } from '../../application/operators/manage-projects.ts';
+import { ManageReports } from '../../application/operators/manage-reports.ts';
+import { ManageSenderIds } from '../../application/operators/manage-sender-ids.ts';
+import { ManageWhatsapp } from '../../application/operators/manage-whatsapp.ts';
+import { ImportPrices } from '../../application/operators/prices/import-prices.ts';
+import { ManagePrices } from '../../application/operators/prices/manage-prices.ts';
 import { ReadAuditLog } from '../../application/operators/read-audit-log.ts';
 import { ReadStatement } from '../../application/operators/read-statement.ts';
+import { RefillDemo } from '../../application/operators/refill-demo.ts';
+import { SearchMessages } from '../../application/operators/search-messages.ts';
+import { TraceMessage } from '../../application/operators/trace-message.ts';
+import { ListenToWebhooks } from '../../application/operators/webhooks/listen-to-webhooks.ts';
+import { ManageInboundWebhooks } from '../../application/operators/webhooks/manage-inbound-webhooks.ts';
+import { ManageWebhooks } from '../../application/operators/webhooks/manage-webhooks.ts';
+import { ReadWebhookLog } from '../../application/operators/webhooks/read-webhook-log.ts';
 import { BrowseReports } from '../../application/reports/browse-reports.ts';
 import { MakeReports } from '../../application/reports/make-reports.ts';
 import { RemoveReports } from '../../application/reports/remove-reports.ts';
 import { RequestReports } from '../../application/reports/request-reports.ts';
+import { MarkRestored } from '../../application/restores/mark-restored.ts';
+import { RestorePoint } from '../../application/restores/restore-point.ts';
+import { RetainCampaigns } from '../../application/retention/retain-campaigns.ts';
+import { RetainMessages } from '../../application/retention/retain-messages.ts';
+import { RetainReports } from '../../application/retention/retain-reports.ts';
+import { RetainWebhooks } from '../../application/retention/retain-webhooks.ts';
+import { RunRetention } from '../../application/retention/run-retention.ts';
 import { ApplySeed } from '../../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../../application/webhooks/accept-inbound.ts';
 import { AttemptDelivery } from '../../application/webhooks/attempt-delivery.ts';
+import { CurrentInboundWebhooks } from '../../application/webhooks/current-inbound-webhooks.ts';
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import { EnqueueWebhooks } from '../../application/webhooks/enqueue-webhooks.ts';
 import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
@@ -62,17 +86,27 @@ import { wire } from '../wire.ts';
 const { clock, idSource, logger, keyHasher, requestHasher, unitOfWork, jobQueue } = ports;
 const { channelProviders, providerCallbacks, wakeSignal } = ports;
 const { webhookTransport, secretBox, hmac, recordBatchWindow, fetchInterval, submitTimeout } = ports;
+const { keyUseInterval } = ports;
 const { heartbeatInterval, workerId, campaignLimits, whatsappPlatforms } = ports;
-const { reportFiles, csvEncoder, reportPollingInterval, renewInterval } = ports;
+const {
+  reportFiles,
+  csvDecoder,
+  csvEncoder,
+  reportPollingInterval,
+  renewInterval,
+  sliceBudget,
+  retentionPause,
+} = ports;
 
 /** Every use case and what it is made of. */
 export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, StoredProjectKeys, { unitOfWork, keyHasher, clock });
   wire(bind, CachedProjectKeys, { source: StoredProjectKeys, keyHasher, clock });
-  wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys });
+  wire(bind, KeyUses, { unitOfWork, keyHasher, keyUseInterval, clock, logger });
+  wire(bind, AuthenticateProject, { projectKeys: CachedProjectKeys, keyUses: KeyUses });
   wire(bind, AddressRates, { clock });
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
-  wire(bind, StoredPriceList, { unitOfWork });
+  wire(bind, StoredPriceList, { unitOfWork, clock });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });
   wire(bind, SealDeliveryReport, { webhookTransport, secretBox });
   wire(bind, BackgroundWork, { logger });
@@ -83,22 +117,28 @@ export const useCases = new ContainerModule(({ bind }) => {
     channelProviders,
     sealDeliveryReport: SealDeliveryReport,
     untriedMessages: UntriedMessages,
+    noticeLowCredit: NoticeLowCredit,
     requestHasher,
     clock,
     ids: idSource,
     wakeSignal,
   });
   wire(bind, TrackMessage, { unitOfWork });
-  wire(bind, ReadCatalog, { unitOfWork });
+  wire(bind, ReadCatalog, { unitOfWork, clock });
   wire(bind, EnqueueWebhooks, { clock, ids: idSource });
+  wire(bind, NoticeLowCredit, { enqueueWebhooks: EnqueueWebhooks, ids: idSource, logger, wakeSignal });
+  wire(bind, SealLowCredit, { webhookTransport, secretBox });
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
   wire(bind, CampaignLimits, { campaignLimits });
+  wire(bind, RestorePoint, { unitOfWork });
+  wire(bind, MarkRestored, { unitOfWork, clock, ids: idSource });
   wire(bind, AdvanceMessages, {
     clock,
     enqueueWebhooks: EnqueueWebhooks,
     channelProviders,
     submissionCapacity: SubmissionCapacity,
     campaignLimits: CampaignLimits,
+    restorePoint: RestorePoint,
   });
   wire(bind, CorrelateReceipts, { clock });
   wire(bind, RevokeAttempts, { channelProviders, background: BackgroundWork });
@@ -131,7 +171,13 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, RecordAttempts, { unitOfWork, recordBatchWindow, clock, ids: idSource, logger });
   wire(bind, FetchDueEvents, { unitOfWork, clock });
-  wire(bind, AttemptDelivery, { webhookTransport, secretBox, hmac });
+  wire(bind, CurrentInboundWebhooks, { unitOfWork, clock });
+  wire(bind, AttemptDelivery, {
+    webhookTransport,
+    secretBox,
+    hmac,
+    currentInboundWebhooks: CurrentInboundWebhooks,
+  });
   wire(bind, ReleaseJobs, { unitOfWork, clock, wakeSignal });
   wire(bind, RenewLeases, { unitOfWork, clock, workerId });
   wire(bind, DeliverWebhooks, {
@@ -153,7 +199,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     ids: idSource,
     wakeSignal,
   });
-  wire(bind, InboundLog, { unitOfWork, clock, wakeSignal });
+  wire(bind, InboundLog, { unitOfWork, clock });
   wire(bind, RunAttemptJobs, {
     unitOfWork,
     advanceMessages: AdvanceMessages,
@@ -180,6 +226,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     unitOfWork,
     currentPrices: CachedPriceList,
     channelProviders,
+    noticeLowCredit: NoticeLowCredit,
     requestHasher,
     clock,
     ids: idSource,
@@ -216,7 +263,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     renewInterval,
   });
-  wire(bind, RemoveReports, { unitOfWork, reportFiles, clock });
+  wire(bind, RemoveReports, { unitOfWork, reportFiles });
   wire(bind, BrowseReports, { unitOfWork, reportFiles, clock, logger });
   wire(bind, WhatsappPlatforms, { platforms: whatsappPlatforms });
   wire(bind, SyncWhatsapp, { unitOfWork, platform: WhatsappPlatforms, clock, ids: idSource, logger });
@@ -230,6 +277,25 @@ export const useCases = new ContainerModule(({ bind }) => {
     clock,
     renewInterval,
   });
+  wire(bind, RetainMessages, { unitOfWork, clock });
+  wire(bind, RetainCampaigns, { unitOfWork, clock });
+  wire(bind, RetainReports, { unitOfWork, clock });
+  wire(bind, RetainWebhooks, { unitOfWork, clock });
+  wire(bind, RunRetention, {
+    unitOfWork,
+    retainMessages: RetainMessages,
+    retainCampaigns: RetainCampaigns,
+    retainReports: RetainReports,
+    retainWebhooks: RetainWebhooks,
+    renewLeases: RenewLeases,
+    recordJobFailure: RecordJobFailure,
+    background: BackgroundWork,
+    sliceBudget,
+    retentionPause,
+    clock,
+    renewInterval,
+    logger,
+  });
   wire(bind, RunJobs, {
     runAttemptJobs: RunAttemptJobs,
     deliverWebhooks: DeliverWebhooks,
@@ -237,6 +303,7 @@ export const useCases = new ContainerModule(({ bind }) => {
     stopCampaigns: StopCampaigns,
     makeReports: MakeReports,
     removeReports: RemoveReports,
+    runRetention: RunRetention,
     runWhatsappSync: RunWhatsappSync,
     recordJobFailure: RecordJobFailure,
     clock,
@@ -244,13 +311,52 @@ export const useCases = new ContainerModule(({ bind }) => {
   });
   wire(bind, RelayJobs, { unitOfWork, jobQueue, clock, logger, workerId });
   wire(bind, WorkerHeartbeat, { unitOfWork, heartbeatInterval, clock, logger, wakeSignal, workerId });
-  wire(bind, RedriveJobs, { unitOfWork, clock });
+  wire(bind, SurveyWork, { unitOfWork, clock });
   wire(bind, AuditLedger, { unitOfWork });
-  wire(bind, ManageProjects, { unitOfWork, clock, ids: idSource });
+  wire(bind, ManageProjects, {
+    unitOfWork,
+    sealLowCredit: SealLowCredit,
+    noticeLowCredit: NoticeLowCredit,
+    clock,
+    ids: idSource,
+  });
+  wire(bind, ManageJobs, {
+    unitOfWork,
+    surveyWork: SurveyWork,
+    advanceMessages: AdvanceMessages,
+    clock,
+    ids: idSource,
+    wakeSignal,
+  });
   wire(bind, ManageKeys, { unitOfWork, keyHasher, clock, ids: idSource });
-  wire(bind, ManageCredit, { unitOfWork, requestHasher, clock, ids: idSource });
+  wire(bind, ManageCredit, {
+    unitOfWork,
+    requestHasher,
+    noticeLowCredit: NoticeLowCredit,
+    clock,
+    ids: idSource,
+  });
+  wire(bind, ImportPrices, { unitOfWork, requestHasher, csvDecoder, clock, ids: idSource });
+  wire(bind, ManagePrices, { unitOfWork, clock, ids: idSource });
+  wire(bind, ManageReports, { unitOfWork, clock, ids: idSource });
+  wire(bind, ManageSenderIds, { unitOfWork, clock, ids: idSource });
+  wire(bind, ManageWhatsapp, { unitOfWork, clock, ids: idSource });
+  wire(bind, ManageInboundWebhooks, {
+    unitOfWork,
+    webhookTransport,
+    secretBox,
+    clock,
+    ids: idSource,
+    wakeSignal,
+  });
   wire(bind, ReadStatement, { unitOfWork, clock });
   wire(bind, ReadAuditLog, { unitOfWork });
+  wire(bind, ListenToWebhooks, { unitOfWork, attemptDelivery: AttemptDelivery, clock });
+  wire(bind, RefillDemo, { unitOfWork, keyHasher, noticeLowCredit: NoticeLowCredit, clock, ids: idSource });
+  wire(bind, SearchMessages, { unitOfWork });
+  wire(bind, TraceMessage, { unitOfWork });
+  wire(bind, ReadWebhookLog, { unitOfWork });
+  wire(bind, ManageWebhooks, { unitOfWork, clock, ids: idSource, wakeSignal });
   wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
   wire(bind, CheckHealth, { unitOfWork, jobQueue, channelProviders, clock });
 });

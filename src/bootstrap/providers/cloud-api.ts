@@ -4,6 +4,7 @@ import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
 import { baseUrl } from './base-url.ts';
+import { hasMembers } from './has-members.ts';
 import type { ProviderKind } from './provider-kind.ts';
 import type { SecretSchema } from './secret.ts';
 
@@ -40,6 +41,7 @@ const settings = (secret: SecretSchema) =>
       ({ verificationTemplate, phoneNumberId }) =>
         verificationTemplate === undefined || phoneNumberId !== undefined,
       {
+        when: hasMembers,
         path: ['verificationTemplate'],
         message: 'needs phoneNumberId: the template belongs to the account of that number',
       },

@@ -1,141 +1,132 @@
 import { z } from 'zod';
-import { RECEIPT_STATES, receiptReader } from '../../adapters/http-gateway/gateway-receipts.ts';
+import { receiptReader } from '../../adapters/http-gateway/gateway-receipts.ts';
 import { replyReader } from '../../adapters/http-gateway/gateway-reply.ts';
-import { requestMaker } from '../../adapters/http-gateway/gateway-request.ts';
+import {
+  type RequestMaker,
+  requestMaker,
+  type SendingOptions,
+} from '../../adapters/http-gateway/gateway-request.ts';
+import {
+  checkSettings,
+  encodingSettings,
+  errorSettings,
+  receiptSettings,
+  replySettings,
+  requestSettings,
+  successSettings,
+} from '../../adapters/http-gateway/gateway-settings.ts';
 import { HttpGatewayCallback } from '../../adapters/http-gateway/http-gateway-callback.ts';
 import { HttpGatewayProvider } from '../../adapters/http-gateway/http-gateway-provider.ts';
 import { type Mistake, under } from '../../adapters/http-gateway/mistake.ts';
-import { REJECTION_CLASSES } from '../../domain/shared/rejection-class.ts';
+import { NO_MESSAGE, type PlaceholderValues, type Secrets } from '../../adapters/http-gateway/template.ts';
 import type { ProviderKind } from './provider-kind.ts';
 import type { SecretSchema } from './secret.ts';
 
-const STATUS_MIN = 100;
-const STATUS_MAX = 599;
+const shapeOf = (secret: SecretSchema) =>
+  z.strictObject({
+    secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), secret).default({}),
+    senderId: z.string().min(1).optional(),
+    encodings: encodingSettings.default({ gsm7: 'gsm7', ucs2: 'ucs2' }),
+    request: requestSettings,
+    reply: replySettings.default({ format: 'json' }),
+    success: successSettings,
+    errors: z.array(errorSettings).default([]),
+    receipts: receiptSettings.optional(),
+    check: checkSettings.optional(),
+  });
 
-const text = z.string().min(1);
-const texts = z.record(text, z.string());
-const path = z.string();
-const status = z.int().min(STATUS_MIN).max(STATUS_MAX);
-const statuses = z.array(status).min(1);
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
-const basic = z.strictObject({ user: text, password: text });
+type Shape = ReturnType<typeof shapeOf>;
+type Given = z.output<Shape>;
 
-const request = z.strictObject({
-  method: z.enum(['GET', 'POST']),
-  url: text,
-  headers: texts.optional(),
-  basic: basic.optional(),
-  query: texts.optional(),
-  json: z.json().optional(),
-  form: texts.optional(),
-  text: text.optional(),
-});
+/** A message whose number and text no request of a gateway holds by chance. */
+const PROBE = { phoneNumber: '964770123456789', text: 'probe-of-the-text' };
 
-const reply = z.discriminatedUnion('format', [
-  z.strictObject({ format: z.literal('json') }),
-  z.strictObject({ format: z.literal('text'), pattern: text }),
-]);
-
-const success = z.strictObject({
-  status: statuses.optional(),
-  path: path.optional(),
-  values: z.array(scalar).min(1).optional(),
-  id: path.optional(),
-  ids: z
-    .union([z.strictObject({ items: path, id: path.optional() }), z.strictObject({ path, separator: text })])
-    .optional(),
-});
-
-const error = z.strictObject({
-  status: z.union([status, statuses]).optional(),
-  path: path.optional(),
-  equals: z.union([scalar, z.array(scalar).min(1)]).optional(),
-  matches: text.optional(),
-  class: z.enum(REJECTION_CLASSES),
-  reason: path.optional(),
-});
-
-const authorization = z.union(
-  [
-    z.strictObject({ query: text, value: text }),
-    z.strictObject({ header: text, value: text }),
-    z.strictObject({ basic }),
-    z.strictObject({
-      hmac: z.strictObject({
-        header: text,
-        algorithm: z.literal('sha256'),
-        secret: text,
-        over: z.literal('body'),
-        encoding: z.enum(['hex', 'base64']).default('hex'),
-        prefix: z.string().default(''),
-      }),
-    }),
-  ],
-  'must be { "query", "value" }, { "header", "value" }, { "basic" } or { "hmac" }',
-);
-
-const receipts = z.strictObject({
-  authorization,
-  method: z.enum(['GET', 'POST']),
-  from: z.enum(['query', 'json', 'form']),
-  items: path.optional(),
-  id: path,
-  status: path,
-  states: z.record(text, z.enum(RECEIPT_STATES)),
-  reason: path.optional(),
-});
-
-const check = z.strictObject({
-  method: z.enum(['GET', 'POST']).default('GET'),
-  url: text,
-  headers: texts.optional(),
-  basic: basic.optional(),
-  query: texts.optional(),
-  status: statuses.optional(),
-});
-
-/** The settings of a gateway, made into what the adapter works with. */
+/** The settings of a gateway, made into what the adapter works with. Every mistake is told, also when some parts have none. */
 const settings = (secret: SecretSchema) =>
-  z
-    .strictObject({
-      secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), secret).default({}),
-      senderId: text.optional(),
-      encodings: z.strictObject({ gsm7: scalar, ucs2: scalar }).default({ gsm7: 'gsm7', ucs2: 'ucs2' }),
-      request,
-      reply: reply.default({ format: 'json' }),
-      success,
-      errors: z.array(error).default([]),
-      receipts: receipts.optional(),
-      check: check.optional(),
-    })
-    .transform((given, context) => {
-      const mistake: Mistake = (at, message) =>
-        context.addIssue({ code: 'custom', path: [...at], message, input: given });
-      const secrets = new Map(Object.entries(given.secrets));
-      const namesNoId = given.success.id === undefined && given.success.ids === undefined;
-      if (namesNoId && given.receipts !== undefined && !JSON.stringify(given.request).includes('{id}')) {
-        mistake(
-          ['success'],
-          'needs id or ids: without them receipts come under {id}, which the request lacks',
-        );
-      }
-      return {
-        sending: { defaultSenderId: given.senderId ?? null, encodings: given.encodings },
-        request: requestMaker(given.request, secrets, under(mistake, 'request')),
-        reply: replyReader(given, secrets, mistake),
-        receipts:
-          given.receipts === undefined
-            ? null
-            : receiptReader(given.receipts, secrets, under(mistake, 'receipts')),
-        check:
-          given.check === undefined
-            ? null
-            : {
-                request: requestMaker(given.check, secrets, under(mistake, 'check'), []),
-                status: given.check.status ?? null,
-              },
-      };
-    });
+  z.unknown().transform((raw, context) => {
+    const mistake: Mistake = (path, message) =>
+      context.addIssue({ code: 'custom', path: [...path], message, input: raw });
+    const shape = shapeOf(secret);
+    const { data: given, error } = shape.safeParse(raw);
+    for (const { path, message } of error?.issues ?? []) mistake(path, message);
+    const parts = partsOf(given ?? soundParts(shape, raw), secretsIn(raw, secret), mistake);
+    return given === undefined || parts.request === null ? z.NEVER : { ...parts, request: parts.request };
+  });
+
+/** The members that are sound by themselves. */
+function soundParts(shape: Shape, raw: unknown): Partial<Given> {
+  const members = membersOf(raw);
+  return Object.fromEntries(
+    Object.entries(shape.shape).flatMap(([name, schema]) => {
+      const { data } = schema.safeParse(members[name]);
+      return data === undefined ? [] : [[name, data]];
+    }),
+  );
+}
+
+/** A credential that is missing is told by its own place: what names it is no mistake. */
+function secretsIn(raw: unknown, secret: SecretSchema): Secrets {
+  const entries = Object.entries(membersOf(membersOf(raw).secrets));
+  return new Map(entries.map(([name, place]) => [name, secret.safeParse(place).data ?? '']));
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return z.record(z.string(), z.unknown()).safeParse(value).data ?? {};
+}
+
+function partsOf(given: Partial<Given>, secrets: Secrets, mistake: Mistake) {
+  const { request, receipts, check, success = {}, errors = [], reply = { format: 'json' } } = given;
+  const sending = {
+    defaultSenderId: given.senderId ?? null,
+    encodings: given.encodings ?? { gsm7: '', ucs2: '' },
+  };
+  if (receipts !== undefined && request !== undefined && given.success !== undefined) {
+    checkId(request, success, mistake);
+  }
+  return {
+    sending,
+    request:
+      request === undefined ? null : sendingRequest(request, sending, secrets, under(mistake, 'request')),
+    reply: replyReader({ reply, success, errors }, secrets, mistake),
+    receipts: receipts === undefined ? null : receiptReader(receipts, secrets, under(mistake, 'receipts')),
+    check:
+      check === undefined
+        ? null
+        : {
+            request: requestMaker(check, secrets, under(mistake, 'check'), []),
+            status: check.status ?? null,
+          },
+  };
+}
+
+function checkId(request: Given['request'], { id, ids }: Given['success'], mistake: Mistake): void {
+  if (id !== undefined || ids !== undefined || JSON.stringify(request).includes('{id}')) return;
+  mistake(['success'], 'needs id or ids: without them receipts come under {id}, which the request lacks');
+}
+
+/** The request of a message: without its number and its text it would send nothing to nobody. */
+function sendingRequest(
+  request: Given['request'],
+  sending: SendingOptions,
+  secrets: Secrets,
+  mistake: Mistake,
+): RequestMaker {
+  let mistakes = 0;
+  const make = requestMaker(request, secrets, (path, message) => {
+    mistakes += 1;
+    mistake(path, message);
+  });
+  if (mistakes > 0) return make;
+  const sample = JSON.stringify(make(probeValues(sending)));
+  if (!sample.includes(PROBE.phoneNumber)) mistake([], 'needs {to} or {+to}: nobody would get the message');
+  if (!sample.includes(PROBE.text)) mistake([], 'needs {text}: the message would be empty');
+  return make;
+}
+
+function probeValues({ encodings }: SendingOptions): PlaceholderValues {
+  const { phoneNumber, text } = PROBE;
+  return { ...NO_MESSAGE, to: phoneNumber, '+to': `+${phoneNumber}`, text, encoding: encodings.gsm7 };
+}
 
 /** An sms gateway with an HTTP interface of its own, which the settings describe. */
 export const httpGatewayKind: ProviderKind<ReturnType<typeof settings>> = {

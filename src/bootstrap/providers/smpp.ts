@@ -4,6 +4,7 @@ import { ENQUIRE_LINK_DEFAULT_MS, SmppProvider, WINDOW_DEFAULT } from '../../ada
 import { isSenderIdOfSmpp } from '../../adapters/smpp/submit-fields.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { MESSAGE_ID_FORMS } from '../../domain/sms/message-id-forms.ts';
+import { hasMembers } from './has-members.ts';
 import type { ProviderKind } from './provider-kind.ts';
 import type { SecretSchema } from './secret.ts';
 
@@ -94,7 +95,8 @@ const settings = (secret: SecretSchema) =>
       /** Certificates of authorities in PEM, for `smpps`, instead of the usual ones. */
       caFile: certificates.optional(),
     })
-    .refine(({ url, caFile }) => caFile === undefined || url.tls, {
+    .refine(({ url, caFile }) => caFile === undefined || url?.tls !== false, {
+      when: hasMembers,
       path: ['caFile'],
       message: 'needs an url with smpps://',
     });

@@ -10,6 +10,8 @@ export interface ProjectKey {
   readonly endsAt: number | null;
   /** When an operator revoked it; it is rejected whatever the time is. */
   readonly revokedAt: number | null;
+  /** When a request was accepted with it last, exact to a minute; null when it was never used. */
+  readonly lastUsedAt: number | null;
 }
 
 /** `ending`: it works, and has an end. */

@@ -1,8 +1,11 @@
 import { millisecondsInMinute, millisecondsInSecond } from 'date-fns/constants';
 import type { BillingUnitRule } from '../billing/billing-units.ts';
+import type { LowCredit } from '../billing/low-credit.ts';
 import type { SettlementRule } from '../billing/settlement.ts';
 import { DEFAULT_RATE_LIMIT, type RateLimit } from '../rate-limiting/rate-limiter.ts';
+import { HEX_ID_PATTERN } from '../shared/hex-id.ts';
 import type { Language } from '../shared/language.ts';
+import type { Retention } from './retention.ts';
 
 export const ENVIRONMENTS = ['live', 'dev'] as const;
 /** A dev project always uses the simulator, whatever is configured. The prefix of an API key names its environment. */
@@ -25,6 +28,10 @@ export interface ProjectSettings {
   readonly language: Language;
   /** How long a channel may stay without a delivered receipt before the next channel is tried. */
   readonly attemptTimeoutMs: { readonly verification: number; readonly other: number };
+  /** Null keeps messages for ever. */
+  readonly retention: Retention | null;
+  /** Null tells nobody of low credit. */
+  readonly lowCredit: LowCredit | null;
 }
 
 /** What a project has until an operator sets something else. */
@@ -38,6 +45,8 @@ export const DEFAULT_SETTINGS: ProjectSettings = {
   language: 'ar',
   // A code is useless a minute later; other messages can wait for a slow operator.
   attemptTimeoutMs: { verification: 30 * millisecondsInSecond, other: 5 * millisecondsInMinute },
+  retention: null,
+  lowCredit: null,
 };
 
 export interface Project {
@@ -48,9 +57,15 @@ export interface Project {
   readonly settings: ProjectSettings;
 }
 
+/** Whether a project can be named so. What has the form of an id would be taken for one. */
+export function isSlug(text: string): boolean {
+  return SLUG_PATTERN.test(text) && !HEX_ID_PATTERN.test(text);
+}
+
 /** The bounds of what an operator can set. */
 export const PROJECT_NAME_CHARACTERS_MAX = 200;
 export const SLUG_PATTERN = /^[a-z0-9-]{1,60}$/;
+export const SLUG_RULE = 'must be 1 to 60 of a-z, 0-9 and -, and not 24 hex characters';
 export const RATE_LIMIT_REQUESTS_MAX = 10_000;
 /** Each send counts the earlier ones of its address. */
 export const ADDRESS_RATE_LIMIT_REQUESTS_MAX = 1_000;

@@ -18,6 +18,8 @@ export interface Account {
   readonly spendingThreshold: Money | null;
   /** Set while the account is in trial mode: the only number it may send to. */
   readonly trialPhoneNumber: PhoneNumber | null;
+  /** When the project was told of low credit, in milliseconds since 1970; null while the notice is armed. */
+  readonly lowCreditNoticedAt: number | null;
 }
 
 export interface InsufficientCredit {

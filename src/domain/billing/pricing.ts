@@ -1,11 +1,18 @@
 import type { Channel } from '../shared/channel.ts';
-import { larger, type Money, times, ZERO } from '../shared/money.ts';
+import { larger, type Money, times, toIqd, ZERO } from '../shared/money.ts';
 import { isDomestic, type Operator, operatorOf, type PhoneNumber } from '../shared/phone-number.ts';
 
 export const TEMPLATE_CATEGORIES = ['AUTHENTICATION', 'UTILITY', 'MARKETING'] as const;
 export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 
 export type OperatorPrices = Readonly<Record<Operator, Money>>;
+
+/** The same prices as IQD numbers. */
+export function inIqd<Name extends string>(prices: Readonly<Record<Name, Money>>): Record<Name, number> {
+  return Object.fromEntries(
+    Object.entries<Money>(prices).map(([name, price]) => [name, toIqd(price)]),
+  ) as Record<Name, number>;
+}
 
 /** One row of the international price list (specification 2.6), per sms billing unit. */
 export interface InternationalPrice {

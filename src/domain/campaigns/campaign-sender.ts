@@ -25,7 +25,7 @@ export type CampaignSenderRejection =
 
 interface SenderIds {
   readonly templateId: string;
-  readonly phoneNumberId: string;
+  readonly whatsappPhoneId: string;
 }
 
 /**
@@ -38,7 +38,7 @@ export function findSender(
 ): CampaignSender | CampaignSenderRejection {
   const template = findTemplate(businesses, ids.templateId);
   if (template === null) return { kind: 'campaign-template-not-found' };
-  const from = findNumber(businesses, ids.phoneNumberId);
+  const from = findNumber(businesses, ids.whatsappPhoneId);
   if (from === null) return { kind: 'campaign-phone-not-found' };
   if (!from.account.templates.includes(template)) return { kind: 'campaign-accounts-differ' };
   const category = categoryOf(template);
@@ -61,7 +61,7 @@ export function senderRejections(
   ids: SenderIds,
 ): readonly CampaignSenderRejection[] {
   const template = findTemplate(businesses, ids.templateId);
-  const account = findNumber(businesses, ids.phoneNumberId)?.account;
+  const account = findNumber(businesses, ids.whatsappPhoneId)?.account;
   const rejections: CampaignSenderRejection[] = [];
   if (template === null) rejections.push({ kind: 'campaign-template-not-found' });
   if (account === undefined) rejections.push({ kind: 'campaign-phone-not-found' });
@@ -87,10 +87,10 @@ export function findTemplate(
 /** The number with our 24-hex id, and the account that has it. */
 function findNumber(
   businesses: readonly WhatsappBusiness[],
-  phoneNumberId: string,
+  whatsappPhoneId: string,
 ): Pick<CampaignSender, 'account' | 'phoneNumber'> | null {
   for (const account of businesses.flatMap(({ whatsappAccounts }) => whatsappAccounts)) {
-    const phoneNumber = account.phoneNumbers.find(({ id }) => id === phoneNumberId);
+    const phoneNumber = account.phoneNumbers.find(({ id }) => id === whatsappPhoneId);
     if (phoneNumber !== undefined) return { account, phoneNumber };
   }
   return null;

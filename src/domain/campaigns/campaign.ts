@@ -32,7 +32,7 @@ export interface Campaign {
   readonly category: CampaignCategory;
   /** Our ids of the template and of the number it is sent from. */
   readonly templateId: string;
-  readonly phoneNumberId: string;
+  readonly whatsappPhoneId: string;
   readonly status: CampaignStatus;
   /** When it starts by itself; null for one that is started by hand. */
   readonly scheduledFor: number | null;
@@ -61,7 +61,7 @@ export interface Campaign {
 export interface CampaignPlan {
   readonly name: string;
   readonly templateId: string;
-  readonly phoneNumberId: string;
+  readonly whatsappPhoneId: string;
   readonly category: CampaignCategory;
   readonly scheduledFor: number | null;
 }
@@ -114,6 +114,11 @@ export function isEditable({ status }: Pick<Campaign, 'status'>): boolean {
 /** A scheduled campaign that cannot run at its time: it never started, and keeps the reason. */
 export function failedAtStart(campaign: Campaign, reason: string, now: number): Campaign {
   return { ...campaign, status: 'failed', failureReason: reason, completedAt: now, updatedAt: now };
+}
+
+/** Whether the campaign waits for a start that was due by `instant`: one that was planned anew since has a later start. */
+export function waitsForStartOf({ status, scheduledFor }: Campaign, instant: number): boolean {
+  return status === 'scheduled' && scheduledFor !== null && scheduledFor <= instant;
 }
 
 export function scheduleTypeOf({ scheduledFor }: Pick<Campaign, 'scheduledFor'>): ScheduleType {

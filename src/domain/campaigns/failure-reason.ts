@@ -1,6 +1,10 @@
 import type { StartRejection } from './start-campaign.ts';
 
-const REASONS: Readonly<Record<StartRejection['kind'], string>> = {
+/** What keeps a scheduled campaign from starting at its time: what keeps any from starting, or an archived project. */
+export type DueStartRejection = StartRejection | { readonly kind: 'project-archived' };
+
+const REASONS: Readonly<Record<DueStartRejection['kind'], string>> = {
+  'project-archived': 'The project is archived',
   'campaign-without-recipients': 'The campaign has no recipients',
   'campaign-template-not-found': 'The template is not one of the project any more',
   'campaign-phone-not-found': 'The phone number is not one of the project any more',
@@ -16,6 +20,6 @@ const REASONS: Readonly<Record<StartRejection['kind'], string>> = {
 };
 
 /** Why a scheduled campaign did not start, as its customer reads it. */
-export function failureReasonOf({ kind }: StartRejection): string {
+export function failureReasonOf({ kind }: DueStartRejection): string {
   return REASONS[kind];
 }

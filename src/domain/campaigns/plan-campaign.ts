@@ -12,7 +12,7 @@ import { type CampaignSenderRejection, findSender } from './campaign-sender.ts';
 export interface PlanRequest {
   readonly name: string | null;
   readonly templateId: string | null;
-  readonly phoneNumberId: string | null;
+  readonly whatsappPhoneId: string | null;
   readonly scheduleType: ScheduleType | null;
   readonly scheduledFor: number | null;
 }
@@ -44,7 +44,7 @@ export function planCampaign(
   if (current !== null && !isEditable(current)) return { kind: 'campaign-not-editable' };
   const ids = {
     templateId: request.templateId ?? current?.templateId ?? '',
-    phoneNumberId: request.phoneNumberId ?? current?.phoneNumberId ?? '',
+    whatsappPhoneId: request.whatsappPhoneId ?? current?.whatsappPhoneId ?? '',
   };
   const schedule = planSchedule(current, request, now);
   if (schedule.kind !== 'schedule') return schedule;

@@ -53,7 +53,7 @@ export function sampleCampaign(
 }
 
 function childOf(parent: Campaign, id: string, now: number): Campaign {
-  const { templateId, phoneNumberId, category } = parent;
-  const plan = { name: sampleNameOf(parent), templateId, phoneNumberId, category, scheduledFor: null };
+  const { templateId, whatsappPhoneId, category } = parent;
+  const plan = { name: sampleNameOf(parent), templateId, whatsappPhoneId, category, scheduledFor: null };
   return { ...newCampaign(id, parent.projectId, plan, now), sampleOf: parent.id };
 }

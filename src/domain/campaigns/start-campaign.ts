@@ -9,7 +9,7 @@ import type { PriceList } from '../billing/pricing.ts';
 import type { Message } from '../messages/message.ts';
 import { newMessage } from '../messages/new-message.ts';
 import type { Channel } from '../shared/channel.ts';
-import { type Money, times } from '../shared/money.ts';
+import { add, type Money, times } from '../shared/money.ts';
 import type { WhatsappBusiness } from '../whatsapp/whatsapp-resources.ts';
 import {
   numbersRejection,
@@ -53,6 +53,8 @@ export type StartRejection =
 /** A started campaign: its recipients, and a message for each of them in the same order. */
 export interface CampaignStarted {
   readonly kind: 'started';
+  /** The account after the holds. */
+  readonly account: Account;
   readonly campaign: Campaign;
   readonly recipients: readonly Recipient[];
   readonly messages: readonly Message[];
@@ -67,7 +69,7 @@ export const CAMPAIGN_CHAIN: readonly Channel[] = ['whatsapp'];
  * status of the campaign allows a start is the caller's question: by hand, at its time, or as a sample.
  */
 export function startCampaign(state: StartState, now: number): CampaignStarted | StartRejection {
-  const { project, campaign, recipients, prices, businesses } = state;
+  const { project, account, campaign, recipients, prices, businesses } = state;
   const [rejection] = startRejections(state);
   if (rejection !== undefined) return rejection;
   const sender = decideSender(businesses, campaign);
@@ -76,6 +78,7 @@ export function startCampaign(state: StartState, now: number): CampaignStarted |
   const reserved = times(cost, recipients.length);
   return {
     kind: 'started',
+    account: { ...account, held: add(account.held, reserved) },
     sender,
     campaign: {
       ...campaign,

@@ -21,8 +21,8 @@ export interface LeaseRound {
   readonly backlogs: readonly Backlog[];
 }
 
-/** This part of a lease is kept for each lower priority with due jobs, so that none of them stands still. */
-const LOWER_PRIORITY_PART = 1 / 10;
+/** One job in so many is kept for each lower priority with due jobs, so that none of them stands still. */
+export const LOWER_PRIORITY_EVERY = 10;
 
 /**
  * Divides a lease of `capacity` jobs. The most urgent priority gets all but the parts of the lower ones. Within a
@@ -55,7 +55,7 @@ function sharesOf(capacity: number, backlogs: readonly Backlog[]): readonly Shar
 
 /** The part of each priority, the most urgent first. It gets at least one job of a lease that is not empty. */
 function partsOf(capacity: number, priorities: number): readonly number[] {
-  const kept = Math.ceil(capacity * LOWER_PRIORITY_PART);
+  const kept = Math.ceil(capacity / LOWER_PRIORITY_EVERY);
   let left = capacity;
   const lower = Array.from({ length: Math.max(0, priorities - 1) }, () => {
     const part = Math.max(0, Math.min(kept, left - 1));

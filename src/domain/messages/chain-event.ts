@@ -47,7 +47,7 @@ export type ChainEvent =
       readonly receipt: DeliveryReceipt;
     }
   | { readonly kind: 'deadline'; readonly attemptNumber: number }
-  /** The attempt will not be started: its campaign was stopped. */
+  /** The attempt will not be started: its campaign was stopped, or the message comes from a backup. */
   | { readonly kind: 'withdraw'; readonly attemptNumber: number; readonly reason: string };
 
 /** What has to be done because of it, in the same transaction. */

@@ -6,6 +6,7 @@ import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
 import { canCarry, maskContent } from './send-request.ts';
+import { isForLater } from './submit-result.ts';
 
 const TIMED_OUT_REASON = 'No delivered receipt in time';
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';
@@ -107,8 +108,7 @@ function submitted(message: Message, attemptNumber: number, result: SubmitResult
     }
     case 'rejected': {
       if (!isFirstResult) return withoutEffects(message);
-      const isForLater = result.cause === 'busy' || result.cause === 'limited';
-      if (isForLater && now < busyRetriesEnd(message, attemptNumber)) {
+      if (isForLater(result) && now < busyRetriesEnd(message, attemptNumber)) {
         const busy = {
           ...attempt,
           state: 'busy',
@@ -253,8 +253,18 @@ function succeeded(
       },
       { kind: 'settle', channel: attempt.channel },
       ...unscheduleOpen(message),
+      ...revokeLater(final, attemptNumber),
     ],
   };
+}
+
+/** A late receipt ended the chain while a later attempt is on its way: the handset should not get both. */
+function revokeLater(message: Message, attemptNumber: number): readonly ChainEffect[] {
+  const last = message.attempts.length - 1;
+  const isNamed = (message.attempts[last]?.providerMessageIds.length ?? 0) > 0;
+  return last > attemptNumber && isNamed && isGivenUp(message, last)
+    ? [{ kind: 'revoke', attemptNumber: last }]
+    : [];
 }
 
 function deadline(message: Message, attemptNumber: number, now: number): ChainOutcome {
@@ -299,14 +309,23 @@ function deadline(message: Message, attemptNumber: number, now: number): ChainOu
   return timedOut.providerMessageIds.length === 0 ? outcome : withRevocation(outcome, attemptNumber);
 }
 
-/** A submit result names what was submitted when the time of its attempt was over already. */
+/** Whether the chain waits no longer for this attempt, and it may reach the handset still. */
+export function isGivenUp(message: Message, attemptNumber: number): boolean {
+  const state = message.attempts[attemptNumber]?.state;
+  if (state === undefined) return false;
+  const isDelivered = message.attempts.some((each) => each.state === 'delivered' || each.state === 'read');
+  return state === 'timed-out' || (message.isFinal && isDelivered && OPEN.has(state));
+}
+
+/** A submit result names what was submitted when the chain had given up on its attempt already. */
 function revokeLate(
   outcome: ChainOutcome,
   attemptNumber: number,
   result: { readonly providerMessageIds: readonly string[] },
 ): ChainOutcome {
-  const isOver = outcome.message.attempts[attemptNumber]?.state === 'timed-out';
-  return isOver && idsOf(result) !== null ? withRevocation(outcome, attemptNumber) : outcome;
+  return isGivenUp(outcome.message, attemptNumber) && idsOf(result) !== null
+    ? withRevocation(outcome, attemptNumber)
+    : outcome;
 }
 
 function withRevocation({ message, effects }: ChainOutcome, attemptNumber: number): ChainOutcome {

@@ -16,17 +16,19 @@ export const SMS_ID_PATTERN = new RegExp(`^${SMS_ID_PREFIX}[a-f0-9]{24}$`);
  * `unknown`: the provider was called and gave no clear result; it is never called again for this message. `busy`: the
  * provider takes nothing for now, and the same attempt starts again later.
  */
-export type AttemptState =
-  | 'dispatching'
-  | 'accepted'
-  | 'unknown'
-  | 'busy'
-  | 'rejected'
-  | 'failed'
-  | 'timed-out'
-  | 'skipped'
-  | 'delivered'
-  | 'read';
+export const ATTEMPT_STATES = [
+  'dispatching',
+  'accepted',
+  'unknown',
+  'busy',
+  'rejected',
+  'failed',
+  'timed-out',
+  'skipped',
+  'delivered',
+  'read',
+] as const;
+export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
 /** One attempt: `attempts[i]` belongs to `channels[i]`. */
 export interface ChannelAttempt {

@@ -1,5 +1,6 @@
 import type { RejectionClass } from '../shared/rejection-class.ts';
 import type { SubmitResult } from './chain-event.ts';
+import type { Content } from './send-request.ts';
 
 /** The result of a message that the provider certainly did not take. */
 export function rejectedAs(about: RejectionClass, reason: string): SubmitResult {
@@ -10,4 +11,45 @@ export function rejectedAs(about: RejectionClass, reason: string): SubmitResult 
 /** The result of a message that the provider may have taken, under these ids. */
 export function unknownResult(reason: string, providerMessageIds: readonly string[] = []): SubmitResult {
   return { kind: 'unknown', reason, providerMessageIds };
+}
+
+/** Whether another provider of the channel may have the message: this one certainly did not take it, for a reason of its own. */
+export function isForNextProvider(result: SubmitResult | undefined): boolean {
+  return result?.kind === 'rejected' && result.cause !== undefined && !result.endsChain;
+}
+
+/** Whether the same provider may take the same message later. */
+export function isForLater(result: SubmitResult | null): boolean {
+  return result?.kind === 'rejected' && (result.cause === 'busy' || result.cause === 'limited');
+}
+
+/**
+ * Whether the provider as a whole did its work, also when it rejected this message; null when the result says nothing of that.
+ * A limit that concerns one sender or recipient is no failure. It is a success only where the provider was tried out.
+ */
+export function didItsWork(result: SubmitResult, isTriedOut: boolean): boolean | null {
+  if (result.kind === 'unknown') return false;
+  if (result.kind === 'accepted' || result.cause === undefined) return true;
+  if (result.cause === 'busy') return false;
+  return isTriedOut ? true : null;
+}
+
+/** Shorter texts stand in any sentence, in UTF-16 units. */
+const CONTENT_CHARACTERS_MIN = 4;
+
+/**
+ * The result with `***` in place of what was sent. A provider may quote that in its reason, and reasons reach reports,
+ * webhooks and logs.
+ */
+export function withoutContent(
+  result: SubmitResult,
+  sent: { readonly phoneNumber: string; readonly text: string; readonly content: Content } | undefined,
+): SubmitResult {
+  if (result.kind === 'accepted' || sent === undefined) return result;
+  const { phoneNumber, text, content } = sent;
+  const code = content.smsType === 'verification' ? content.verificationCode : '';
+  const reason = [text, phoneNumber, code]
+    .filter(({ length }) => length >= CONTENT_CHARACTERS_MIN)
+    .reduce((masked, value) => masked.replaceAll(value, '***'), result.reason);
+  return { ...result, reason };
 }

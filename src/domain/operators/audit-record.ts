@@ -9,11 +9,32 @@ export const AUDIT_ACTIONS = [
   'credit-added',
   'credit-corrected',
   'threshold-reset',
+  'sender-id-requested',
+  'sender-id-approved',
+  'sender-id-rejected',
+  'sender-id-priced',
+  'inbound-webhook-created',
+  'inbound-webhook-changed',
+  'inbound-webhook-removed',
+  'inbound-secret-rotated',
+  'whatsapp-resources-changed',
+  'report-deleted',
+  'database-restored',
+  'jobs-redriven',
+  'jobs-dropped',
+  'webhook-resent',
+  'webhooks-resent',
+  'circuit-closed',
+  'prices-imported',
+  'prices-withdrawn',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Through what the token of the operator was used: the admin interface itself, or the command line. */
-export const ACTORS = ['operator', 'cli'] as const;
+/**
+ * Through what an operator made a change: the admin interface itself, the command line with the token, or a command on the
+ * database, which needs no token. `system` is the service itself.
+ */
+export const ACTORS = ['operator', 'cli', 'cli-database', 'system'] as const;
 export type Actor = (typeof ACTORS)[number];
 
 /** The fields of a change, as JSON can carry them. Never a key, a secret or a phone number. */

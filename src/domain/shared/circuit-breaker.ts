@@ -21,6 +21,10 @@ export interface CircuitBreaker {
   readonly consecutiveOpens: number;
   /** Whether one attempt is in flight that decides whether the circuit closes. */
   readonly isHalfOpen: boolean;
+  /** When it opened first since the last success; absent while it is closed. */
+  readonly openSince?: number;
+  /** Why the attempt failed that opened it last; absent where nobody asks. */
+  readonly lastError?: string;
 }
 
 /**
@@ -112,7 +116,8 @@ function failsTooOften({ failuresInRow, recent }: CircuitBreaker): boolean {
 function opened(breaker: CircuitBreaker, now: number, windowsMs: readonly number[]): CircuitBreaker {
   const window = windowsMs[breaker.consecutiveOpens] ?? windowsMs.at(-1) ?? 0;
   const consecutiveOpens = breaker.consecutiveOpens + 1;
-  return { ...breaker, recent: [], openUntil: now + window, consecutiveOpens, isHalfOpen: false };
+  const openSince = breaker.openSince ?? now;
+  return { ...breaker, recent: [], openUntil: now + window, consecutiveOpens, isHalfOpen: false, openSince };
 }
 
 function tallied(recent: readonly Tally[], succeeded: boolean, now: number): readonly Tally[] {

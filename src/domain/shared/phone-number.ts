@@ -7,6 +7,9 @@ export const PHONE_NUMBER_PATTERN = new RegExp(
   `^[0-9]{${PHONE_NUMBER_DIGITS_MIN},${PHONE_NUMBER_DIGITS_MAX}}$`,
 );
 
+/** In place of a number that was erased. It has the form of a number, and belongs to nobody. */
+export const ERASED_NUMBER = '0000000000' as PhoneNumber;
+
 export const HOME_COUNTRY_CODE = '964';
 
 export const OPERATORS = ['korekTelecom', 'asiaCell', 'zainIraq', 'others'] as const;

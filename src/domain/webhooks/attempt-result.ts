@@ -1,7 +1,8 @@
 import type { CircuitBreaker } from '../shared/circuit-breaker.ts';
 
-/** What a webhook tells of: a message that was sent, or one that came in. */
-export type WebhookKind = 'delivery' | 'inbound';
+/** What a webhook tells of: a message that was sent, one that came in, or credit that became low. */
+export const WEBHOOK_KINDS = ['delivery', 'inbound', 'credit'] as const;
+export type WebhookKind = (typeof WEBHOOK_KINDS)[number];
 
 /**
  * Why an attempt has no response. `address-refused`: the url can never be connected to, so no later attempt can differ.
@@ -25,6 +26,8 @@ export type AttemptResult =
       readonly status: number;
       /** What the receiver asked for in Retry-After, in milliseconds from now; null when it asked for nothing. */
       readonly retryAfterMs: number | null;
+      /** What the body begins with, as `responseStart` of its bytes; absent when there was none. */
+      readonly responseStart?: string;
     }
   | { readonly kind: 'failed'; readonly reason: AttemptFailure };
 
@@ -55,5 +58,5 @@ export function isSuccess(result: AttemptResult): boolean {
  * circuit. At an open one it may be the half-open attempt, and counts.
  */
 export function countsForCircuit({ openUntil }: CircuitBreaker, kind: WebhookKind): boolean {
-  return kind === 'delivery' || openUntil !== null;
+  return kind !== 'inbound' || openUntil !== null;
 }

@@ -52,6 +52,11 @@ export function deliveryPayload(
   };
 }
 
+/** Whether the body of a delivery event tells of the end of its message. */
+export function tellsOfEnd(body: string): boolean {
+  return (JSON.parse(body) as DeliveryPayload).isFinal;
+}
+
 /** The headers of one attempt: with a secret, the secret as it was given, and a Standard Webhooks signature by it. */
 export function deliveryHeaders(hmac: Hmac, attempt: DeliveryAttempt): Readonly<Record<string, string>> {
   const { eventId, now, body, secret } = attempt;

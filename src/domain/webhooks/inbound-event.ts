@@ -1,4 +1,5 @@
-import { type Hmac, signInbound } from './signer.ts';
+import { millisecondsInSecond } from 'date-fns/constants';
+import { type Hmac, signInbound, signStandard } from './signer.ts';
 
 export const INBOUND_EVENT_NAME = 'whatsapp.inbound_message.received';
 
@@ -8,6 +9,13 @@ export const INBOUND_SECRET_HEX_CHARACTERS = 64;
 export const INBOUND_SECRET_PATTERN = new RegExp(
   `^${INBOUND_SECRET_PREFIX}[a-f0-9]{${INBOUND_SECRET_HEX_CHARACTERS}}$`,
 );
+
+/** A new secret from a source of hex characters of chance. */
+export function newInboundSecret(randomHex: () => string): string {
+  let hex = '';
+  while (hex.length < INBOUND_SECRET_HEX_CHARACTERS) hex += randomHex();
+  return INBOUND_SECRET_PREFIX + hex.slice(0, INBOUND_SECRET_HEX_CHARACTERS);
+}
 
 interface Media {
   readonly mediaId: string;
@@ -82,20 +90,32 @@ export function inboundPayload(inbound: InboundMessage): InboundPayload {
   };
 }
 
-/** The headers of one attempt (specification 6.2); `attempt` counts from 1, `now` is in milliseconds. */
+/**
+ * The headers of one attempt; `attempt` counts from 1, `now` is in milliseconds. The signature of specification 6.2 is made by
+ * the first secret, and a Standard Webhooks signature by each of them.
+ */
 export function inboundHeaders(
   hmac: Hmac,
-  event: { readonly eventId: string; readonly body: string; readonly secret: string },
+  event: {
+    readonly eventId: string;
+    readonly body: string;
+    readonly secrets: readonly [string, ...string[]];
+  },
   attempt: number,
   now: number,
 ): Readonly<Record<string, string>> {
+  const { eventId, body, secrets } = event;
   const timestamp = String(now);
+  const seconds = String(Math.floor(now / millisecondsInSecond));
   return {
     'Content-Type': 'application/json',
     'X-SVC-Webhook-Event': INBOUND_EVENT_NAME,
-    'X-SVC-Webhook-Event-Id': event.eventId,
+    'X-SVC-Webhook-Event-Id': eventId,
     'X-SVC-Webhook-Timestamp': timestamp,
     'X-SVC-Webhook-Attempt': String(attempt),
-    'X-SVC-Webhook-Signature': signInbound(hmac, event.secret, timestamp, event.body),
+    'X-SVC-Webhook-Signature': signInbound(hmac, secrets[0], timestamp, body),
+    'webhook-id': eventId,
+    'webhook-timestamp': seconds,
+    'webhook-signature': secrets.map((each) => signStandard(hmac, each, eventId, seconds, body)).join(' '),
   };
 }

@@ -4,31 +4,33 @@ import { type AttemptResult, errorOf, isPermanent, isSuccess, type WebhookKind }
 import { deliveryPayload, type StatusChange } from './delivery-event.ts';
 import { endpointOf } from './endpoint.ts';
 import { type InboundMessage, inboundPayload } from './inbound-event.ts';
+import type { InboundSecrets } from './inbound-secrets.ts';
+import { addressOf } from './inbound-webhook.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
   type NextAttempt,
   nextDeliveryAttempt,
   nextInboundAttempt,
-  WEBHOOK_LOG_LIFETIME_MS,
 } from './retry-schedule.ts';
 
 /**
  * `pending` is tried again soon, `queued_retry` hourly (inbound events only); the others are final. `superseded`: a later
  * event of the same message took its place before it was delivered.
  */
-export type WebhookState = 'pending' | 'queued_retry' | 'delivered' | 'discarded' | 'superseded';
+export const WEBHOOK_STATES = ['pending', 'queued_retry', 'delivered', 'discarded', 'superseded'] as const;
+export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
 /**
  * Something to tell a customer's server. The events of one `orderingKey` are delivered in order: it names a message that was
- * sent, or one that came in. Instants are milliseconds since 1970.
+ * sent, one that came in, or the credit of a project. Instants are milliseconds since 1970.
  */
 export interface WebhookEvent {
   readonly id: string;
   readonly kind: WebhookKind;
   readonly projectId: string;
   readonly orderingKey: string;
-  /** Our 24-hex id of the whatsapp number an inbound event came in on; null for a delivery event. */
-  readonly phoneNumberId: string | null;
+  /** Our 24-hex id of the whatsapp number an inbound event came in on; null for every other event. */
+  readonly whatsappPhoneId: string | null;
   readonly url: string;
   /** Host, port and path. The project and the endpoint are the destination of the event. */
   readonly endpoint: string;
@@ -70,7 +72,7 @@ export function statusEvent(
     kind: 'delivery',
     projectId: message.projectId,
     orderingKey: message.smsId,
-    phoneNumberId: null,
+    whatsappPhoneId: null,
     url: report.webhookUrl,
     endpoint: endpointOf(report.webhookUrl),
     secret: report.webhookSecret,
@@ -81,7 +83,7 @@ export function statusEvent(
 /** The event that tells of a whatsapp message to one of the customer's numbers; not scheduled yet. */
 export function inboundEvent(
   inbound: InboundMessage,
-  webhook: { readonly url: string; readonly secret: string },
+  webhook: InboundSecrets & { readonly url: string },
   now: number,
 ): WebhookEvent {
   return {
@@ -89,10 +91,8 @@ export function inboundEvent(
     kind: 'inbound',
     projectId: inbound.projectId,
     orderingKey: `${inbound.phoneNumber.id}/${inbound.message.id}`,
-    phoneNumberId: inbound.phoneNumber.id,
-    url: webhook.url,
-    endpoint: endpointOf(webhook.url),
-    secret: webhook.secret,
+    whatsappPhoneId: inbound.phoneNumber.id,
+    ...addressOf(webhook, now),
     body: JSON.stringify(inboundPayload(inbound)),
   };
 }
@@ -112,6 +112,11 @@ export function supersede(event: WebhookEvent): WebhookEvent {
   return { ...event, state: 'superseded', nextAttemptAt: null };
 }
 
+/** Nothing more is attempted, for a reason that no attempt found. */
+export function discard(event: WebhookEvent, lastError: string): WebhookEvent {
+  return { ...event, state: 'discarded', nextAttemptAt: null, lastError };
+}
+
 /**
  * The event after an attempt: delivered by a 2xx, discarded when nothing is to be tried again, else due by the
  * schedule of its kind (specification 6.1 and 6.2). An event that is not open any more stays as it is: what ended it
@@ -129,20 +134,8 @@ export function afterAttempt(event: WebhookEvent, ended: FinishedAttempt): Webho
   if (isSuccess(result)) return { ...tried, state: 'delivered', lastError: null };
   const lastError = errorOf(result);
   const next = nextAttempt(tried, ended);
-  if (next.kind === 'give-up') return { ...tried, state: 'discarded', lastError };
+  if (next.kind === 'give-up') return discard(tried, lastError);
   return scheduled({ ...tried, state: stateOfRetry(tried), lastError }, next.at);
-}
-
-/**
- * An inbound event whose retry an operator asked for (specification 6.2): it is due at once. A discarded event gets one more
- * attempt, and not its whole schedule again. An event that is due already stays as it is: it may be in flight. Null when there
- * is nothing to retry: the event is no inbound event, was delivered, or has left the log.
- */
-export function retryManually(event: WebhookEvent, now: number): WebhookEvent | null {
-  const isLogExpired = now >= event.createdAt + WEBHOOK_LOG_LIFETIME_MS;
-  if (event.kind !== 'inbound' || event.state === 'delivered' || isLogExpired) return null;
-  if (isDue(event, now)) return event;
-  return scheduled(isOpen(event) ? event : { ...event, state: 'queued_retry' }, now);
 }
 
 /**
@@ -196,7 +189,8 @@ function isDue({ nextAttemptAt }: WebhookEvent, now: number): boolean {
   return nextAttemptAt !== null && nextAttemptAt <= now;
 }
 
-function newEvent(id: string, now: number) {
+/** What every new event begins with; `now` in milliseconds since 1970. */
+export function newEvent(id: string, now: number) {
   return {
     id,
     state: 'pending',

@@ -74,7 +74,14 @@ export interface ResourceCounts {
 }
 
 /** The summary line of the resource tree. */
-export function countResources(businesses: readonly WhatsappBusiness[]): ResourceCounts {
+export function countResources(
+  businesses: readonly {
+    readonly whatsappAccounts: readonly {
+      readonly phoneNumbers: readonly unknown[];
+      readonly templates: readonly unknown[];
+    }[];
+  }[],
+): ResourceCounts {
   const accounts = businesses.flatMap((business) => business.whatsappAccounts);
   return {
     businessCount: businesses.length,

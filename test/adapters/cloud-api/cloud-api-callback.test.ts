@@ -170,7 +170,7 @@ describe('messages of customers', () => {
       {
         kind: 'inbound',
         arrival: {
-          phoneNumberId: PHONE_ID,
+          whatsappPhoneId: PHONE_ID,
           contact: { phoneNumber: '9647712345678', name: 'Layla Hassan', ...contact },
           messageId: INBOUND_WAMID,
           content,

@@ -155,7 +155,7 @@ describe('the callback of the query example of the page', () => {
 describe('the other ways of receipts', () => {
   const settings = (receipts: object): RawSettings => ({
     secrets: { KEY: { env: 'GATEWAY_CALLBACK_TOKEN' } },
-    request: { method: 'POST', url: ORIGIN, text: '{text}' },
+    request: { method: 'POST', url: ORIGIN, query: { to: '{to}' }, text: '{text}' },
     success: { id: '/id' },
     receipts: {
       method: 'POST',

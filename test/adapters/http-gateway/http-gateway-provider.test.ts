@@ -167,7 +167,11 @@ describe('the HTTP gateway provider with the query example of the page', () => {
   });
 
   it('a check without a request for it says so, and sends nothing', async () => {
-    expect(await provider.check()).toEqual({ ok: true, detail: 'cannot be tried without sending a message' });
+    expect(await provider.check()).toEqual({
+      ok: true,
+      isUntried: true,
+      detail: 'its settings have no check request, so the first message tells whether it works',
+    });
     expect(gateway.requests).toEqual([]);
   });
 });
@@ -384,6 +388,8 @@ describe('the gateway zoo', () => {
 });
 
 describe('the requests of the HTTP gateway provider', () => {
+  const TO = { to: '{to}' };
+
   async function requestWith(
     request: RawSettings,
     submission: Partial<Submission> = {},
@@ -408,7 +414,10 @@ describe('the requests of the HTTP gateway provider', () => {
 
   it('a body of text holds the placeholders as they are', async () => {
     const headers = { 'Content-Type': 'text/xml' };
-    const seen = await requestWith({ method: 'POST', headers, text: '<m>{text}</m>' }, { text: 'ä' });
+    const seen = await requestWith(
+      { method: 'POST', headers, query: TO, text: '<m>{text}</m>' },
+      { text: 'ä' },
+    );
     expect([seen.body, seen.headers['content-type']]).toEqual(['<m>ä</m>', 'text/xml']);
   });
 
@@ -423,13 +432,13 @@ describe('the requests of the HTTP gateway provider', () => {
 
   it('basic authentication is made of its parts', async () => {
     const basic = { user: 'barid', password: '{secret:KEY}' };
-    const { headers } = await requestWith({ method: 'POST', basic, text: '{text}' });
+    const { headers } = await requestWith({ method: 'POST', basic, query: TO, text: '{text}' });
     expect(headers.authorization).toBe(`Basic ${btoa(`barid:${CREDENTIALS.GATEWAY_PASSWORD}`)}`);
   });
 
   it('a header holds no line break of a message', async () => {
     const { headers } = await requestWith(
-      { method: 'POST', headers: { 'X-From': 'a{from}', 'X-None': '{from}' } },
+      { method: 'POST', headers: { 'X-From': 'a{from}', 'X-None': '{from}' }, query: TO, text: '{text}' },
       { senderId: 'B\r\nX-Evil: 1\u0000é\u0640' },
     );
     expect(headers).toMatchObject({ 'x-from': 'aB  X-Evil: 1 é' });
@@ -449,7 +458,7 @@ describe('the requests of the HTTP gateway provider', () => {
       'key {to}': '{{to}}',
     };
     const { body } = await requestWith(
-      { method: 'POST', json },
+      { method: 'POST', json, query: { m: '{text}' } },
       {},
       { encodings: { gsm7: false, ucs2: true } },
     );
@@ -459,7 +468,7 @@ describe('the requests of the HTTP gateway provider', () => {
   });
 
   it('a lone surrogate in a text becomes a replacement character', async () => {
-    const { url } = await requestWith({ method: 'GET', query: { m: '{text}' } }, { text: 'a\uD800b' });
-    expect(url).toBe('/?m=a%EF%BF%BDb');
+    const { url } = await requestWith({ method: 'GET', query: { m: '{text}', ...TO } }, { text: 'a\uD800b' });
+    expect(url).toBe('/?m=a%EF%BF%BDb&to=9647712345678');
   });
 });

@@ -95,6 +95,8 @@ export class MemoryApi {
     },
   };
 
+  readonly build = { version: '1.0.0', commit: null };
+
   readonly health = {
     readiness: async () => ({
       ready: this.dependencies.every(({ ok, critical }) => ok || !critical),

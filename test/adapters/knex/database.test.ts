@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { PostgresConnection } from '../../../src/adapters/knex/postgres/postgres-connection.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
+import { SearchMessages } from '../../../src/application/operators/search-messages.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
@@ -18,6 +19,7 @@ import { until } from '../../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const TABLES_MIN = 12;
+const NUMBER = aMessage().phoneNumber;
 const PAGE_BYTES = 4096;
 
 describe('a SQLite file', () => {
@@ -109,7 +111,7 @@ describe('a SQLite file', () => {
     const second = openDatabase({ kind: 'sqlite', filename });
     const found = await new SqlUnitOfWork(second).read(({ projects }) => projects.byIds([aProject().id]));
     await second.close();
-    expect(found).toEqual([aProject()]);
+    expect(found).toEqual([{ ...aProject(), archivedAt: null }]);
   });
 
   it('moves committed pages into the file while it is open', async () => {
@@ -119,6 +121,50 @@ describe('a SQLite file', () => {
     await unitOfWork.run(({ projects }) => projects.insert([aProject()]));
     // Every table and index has a page of its own; before the thread moved them the file has one page at most.
     while (statSync(filename).size < TABLES_MIN * PAGE_BYTES) await eventLoopRound();
+    await database.close();
+  });
+
+  it('a page of messages to a number reads 5,000 blocks at most, and says where to go on', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const unitOfWork = new SqlUnitOfWork(database);
+    const smsId = anSmsId(1);
+    await unitOfWork.run(async ({ projects, messages }) => {
+      await projects.insert([aProject()]);
+      await messages.insert([aMessage({ smsId, createdAt: 0 })]);
+    });
+    await database.knex.raw(`
+      WITH RECURSIVE s(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM s WHERE n < 5002)
+      INSERT INTO number_blocks SELECT 'sms-' || printf('%024x', n), n FROM s`);
+    await database.knex('messages_by_number').insert({ block: 1, phone_number: NUMBER, sms_id: smsId });
+    const search = new SearchMessages({ unitOfWork });
+    const filter = { project: null, phoneNumber: NUMBER, status: null, from: 0, to: NOW };
+    const first = await search.page(filter, null, 5);
+    expect(first).toEqual({ rows: [], next: { createdAt: 0, smsId: anSmsId(2) } });
+    const second = await search.page(filter, first.next, 5);
+    expect([second.rows.map((row) => row.smsId), second.next]).toEqual([[smsId], null]);
+    await database.close();
+  });
+
+  it('a message that is removed leaves its number nowhere, and the last one of a block takes the block along', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const unitOfWork = new SqlUnitOfWork(database);
+    const idsFrom = (first: number) => Array.from({ length: 2_000 }, (_, index) => anSmsId(first + index));
+    const insert = (smsIds: readonly string[]) =>
+      unitOfWork.run(({ messages }) => messages.insert(smsIds.map((smsId) => aMessage({ smsId }))));
+    const remove = (smsIds: readonly string[]) =>
+      unitOfWork.run(({ retention }) => retention.removeMessages(smsIds));
+    const entries = async () => (await database.knex('messages_by_number').pluck('sms_id')).toSorted();
+    await unitOfWork.run(({ projects }) => projects.insert([aProject()]));
+    const [first = '', ...others] = idsFrom(1);
+    await insert([first, ...others]);
+    await remove([first]);
+    expect(await entries()).toEqual(others);
+    await remove(others);
+    expect(await entries()).toEqual([]);
+    await insert(idsFrom(10_001));
+    expect(await database.knex('number_blocks')).toEqual([{ last_sms_id: anSmsId(12_000), block: 2 }]);
     await database.close();
   });
 

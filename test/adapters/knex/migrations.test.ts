@@ -9,6 +9,7 @@ import type { DatabaseConfig } from '../../../src/adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { migrationsFor } from '../../../src/adapters/knex/migrations/migrations.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 import { anSmsId, PROJECT_ID } from '../../support/builders.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
@@ -35,6 +36,15 @@ const NAMES = [
   '017-reports',
   '018-campaign-counts',
   '019-operators',
+  '020-prices-of-operators',
+  '021-webhook-secrets',
+  '022-webhook-attempts',
+  '023-retention',
+  '024-key-use',
+  '025-low-credit',
+  '026-dead-letter-order',
+  '027-open-inbound-events',
+  '028-messages-by-number',
 ];
 
 describe('migrations on SQLite', () => {
@@ -47,6 +57,35 @@ describe('migrations on SQLite', () => {
   it('migrations keep the existing events, and make an inbound event unique', () =>
     keepEvents({ kind: 'sqlite', filename: ':memory:' }));
 
+  it('migrations make the messages to a number findable that were stored before', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename: ':memory:' });
+    await migrateTo(database, '026-dead-letter-order');
+    const phoneNumber = '9647701234567' as PhoneNumber;
+    await database.knex('messages').insert(
+      [1, 2, 3].map((n) => ({
+        sms_id: anSmsId(n),
+        project_id: PROJECT_ID,
+        phone_number: phoneNumber,
+        whatsapp_sender: '{}',
+        content: '{}',
+        channels: '["sms"]',
+        attempts: '[]',
+        status: 'pending',
+        is_final: 0,
+        cost: 1,
+        prices: '{}',
+        settlement: 'quoted',
+        attempt_timeout_ms: 30_000,
+        created_at: n,
+      })),
+    );
+    await database.migrate();
+    const search = { projectId: null, phoneNumber, from: 0, to: 9, after: null, limit: 9 };
+    const found = await new SqlUnitOfWork(database).read(({ messageSearch }) => messageSearch.newest(search));
+    expect(found.rows.map(({ smsId }) => smsId)).toEqual([3, 2, 1].map((n) => anSmsId(n)));
+    await database.close();
+  });
+
   it('migrations convert rows that were stored under earlier names', () =>
     convertStoredWords({ kind: 'sqlite', filename: ':memory:' }));
 
@@ -55,6 +94,9 @@ describe('migrations on SQLite', () => {
 
   it('migrations leave a lease without a worker as it is', () =>
     leaveLeasesWithoutWorker({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('operators read the dead-letter jobs in the order of an index', () =>
+    readDeadLettersByIndex({ kind: 'sqlite', filename: ':memory:' }));
 
   it('migrations count the open conversations of every portfolio', () =>
     countConversations({ kind: 'sqlite', filename: ':memory:' }));
@@ -84,6 +126,9 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('migrations leave a lease without a worker as it is', () => inOwnSchema(leaveLeasesWithoutWorker));
 
+    it('operators read the dead-letter jobs in the order of an index', () =>
+      inOwnSchema(readDeadLettersByIndex));
+
     it('migrations count the open conversations of every portfolio', () => inOwnSchema(countConversations));
 
     it(
@@ -100,6 +145,44 @@ async function migrateTwice(config: DatabaseConfig): Promise<void> {
   await database.migrate();
   expect(await namesIn(database)).toEqual(NAMES);
   expect(await new SqlUnitOfWork(database).read(({ projects }) => projects.isEmpty())).toBe(true);
+  await database.close();
+}
+
+/** With enough rows that a plan which sorts them all would be seen. */
+async function readDeadLettersByIndex(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await database.migrate();
+  const rows = Array.from({ length: 5_000 }, (_, index) => ({
+    id: `sms-${index}/start/0`,
+    project_id: 'p1',
+    priority: 0,
+    work: `{"kind":"${index % 2 === 0 ? 'start-attempt' : 'deliver-webhooks'}","smsId":"sms-${index}"}`,
+    fencing_token: 1,
+    reason: 'r',
+    dead_lettered_at: index,
+  }));
+  await knex.batchInsert('dead_letter_jobs', rows, 500);
+  await knex.raw('ANALYZE');
+  const older = 'WHERE (dead_lettered_at, id) < (?, ?)';
+  const newer = 'WHERE (dead_lettered_at, id) > (?, ?)';
+  const newestFirst = 'ORDER BY dead_lettered_at DESC, id DESC LIMIT 51';
+  const oldestFirst = 'ORDER BY dead_lettered_at, id LIMIT 201';
+  const kind = '{"kind":"deliver-webhooks"%';
+  const reads: readonly (readonly [sql: string, parameters: readonly (string | number)[]])[] = [
+    [`${older} ${newestFirst}`, [Number.MAX_SAFE_INTEGER, '']],
+    [`${older} AND work LIKE ? ${newestFirst}`, [4_000, 'x', kind]],
+    [`${newer} ${oldestFirst}`, [-1, '']],
+    [`${newer} AND work LIKE ? ${oldestFirst}`, [-1, '', kind]],
+  ];
+  const explain = config.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+  for (const [read, parameters] of reads) {
+    const plan = JSON.stringify(
+      await knex.raw(`${explain} SELECT * FROM dead_letter_jobs ${read}`, parameters),
+    );
+    expect(plan, read).toContain('dead_letter_jobs_by_time');
+    expect(plan, read).not.toMatch(/\bSort\b|TEMP B-TREE/);
+  }
   await database.close();
 }
 
@@ -289,10 +372,10 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
       { id: 'sms-1/deadline/1', fencingToken: 4, work: deadline },
     ]);
     expect(await stores.jobs.deadLettered(1)).toEqual([{ id: 'd', reason: '?', deadLetteredAt: 5 }]);
-    expect(await stores.jobs.redrive(60)).toBe(1);
+    await stores.deadLetters.redrive(await stores.deadLetters.lock({ kind: null, ids: null }, 9), 60);
     expect(await stores.jobs.lease({ workerId: 'worker', now: 60, until: 70, limit: 9 })).toContainEqual({
       id: 'd',
-      fencingToken: 1,
+      fencingToken: 61,
       work: deadline,
     });
     expect(await stores.idempotency.find([{ projectId: 'p1', route: 'POST /sms', key: 'k' }], 8)).toEqual([

@@ -16,10 +16,13 @@ describe('the inbox of deliveries', () => {
     const inbox = new DeliveryInbox(() => undefined);
     const calls: number[] = [];
     let release: () => void = () => {};
-    inbox.open(async (events) => {
-      calls.push(events.length);
-      if (calls.length === 1) await new Promise<void>((resolve) => (release = resolve));
-    });
+    const isCalled = new Promise<void>((called) =>
+      inbox.open(async (events) => {
+        calls.push(events.length);
+        called();
+        if (calls.length === 1) await new Promise<void>((resolve) => (release = resolve));
+      }),
+    );
     const responses: boolean[] = [];
     const add = (): Promise<void> =>
       new Promise((resolve) =>
@@ -29,8 +32,7 @@ describe('the inbox of deliveries', () => {
         }),
       );
     const first = add();
-    await Promise.resolve();
-    await Promise.resolve();
+    await isCalled;
     const waiting = Array.from({ length: RECEIPTS_WAITING_MAX }, add);
     await add();
     expect(responses).toEqual([false]);

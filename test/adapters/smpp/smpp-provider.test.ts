@@ -278,6 +278,42 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await smsc.submits()).toHaveLength(5);
   });
 
+  it('the SMPP provider sends the code of another project after one message more of a backlog that waits for the limit', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 1 });
+    const backlog = world.provider.submit(messages(20));
+    await smsc.seen('submit', 1);
+    const code = world.provider.submit([
+      aSubmission({ projectId: '664abc000000000000000002', phoneNumber: aPhoneNumber('9647709999999') }),
+    ]);
+    world.timers.expire(1_000);
+    await smsc.seen('submit', 2);
+    world.timers.expire(1_000);
+    expect(await code).toMatchObject([{ kind: 'accepted' }]);
+    world.timers.expire(WRITE_TIMEOUT_MS);
+    const results = await backlog;
+    expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(2);
+    expect(results.filter((result) => result.kind === 'rejected' && result.cause === 'limited')).toHaveLength(
+      18,
+    );
+  });
+
+  it('the SMPP provider sends codes before texts, and texts before campaigns', async () => {
+    const { smsc, world } = await openSmsc({ perSecond: 1 });
+    const first = world.provider.submit([aSubmission()]);
+    const results = world.provider.submit(
+      (['campaign', 'text', 'code'] as const).map((priority, index) =>
+        aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) }),
+      ),
+    );
+    for (const sent of [1, 2, 3]) {
+      await smsc.seen('submit', sent);
+      world.timers.expire(1_000);
+    }
+    await Promise.all([first, results]);
+    const numbers = (await smsc.submits()).slice(1).map(({ destination_addr }) => destination_addr);
+    expect(numbers).toEqual(['9647700000020', '9647700000010', '9647700000000']);
+  });
+
   it('the SMPP provider sends all parts of a message over one bind, and messages over all of them', async () => {
     const { smsc, world } = await openSmsc({ binds: 2, window: 2 });
     await world.provider.submit(messages(20, THREE_PARTS));

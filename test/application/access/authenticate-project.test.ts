@@ -27,6 +27,7 @@ describe('AuthenticateProject', () => {
   let gate: Promise<void>;
   let openGate: () => void;
   let reads: number;
+  let used: string[];
   let authenticate: AuthenticateProject;
 
   const addKey = (apiKey: string) =>
@@ -50,6 +51,7 @@ describe('AuthenticateProject', () => {
   beforeEach(async () => {
     now = NOW;
     reads = 0;
+    used = [];
     gate = Promise.resolve();
     database = openDatabase({ kind: 'sqlite', filename: ':memory:' });
     await database.migrate();
@@ -67,10 +69,16 @@ describe('AuthenticateProject', () => {
     };
     const source = new StoredProjectKeys({ unitOfWork: gated, keyHasher, clock: { now: () => now } });
     const projectKeys = new CachedProjectKeys({ source, keyHasher, clock: { now: () => now } });
-    authenticate = new AuthenticateProject({ projectKeys });
+    authenticate = new AuthenticateProject({ projectKeys, keyUses: { note: (apiKey) => used.push(apiKey) } });
   });
 
   afterEach(() => database.close());
+
+  it('AuthenticateProject notes the use of a key that is accepted, and of no other', async () => {
+    await authenticate.execute(LIVE_KEY, NETWORK);
+    await outcomeOf(LIVE_KEY.replace('live', 'dev'));
+    expect(used).toEqual([LIVE_KEY]);
+  });
 
   /** The read that began in the background ends. */
   const untilUnauthorized = async (apiKey: string) => {
@@ -134,6 +142,7 @@ describe('AuthenticateProject', () => {
   it('AuthenticateProject reads a key once for all requests that bring it meanwhile', async () => {
     await outcomeOf(OTHER_KEY);
     reads = 0;
+    used = [];
     closeGate();
     const known = Array.from({ length: 500 }, () => authenticate.execute(LIVE_KEY, NETWORK));
     const unknown = Array.from({ length: 500 }, () => outcomeOf(OTHER_KEY));
@@ -149,6 +158,7 @@ describe('AuthenticateProject', () => {
     expect(UNKNOWN_KEY_QUERIES_MAX).toBe(100);
     await outcomeOf(OTHER_KEY);
     reads = 0;
+    used = [];
     closeGate();
     const unknown = manyUnknownKeys();
     expect(await outcomeOf(OTHER_KEY)).toBe('overloaded');
@@ -165,6 +175,7 @@ describe('AuthenticateProject', () => {
     expect(UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX).toBe(20);
     await outcomeOf(OTHER_KEY);
     reads = 0;
+    used = [];
     closeGate();
     const ofOne = Array.from({ length: 30 }, (_, index) => outcomeOf(unknownKey(index), 'one network'));
     expect(await Promise.all(ofOne.slice(20))).toEqual(Array.from({ length: 10 }, () => 'overloaded'));

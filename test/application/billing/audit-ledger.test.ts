@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLedger, problemsOf, unfinishedIn } from '../../../src/application/billing/audit-ledger.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
-import { RedriveJobs } from '../../../src/application/jobs/redrive-jobs.ts';
+import { ManageJobs } from '../../../src/application/operators/manage-jobs.ts';
 import { holdEntry } from '../../../src/domain/billing/ledger.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
@@ -57,7 +57,7 @@ describe('the audit of the ledger', () => {
       latest: [{ id: JOB.id, reason: 'broken', deadLetteredAt: NOW }],
     });
     expect(problemsOf(found)).toEqual(['1 job is dead-lettered']);
-    expect(await world.container.get(RedriveJobs).execute()).toBe(1);
+    await world.container.get(ManageJobs).redrive('operator', { kind: null, ids: null });
     expect(problemsOf(await audit())).toEqual([]);
     expect((await world.lease()).map(({ id }) => id)).toEqual([JOB.id]);
   });

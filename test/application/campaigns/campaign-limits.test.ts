@@ -140,8 +140,8 @@ describe('the limits of campaigns', () => {
     await world.unitOfWork.run(async ({ conversations: store }) => {
       await store.open(PORTFOLIO_ID, [a], NOW);
       await store.noteWritten([
-        { phoneNumberId: NUMBER.id, phoneNumber: b, at: NOW + 1 - DAY_MS },
-        { phoneNumberId: NUMBER.id, phoneNumber: c, at: NOW - DAY_MS },
+        { whatsappPhoneId: NUMBER.id, phoneNumber: b, at: NOW + 1 - DAY_MS },
+        { whatsappPhoneId: NUMBER.id, phoneNumber: c, at: NOW - DAY_MS },
       ]);
     });
     expect(await retryAts(messages(3))).toEqual({ [anSmsId(3)]: NOW + DAY_MS });

@@ -19,7 +19,7 @@ import {
 const NOTHING: PlanRequest = {
   name: null,
   templateId: null,
-  phoneNumberId: null,
+  whatsappPhoneId: null,
   scheduleType: null,
   scheduledFor: null,
 };
@@ -27,7 +27,7 @@ const PLAN: PlanRequest = {
   ...NOTHING,
   name: 'Spring',
   templateId: TEMPLATE.id,
-  phoneNumberId: NUMBER.id,
+  whatsappPhoneId: NUMBER.id,
 };
 const SCHEDULE = { scheduleType: 'schedule', scheduledFor: NOW + HOUR_MS } as const;
 const startOf = (id: string) => `campaigns/${id}/start`;

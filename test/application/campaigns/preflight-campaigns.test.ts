@@ -67,7 +67,7 @@ describe('the preflight of a campaign', () => {
     expect(await preflight(command)).toMatchObject({ durationMs: 5 * SECOND_MS });
     world.clock.at = NOW + 3 * SECOND_MS;
     expect(await preflight(command)).toMatchObject({ durationMs: 2 * SECOND_MS });
-    const other = await world.created(testNumbers(1), { id: anId(2), phoneNumberId: SECOND_NUMBER.id });
+    const other = await world.created(testNumbers(1), { id: anId(2), whatsappPhoneId: SECOND_NUMBER.id });
     expect(await preflight(other)).toMatchObject({ durationMs: 0 });
   });
 
@@ -92,7 +92,7 @@ describe('the preflight of a campaign', () => {
     await world.unitOfWork.run(({ conversations }) => conversations.open(PORTFOLIO_ID, [a], NOW));
     expect(await preflight(command)).toMatchObject({ durationMs: DAY_MS });
     await world.unitOfWork.run(({ conversations }) =>
-      conversations.noteWritten([{ phoneNumberId: NUMBER.id, phoneNumber: b, at: NOW }]),
+      conversations.noteWritten([{ whatsappPhoneId: NUMBER.id, phoneNumber: b, at: NOW }]),
     );
     expect(await preflight(command)).toMatchObject({ durationMs: 0 });
   });
@@ -117,7 +117,7 @@ describe('the preflight of a campaign', () => {
 
   it('a preflight of a number that is gone says so', async () => {
     await open();
-    const command = await world.created(testNumbers(1), { phoneNumberId: anId(77) });
+    const command = await world.created(testNumbers(1), { whatsappPhoneId: anId(77) });
     expect(await preflight(command)).toMatchObject({
       rejections: [{ kind: 'campaign-phone-not-found' }],
       dailyLimit: null,

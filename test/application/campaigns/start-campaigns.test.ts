@@ -168,7 +168,7 @@ describe('starting campaigns', () => {
   it.each([
     ['campaign-not-editable', { status: 'running' as const }, [given()]],
     ['template-not-approved', { templateId: PENDING.id }, [given()]],
-    ['campaign-phone-not-found', { phoneNumberId: anId(77) }, [given()]],
+    ['campaign-phone-not-found', { whatsappPhoneId: anId(77) }, [given()]],
     ['unsupported-numbers', {}, [given(aTestNumber('0201'))]],
   ])('a sample is rejected as %s, and no child is made', async (kind, campaign, recipients) => {
     const command = await world.created([], campaign);

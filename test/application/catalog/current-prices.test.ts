@@ -5,13 +5,18 @@ import { NOW, somePrices } from '../../support/builders.ts';
 
 it('a cached price list is read again after two seconds', async () => {
   const clock = { at: NOW, now: () => clock.at };
-  let telegram = iqd(40);
-  const source: CurrentPrices = { read: async () => somePrices({ telegram }) };
+  let prices = somePrices({ telegram: iqd(40) });
+  const source: CurrentPrices = {
+    read: async () => {
+      const read = prices;
+      return () => read;
+    },
+  };
   const cached = new CachedPriceList({ source, clock });
   await cached.read();
-  telegram = iqd(50);
+  prices = somePrices({ telegram: iqd(50) });
   clock.at = NOW + 1_999;
-  expect(await cached.read()).toMatchObject({ telegram: iqd(40) });
+  expect((await cached.read())(clock.at)).toMatchObject({ telegram: iqd(40) });
   clock.at = NOW + 2_000;
-  expect(await cached.read()).toMatchObject({ telegram: iqd(50) });
+  expect((await cached.read())(clock.at)).toMatchObject({ telegram: iqd(50) });
 });

@@ -56,6 +56,7 @@ describe('RunJobs when jobs fail', () => {
       stopCampaigns: { execute } as never,
       makeReports: { execute } as never,
       removeReports: { execute } as never,
+      runRetention: { execute } as never,
       runWhatsappSync: { execute } as never,
       recordJobFailure: new RecordJobFailure({ unitOfWork, clock, logger }),
       clock,

@@ -124,7 +124,9 @@ describe('RunJobs', () => {
       { id: `${POISONED}/start/0`, reason: 'poison', dead_lettered_at: NOW + 4 * FAILED_JOB_RETRY_MS },
     ]);
     await here.database.knex.raw('DROP TRIGGER poison');
-    await here.unitOfWork.run((stores) => stores.jobs.redrive(here.clock.at));
+    await here.unitOfWork.run(async ({ deadLetters }) =>
+      deadLetters.redrive(await deadLetters.lock({ kind: null, ids: null }, 1), here.clock.at),
+    );
     await here.runJobs.execute(await poisoned());
     expect([await here.countDeadLettered(), await here.attemptsOf(POISONED)]).toEqual([0, 1]);
   });

@@ -99,7 +99,7 @@ describe('the circuit of a guarded provider', () => {
         cause: 'busy',
       })),
     );
-    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound' });
+    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound', circuit: 'open' });
     expect(logger.entries).toEqual([
       {
         level: 'warn',
@@ -194,6 +194,6 @@ describe('the circuit of a guarded provider', () => {
       throw new Error('broken');
     };
     for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('broken');
-    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound' });
+    expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound', circuit: 'open' });
   });
 });

@@ -58,6 +58,13 @@ const failed = (attemptNumber = 0): ChainEvent => ({
   receipt: { kind: 'failed', reason: 'Absent' },
 });
 
+/** As many codes of the project as may be in flight. */
+const inFlight = () =>
+  Array.from(
+    { length: SUBMISSIONS_IN_FLIGHT_MAX },
+    () => ({ priority: 'code', projectId: project.id }) as const,
+  );
+
 describe('the way of a message', () => {
   let world: ApplicationWorld;
   let wakes: number;
@@ -142,6 +149,7 @@ describe('the way of a message', () => {
         content: aText('Hello'),
         text: 'Hello',
         attemptTimeoutMs: 300 * SECOND_MS,
+        priority: 'text',
         submittedAt: NOW,
         result: 'accepted',
       },
@@ -302,7 +310,7 @@ describe('the way of a message', () => {
   it('an attempt starts later when its provider is at its limit, and no other attempt does', async () => {
     const end = world.container
       .get(SubmissionCapacity)
-      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, SUBMISSIONS_IN_FLIGHT_MAX);
+      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, inFlight());
     const delayed = await send();
     const free = await send({ provider: 'sms' });
     await world.runDueJobs();
@@ -322,7 +330,7 @@ describe('the way of a message', () => {
     await world.runDueJobs();
     const end = world.container
       .get(SubmissionCapacity)
-      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, SUBMISSIONS_IN_FLIGHT_MAX);
+      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, inFlight());
     world.clock.at += 30 * SECOND_MS;
     const waiting = await send({ provider: 'whatsapp' });
     const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
@@ -370,7 +378,7 @@ describe('the way of a message', () => {
     });
     world.container
       .get(SubmissionCapacity)
-      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, SUBMISSIONS_IN_FLIGHT_MAX);
+      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, inFlight());
     await world.runDueJobs();
     expect(await jobs()).toEqual([]);
   });

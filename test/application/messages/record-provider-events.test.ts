@@ -23,7 +23,7 @@ it('the receipts of a provider go to their messages, and what people wrote to th
     kind: 'receipt',
     receipt: { channel: 'sms', providerMessageId: 'one', receipt: { kind: 'delivered' } },
   } as const satisfies ProviderEvent;
-  const inbound = { kind: 'inbound', arrival: { phoneNumberId: 'number' } } as unknown as Extract<
+  const inbound = { kind: 'inbound', arrival: { whatsappPhoneId: 'number' } } as unknown as Extract<
     ProviderEvent,
     { kind: 'inbound' }
   >;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { NoticeLowCredit } from '../../../src/application/billing/notice-low-credit.ts';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
@@ -100,6 +101,7 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
       clock,
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
+      noticeLowCredit: container.get(NoticeLowCredit),
       sealDeliveryReport: container.get(SealDeliveryReport),
       untriedMessages: new UntriedMessages({
         unitOfWork,

@@ -6,7 +6,15 @@ import { SubmitAttempts } from '../../../src/application/messages/submit-attempt
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
-import { aMessage, anAttempt, anSmsId, aProject, NOW, SECOND_MS } from '../../support/builders.ts';
+import {
+  aMessage,
+  anAttempt,
+  anSmsId,
+  aProject,
+  NOW,
+  PROJECT_ID,
+  SECOND_MS,
+} from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
@@ -81,7 +89,11 @@ function world(
   const execute = (channel: Channel, ...numbers: readonly number[]) =>
     submitAttempts.execute(pending(channel, ...numbers));
   const isFull = (channel: Channel) =>
-    capacity.retryAt({ channel, environment: 'live', provider: 'one' }, NOW) !== null;
+    capacity.retryAt(
+      { channel, environment: 'live', provider: 'one' },
+      { priority: 'code', projectId: PROJECT_ID },
+      NOW,
+    ) !== null;
   return { submitAttempts, pending, execute, calls, recorded, timeouts, logger, isFull };
 }
 

@@ -6,6 +6,7 @@ import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX } from '../../../src/application/jobs/record-job-failure.ts';
 import { makeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
+import { ManageReports } from '../../../src/application/operators/manage-reports.ts';
 import { BrowseReports } from '../../../src/application/reports/browse-reports.ts';
 import {
   MakeReports,
@@ -13,7 +14,6 @@ import {
   REPORTS_WRITTEN_MAX,
   REPORTS_WRITTEN_PER_PROJECT_MAX,
 } from '../../../src/application/reports/make-reports.ts';
-import { RemoveReports } from '../../../src/application/reports/remove-reports.ts';
 import { type ReportCommand, RequestReports } from '../../../src/application/reports/request-reports.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { newReport, type Report, UNMADE_REPORTS_MAX } from '../../../src/domain/reports/report.ts';
@@ -306,7 +306,7 @@ describe('MakeReports', () => {
   it('a report that was deleted before it was made is not made', async () => {
     await open();
     await requested();
-    await world.container.get(RemoveReports).delete(anId(1));
+    await world.container.get(ManageReports).delete('operator', anId(1));
     await world.runDueJobs();
     expect(files.parts).toEqual([]);
     await world.runDueJobs();
@@ -319,7 +319,7 @@ describe('MakeReports', () => {
     await requested();
     files.beforeEach = async () => {
       files.beforeEach = async () => undefined;
-      await world.container.get(RemoveReports).delete(anId(1));
+      await world.container.get(ManageReports).delete('operator', anId(1));
       await world.container.get(RunJobs).execute(await world.lease());
     };
     await world.runDueJobs();
@@ -378,7 +378,7 @@ describe('RequestReports', () => {
     await open();
     for (let index = 1; index <= UNMADE_REPORTS_MAX; index += 1) await requested(index);
     await expect(request()).rejects.toMatchObject({ rejection: { kind: 'too-many-reports' } });
-    await world.container.get(RemoveReports).delete(anId(1));
+    await world.container.get(ManageReports).delete('operator', anId(1));
     await world.runDueJobs();
     const replied = request();
     while ((await jobIds()).length === UNMADE_REPORTS_MAX - 1) {

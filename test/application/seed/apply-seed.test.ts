@@ -21,9 +21,9 @@ const full = aSeedProject({
   account: { paymentType: 'postpaid', spendingThreshold: iqd(500), trialPhoneNumber: null },
   senderIds: [aSenderId()],
   whatsappBusinesses: [aWhatsappBusiness()],
-  inboundWebhooks: [{ phoneNumberId: NUMBER_ID, url: 'https://EXAMPLE.com:443/in', secret: 's3cret' }],
+  inboundWebhooks: [{ whatsappPhoneId: NUMBER_ID, url: 'https://EXAMPLE.com:443/in', secret: 's3cret' }],
 });
-const withWebhook = (url: string) => ({ phoneNumberId: NUMBER_ID, url, secret: 's3cret' });
+const withWebhook = (url: string) => ({ whatsappPhoneId: NUMBER_ID, url, secret: 's3cret' });
 
 describe('ApplySeed', () => {
   let world: ApplicationWorld;
@@ -50,7 +50,7 @@ describe('ApplySeed', () => {
       projects: [full.project],
       senderIds: [aSenderId()],
       whatsapp: new Map([[full.project.id, [aWhatsappBusiness()]]]),
-      inbound: [{ projectId: full.project.id, phoneNumberId: NUMBER_ID, url: 'https://example.com/in' }],
+      inbound: [{ projectId: full.project.id, whatsappPhoneId: NUMBER_ID, url: 'https://example.com/in' }],
       international: { total: 1 },
     });
     expect(container.get(ports.secretBox).open(stored.inbound[0]?.secret ?? '')).toBe('s3cret');
@@ -106,6 +106,29 @@ describe('ApplySeed', () => {
       clock: world.clock,
     });
     expect(await racing.execute({ projects: [full], prices: someStoredPrices() })).toBe(false);
+  });
+
+  it('ApplySeed stores a notice of low credit with its address parsed and its secret sealed', async () => {
+    const lowCredit = {
+      amount: iqd(5_000),
+      webhookUrl: 'https://EXAMPLE.com:443/credit',
+      webhookSecret: 's3cret',
+    };
+    const project = aProject({ settings: { lowCredit } });
+    await applySeed.execute({ projects: [aSeedProject({ project })], prices: someStoredPrices() });
+    const [stored] = await world.unitOfWork.read(({ projects }) => projects.byIds([project.id]));
+    const { webhookSecret = null, ...rest } = stored?.settings.lowCredit ?? {};
+    expect(rest).toEqual({ amount: iqd(5_000), webhookUrl: 'https://example.com/credit' });
+    expect(world.container.get(ports.secretBox).open(webhookSecret ?? '')).toBe('s3cret');
+  });
+
+  it('ApplySeed writes nothing when a notice of low credit can never be delivered', async () => {
+    const lowCredit = { amount: iqd(1), webhookUrl: 'https://127.0.0.1/', webhookSecret: null };
+    const projects = [aSeedProject({ project: aProject({ settings: { lowCredit } }) })];
+    await expect(applySeed.execute({ projects, prices: someStoredPrices() })).rejects.toThrow(
+      '→ at projects[0].lowCredit.webhookUrl',
+    );
+    expect(await world.database.knex('projects').select()).toEqual([]);
   });
 
   it('ApplySeed names every address that webhooks are never sent to, and writes nothing', async () => {

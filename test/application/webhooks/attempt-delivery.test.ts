@@ -2,6 +2,9 @@ import { expect, it } from 'vitest';
 import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import type { WebhookRequest } from '../../../src/application/ports/webhook-transport.ts';
 import { AttemptDelivery } from '../../../src/application/webhooks/attempt-delivery.ts';
+import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
+import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
+import type { InboundWebhook } from '../../../src/domain/webhooks/inbound-webhook.ts';
 import { verifyInbound, verifyStandard } from '../../../src/domain/webhooks/signer.ts';
 import { inboundEvent, statusEvent, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { aDeliveryReport, aMessage, NOW } from '../../support/builders.ts';
@@ -36,13 +39,17 @@ const inbound = (attempts: number): WebhookEvent => {
     message,
   };
   return {
-    ...inboundEvent(content, { url: 'https://customer.example/in', secret: `sealed ${SECRET}` }, NOW),
+    ...inboundEvent(content, { url: 'https://customer.example/in', ...onlySecret(`sealed ${SECRET}`) }, NOW),
     attempts,
   };
 };
 
 /** Attempts an event with secrets that are sealed as `sealed TEXT`. */
-async function attempt(event: WebhookEvent) {
+async function attempt(
+  event: WebhookEvent,
+  sent: AttemptResult = SENT,
+  webhook: () => Promise<InboundWebhook | null> = async () => null,
+) {
   const requests: WebhookRequest[] = [];
   const attemptDelivery = new AttemptDelivery({
     hmac: nodeHmac,
@@ -53,12 +60,13 @@ async function attempt(event: WebhookEvent) {
         return sealed.slice('sealed '.length);
       },
     },
+    currentInboundWebhooks: { of: webhook },
     webhookTransport: {
       acceptUrl: (url) => url,
       close: async () => {},
       async send(request) {
         requests.push(request);
-        return SENT;
+        return sent;
       },
     },
   });
@@ -101,8 +109,93 @@ it('AttemptDelivery signs an inbound event with the secret of its number, and co
   expect([...headers.values()]).toContain('3');
 });
 
+it('AttemptDelivery masks the secret in a response that echoes it', async () => {
+  const echo = (responseStart: string) =>
+    ({ kind: 'responded', status: 200, retryAfterMs: null, responseStart }) as const;
+  const { result } = await attempt(delivery(`sealed ${SECRET}`), echo(`secret: ${SECRET}`));
+  expect(result).toEqual(echo('secret: ***'));
+  expect((await attempt(delivery(null), echo('thanks'))).result).toEqual(echo('thanks'));
+});
+
+const webhookWith = (secrets: Partial<InboundWebhook>) => async () => ({
+  whatsappPhoneId: '664def000000000000000001',
+  projectId: '664abc000000000000000001',
+  url: 'https://customer.example/in',
+  secret: 'sealed old',
+  nextSecret: null,
+  nextSecretFrom: null,
+  ...secrets,
+});
+const wasSignedBy = (request: WebhookRequest | undefined, secret: string) => {
+  const headers = request?.headers ?? {};
+  const body = request?.body ?? '';
+  const timestamp = headers['X-SVC-Webhook-Timestamp'] ?? '';
+  const specified = { timestamp, signature: headers['X-SVC-Webhook-Signature'] ?? '' };
+  const standard = {
+    id: headers['webhook-id'] ?? '',
+    timestamp: headers['webhook-timestamp'] ?? '',
+    signature: headers['webhook-signature'] ?? '',
+  };
+  return [verifyInbound(nodeHmac, secret, specified, body), verifyStandard(nodeHmac, secret, standard, body)];
+};
+
+it('AttemptDelivery signs an inbound event with the secret that its number has at the attempt', async () => {
+  const { request } = await attempt(inbound(0), SENT, webhookWith({}));
+  expect([wasSignedBy(request, 'old'), wasSignedBy(request, SECRET)]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
+});
+
+it('AttemptDelivery signs with both secrets during a rotation, and with the new one from its instant on', async () => {
+  const rotating = await attempt(
+    inbound(0),
+    SENT,
+    webhookWith({ nextSecret: 'sealed new', nextSecretFrom: NOW + 1 }),
+  );
+  expect([wasSignedBy(rotating.request, 'old'), wasSignedBy(rotating.request, 'new')]).toEqual([
+    [true, true],
+    [false, true],
+  ]);
+  const over = await attempt(
+    inbound(0),
+    SENT,
+    webhookWith({ nextSecret: 'sealed new', nextSecretFrom: NOW }),
+  );
+  expect([wasSignedBy(over.request, 'old'), wasSignedBy(over.request, 'new')]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+});
+
+it('AttemptDelivery signs with the secret of the event when its webhook cannot be read', async () => {
+  const { request } = await attempt(inbound(0), SENT, () => Promise.reject(new Error('away')));
+  expect(wasSignedBy(request, SECRET)).toEqual([true, true]);
+});
+
+it('AttemptDelivery sends nothing when one secret of a rotation cannot be opened', async () => {
+  const webhook = webhookWith({ nextSecret: 'under another key', nextSecretFrom: NOW + 1 });
+  const { result, request } = await attempt(inbound(0), SENT, webhook);
+  expect([result, request]).toEqual([{ kind: 'failed', reason: 'secret-unreadable' }, undefined]);
+});
+
 it('AttemptDelivery sends nothing when the secret cannot be opened', async () => {
   const { result, request } = await attempt(delivery('under another key'));
   expect(result).toEqual({ kind: 'failed', reason: 'secret-unreadable' });
   expect(request).toBeUndefined();
 });
+
+it.each([
+  ['goes to another address', { url: 'https://customer.example/new' }],
+  ['is of another project', { projectId: '664abc000000000000000002' }],
+])(
+  'AttemptDelivery signs with the secret of the event when the webhook of its number %s',
+  async (_, given) => {
+    const { request } = await attempt(inbound(0), SENT, webhookWith(given));
+    expect(request?.url).toBe('https://customer.example/in');
+    expect([wasSignedBy(request, SECRET), wasSignedBy(request, 'old')]).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+  },
+);

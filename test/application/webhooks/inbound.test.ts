@@ -21,7 +21,7 @@ const projectId = aProject().id;
 const destination = `${projectId}/customer.example/in`;
 
 const arrival = (given: Partial<InboundArrival> = {}): InboundArrival => ({
-  phoneNumberId: NUMBER.id,
+  whatsappPhoneId: NUMBER.id,
   contact: { phoneNumber: '9647712345678', name: 'Layla' },
   messageId: 'wamid.1',
   content: { type: 'text', content: { text: 'سلاو' } },
@@ -35,8 +35,8 @@ describe('inbound messages', () => {
   let log: InboundLog;
 
   beforeEach(async () => {
-    const webhook = (phoneNumberId: string) => ({
-      phoneNumberId,
+    const webhook = (whatsappPhoneId: string) => ({
+      whatsappPhoneId,
       url: 'https://customer.example/in',
       secret: 's',
     });
@@ -95,10 +95,10 @@ describe('inbound messages', () => {
   });
 
   it('an inbound message to a number without a webhook becomes no event', async () => {
-    await accept.execute([arrival({ phoneNumberId: '664def0000000000000000aa' })]);
+    await accept.execute([arrival({ whatsappPhoneId: '664def0000000000000000aa' })]);
     await accept.execute([]);
     expect(await world.database.knex('webhook_events').select()).toEqual([]);
-    await accept.execute([arrival({ phoneNumberId: '664def0000000000000000aa' }), arrival()]);
+    await accept.execute([arrival({ whatsappPhoneId: '664def0000000000000000aa' }), arrival()]);
     expect(await log.read(NUMBER.id)).toHaveLength(1);
   });
 
@@ -107,8 +107,8 @@ describe('inbound messages', () => {
       .knex('service_windows')
       .select('phone_number_id', 'phone_number', 'wrote_at')
       .orderBy(['wrote_at', 'phone_number_id']);
-  const window = (phoneNumber: string, at: number, phoneNumberId = NUMBER.id) => ({
-    phone_number_id: phoneNumberId,
+  const window = (phoneNumber: string, at: number, whatsappPhoneId = NUMBER.id) => ({
+    phone_number_id: whatsappPhoneId,
     phone_number: phoneNumber,
     wrote_at: at,
   });
@@ -121,7 +121,7 @@ describe('inbound messages', () => {
       from('9647712345678', NOW - 10),
       from('9647712345678', NOW - 20),
       from('9647712345679', NOW - 5),
-      from('9647712345678', NOW - 40, { phoneNumberId: UNLISTED_ID }),
+      from('9647712345678', NOW - 40, { whatsappPhoneId: UNLISTED_ID }),
     ]);
     const kept = [
       window('9647712345678', NOW - 40, UNLISTED_ID),
@@ -134,9 +134,11 @@ describe('inbound messages', () => {
   });
 
   it('a customer is known by the canonical number, also when the number has no webhook', async () => {
-    const phoneNumberId = '664def0000000000000000aa';
-    await accept.execute([arrival({ phoneNumberId, contact: { phoneNumber: '96407712345678', name: '' } })]);
-    expect(await windows()).toEqual([window('9647712345678', NOW - SECOND_MS, phoneNumberId)]);
+    const whatsappPhoneId = '664def0000000000000000aa';
+    await accept.execute([
+      arrival({ whatsappPhoneId, contact: { phoneNumber: '96407712345678', name: '' } }),
+    ]);
+    expect(await windows()).toEqual([window('9647712345678', NOW - SECOND_MS, whatsappPhoneId)]);
   });
 
   it('a contact that has no phone number is not noted, and its message becomes an event', async () => {
@@ -149,7 +151,7 @@ describe('inbound messages', () => {
     await world.unitOfWork.run(({ conversations }) =>
       conversations.noteWritten(
         ['1', '2', '3', '4'].map((digit, n) => ({
-          phoneNumberId: NUMBER.id,
+          whatsappPhoneId: NUMBER.id,
           phoneNumber: aPhoneNumber(`964770000000${digit}`),
           at: NOW - DAY_MS + n - 2,
         })),
@@ -163,7 +165,7 @@ describe('inbound messages', () => {
   });
 
   it('an inbound message to a number that the project no longer lists has no name of the number', async () => {
-    await accept.execute([arrival({ phoneNumberId: UNLISTED_ID })]);
+    await accept.execute([arrival({ whatsappPhoneId: UNLISTED_ID })]);
     const [event] = await log.read(UNLISTED_ID);
     expect(event?.url).toBe('https://customer.example/unlisted');
     expect(JSON.parse(event?.body ?? '').phoneNumber).toEqual({
@@ -197,26 +199,5 @@ describe('inbound messages', () => {
     await accept.execute(['wamid.5', 'wamid.6'].map((messageId) => arrival({ messageId })));
     // The event that ended a moment ago stays: its log has not expired.
     expect(await world.database.knex('webhook_events').select('id')).toHaveLength(3);
-  });
-
-  it('an inbound event is due at once when it is retried by hand, unless it is delivered or unknown', async () => {
-    await accept.execute([arrival()]);
-    const [event] = await log.read(NUMBER.id);
-    if (event === undefined) throw new Error('There is one event');
-    expect(await log.retry(event.id)).toEqual(event);
-    expect(await log.read(NUMBER.id)).toEqual([event]);
-    await world.database.knex('jobs').delete();
-    await world.database.knex('webhook_events').update({ next_attempt_at: NOW + HOUR_MS, attempts: 1 });
-    world.clock.at = NOW + SECOND_MS;
-    expect(await log.retry(event.id)).toMatchObject({ id: event.id, nextAttemptAt: NOW + SECOND_MS });
-    expect((await log.read(NUMBER.id))[0]).toMatchObject({ nextAttemptAt: NOW + SECOND_MS });
-    expect(await world.database.knex('jobs').select('id', 'due_at')).toEqual([
-      { id: `webhooks/${destination}`, due_at: NOW + SECOND_MS },
-    ]);
-    await world.database
-      .knex('webhook_events')
-      .update({ state: 'delivered', is_open: 0, next_attempt_at: null });
-    expect(await log.retry(event.id)).toBeNull();
-    expect(await log.retry('0000000000000000000000ff')).toBeNull();
   });
 });

@@ -73,6 +73,40 @@ describe('RecordAttempts', () => {
       .filter(({ event }) => event === name)
       .map(({ level, fields }) => ({ level, fields }));
 
+  it('RecordAttempts stores each attempt whose result it stores, and no other', async () => {
+    const [first, second] = [anEvent(1), anEvent(2)];
+    await store(first, second);
+    await record({ ...BROKEN, responseStart: 'no' }, first);
+    await record(UNREADABLE, second);
+    // It is as it was before the first attempt.
+    await record(OK, first);
+    const keys = [first.orderingKey, second.orderingKey];
+    const attempts = await world.unitOfWork.read((s) => s.webhookAttempts.ofOrderingKeys(keys, 9));
+    const times = { attemptNumber: 1, startedAt: NOW - 2, durationMs: 1 };
+    expect(attempts).toEqual([
+      [
+        {
+          ...times,
+          orderingKey: 'message 1',
+          eventId: first.id,
+          status: 500,
+          error: 'HTTP 500',
+          response: 'no',
+        },
+      ],
+      [
+        {
+          ...times,
+          orderingKey: 'message 2',
+          eventId: second.id,
+          status: null,
+          error: 'secret-unreadable',
+          response: null,
+        },
+      ],
+    ]);
+  });
+
   it('RecordAttempts says which event it discarded, with the host alone', async () => {
     const events = [anEvent(1), anEvent(2)];
     await store(...events);

@@ -10,6 +10,8 @@ import type { Environment } from '../../../src/domain/access/project.ts';
 import type { PlatformAccount } from '../../../src/domain/whatsapp/merge-account.ts';
 import {
   anId,
+  aPlatformAccount,
+  aPlatformPhoneNumber,
   aProject,
   aWhatsappAccount,
   aWhatsappBusiness,
@@ -24,34 +26,13 @@ const B = anId(2);
 const HEX_24 = /^[0-9a-f]{24}$/;
 
 /** An account with one number, `1`, and one template, `order_update`. */
-const platformAccount = (given: Partial<PlatformAccount> = {}): PlatformAccount => ({
-  phoneNumbers: [
-    {
-      phoneNumberId: '1',
-      displayPhoneNumber: '+964 770 000 0001',
-      verifiedName: 'Demo',
-      qualityRating: 'YELLOW',
-      messagingLimit: 'TIER_10K',
-      status: 'CONNECTED',
-      codeVerificationStatus: 'VERIFIED',
-      nameStatus: 'APPROVED',
-      isOfficialBusinessAccount: false,
-    },
-  ],
-  templates: [
-    {
-      name: 'order_update',
-      language: 'en',
-      category: 'UTILITY',
-      parameterFormat: 'POSITIONAL',
-      status: 'APPROVED',
-      reason: '',
-      messageSendTtlSeconds: null,
-      components: aWhatsappTemplate().components,
-    },
-  ],
-  ...given,
-});
+const platformAccount = (given: Partial<PlatformAccount> = {}): PlatformAccount =>
+  aPlatformAccount({
+    phoneNumbers: [
+      aPlatformPhoneNumber({ phoneNumberId: '1', qualityRating: 'YELLOW', messagingLimit: 'TIER_10K' }),
+    ],
+    ...given,
+  });
 
 let database: Database;
 let unitOfWork: SqlUnitOfWork;

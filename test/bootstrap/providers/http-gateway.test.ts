@@ -91,12 +91,12 @@ describe('the settings of an HTTP gateway', () => {
       'errors.0: compares nothing without a path',
     ],
     [
-      { ...SOUND, errors: [{ path: '/a', matches: '(a+)+', class: 'busy' }] },
-      'errors.0.matches: the pattern repeats a group that holds a repetition, an alternative or an optional part',
+      { ...SOUND, errors: [{ path: '/a', matches: '(a)\\1', class: 'busy' }] },
+      'errors.0.matches: the pattern is no regular expression of RE2: invalid escape sequence: `\\1`',
     ],
     [
       { ...SOUND, reply: { format: 'text', pattern: '(' } },
-      'reply.pattern: the pattern is no regular expression',
+      'reply.pattern: the pattern is no regular expression of RE2: missing closing ): `(`',
     ],
     [withReceipts({ id: 'id' }), 'receipts.id: a path is a JSON pointer, which begins with /'],
     [withReceipts({ method: 'GET' }), 'receipts.from: a GET request has a query and no body'],
@@ -135,8 +135,41 @@ describe('the settings of an HTTP gateway', () => {
     ],
     [{ ...SOUND, check: { url: `${ORIGIN}/{to}` } }, 'check.url: {to} cannot stand here'],
     [{ ...SOUND, secrets: { KEY: 'plain' } }, 'secrets.KEY: must be { "env": "NAME" } or { "file": "PATH" }'],
+    [withRequest({ json: { text: '{text}' } }), 'request: needs {to} or {+to}: nobody would get the message'],
+    [
+      withRequest({ json: { to: '{#to}', text: '{{text}}' } }),
+      'request: needs {text}: the message would be empty',
+    ],
   ])('the settings %j have one mistake', (settings, mistake) => {
     expect(mistakesIn(settings)).toEqual([mistake]);
+  });
+
+  it('settings name the mistakes of all their parts, also when one of them has another shape', () => {
+    const settings = {
+      secrets: { KEY: { env: 'NOT_SET' }, TOKEN: 'plain' },
+      senderID: 'Barid',
+      request: { ...REQUEST, json: { to: '{too}', key: '{secret:KEY}', text: '{secret:NONE}' } },
+      success: { id: 'x' },
+      errors: [{ class: 'away' }],
+      receipts: {
+        ...RECEIPTS,
+        from: 'form',
+        items: '/a',
+        authorization: { query: 'k', value: '{secret:TOKEN}' },
+      },
+      check: { url: 'nowhere' },
+    };
+    expect(mistakesIn(settings).toSorted()).toEqual([
+      ': Unrecognized key: "senderID"',
+      'check.url: must be an http or https URL, without credentials, fragment or placeholders in its host',
+      'errors.0.class: Invalid option: expected one of "busy"|"limited"|"sender"|"message"|"ends-chain"',
+      'receipts.items: only JSON holds a list',
+      'request.json.text: {secret:NONE} names no entry of secrets',
+      'request.json.to: {too} is no placeholder',
+      'secrets.KEY: the variable NOT_SET is not set',
+      'secrets.TOKEN: must be { "env": "NAME" } or { "file": "PATH" }',
+      'success.id: a path is a JSON pointer, which begins with /',
+    ]);
   });
 
   it('settings with several mistakes name all of them', () => {
@@ -174,6 +207,6 @@ describe('the settings of an HTTP gateway', () => {
       '{validitySeconds}',
       '{secret:NAME}',
     ]);
-    expect(classes).toEqual(['busy', 'sender', 'message', 'ends-chain']);
+    expect(classes).toEqual(['busy', 'limited', 'sender', 'message', 'ends-chain']);
   });
 });

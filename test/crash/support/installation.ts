@@ -32,7 +32,8 @@ export class Installation {
   readonly #processes = new Map<ProcessName, Child<CrashServiceHandlers>>();
   readonly #environment: NodeJS.ProcessEnv;
   readonly #output = openSync(join(this.folder, 'service.log'), 'a');
-  readonly #submissionsFile = join(this.folder, 'submissions');
+  /** One file of each process that was ever started. */
+  readonly #submissionFiles = new Map<ProcessName, string>();
   /** How far the clock of every process is ahead. */
   #aheadMs = 0;
 
@@ -42,27 +43,33 @@ export class Installation {
     this.#environment = environment;
   }
 
-  /** Starts the servers and then every process at the same moment, on an empty database. */
+  /** Starts the servers and then every process at the same moment, on an empty database. `program` as in `startProcess`. */
   static async start(
     names: readonly ProcessName[],
     environment: NodeJS.ProcessEnv = {},
+    program?: URL,
   ): Promise<Installation> {
     const [postgres, rabbit] = await Promise.all([startPrivatePostgres(), startPrivateRabbit()]);
     const installation = new Installation(postgres, rabbit, environment);
-    await Promise.all(names.map((name) => installation.startProcess(name)));
+    await Promise.all(names.map((name) => installation.startProcess(name, program)));
     return installation;
   }
 
-  /** Resolves once the process works. */
-  async startProcess(name: ProcessName): Promise<void> {
+  /** Resolves once the process works. `program` is the service-process of another version. */
+  async startProcess(
+    name: ProcessName,
+    program = new URL('./service-process.js', import.meta.url),
+  ): Promise<void> {
+    const submissionsFile = join(this.folder, `submissions-${name}`);
+    this.#submissionFiles.set(name, submissionsFile);
     const child = await startChild<CrashServiceHandlers>(
-      new URL('./service-process.js', import.meta.url),
+      program,
       {
         ROLE: name.split('-')[0],
         DATABASE_URL: this.postgres.url,
         QUEUE_URL: this.rabbit.url,
         CRASH_CLOCK_AHEAD_MS: String(this.#aheadMs),
-        CRASH_SUBMISSIONS_FILE: this.#submissionsFile,
+        CRASH_SUBMISSIONS_FILE: submissionsFile,
         ...this.#environment,
       },
       { output: this.#output },
@@ -74,6 +81,14 @@ export class Installation {
     const child = this.#processes.get(name);
     if (child === undefined) throw new Error(`There is no process ${name}`);
     return child;
+  }
+
+  /** Ends the process in good order and forgets it. Resolves with its exit code or the signal that ended it. */
+  async stopProcess(name: ProcessName): Promise<number | NodeJS.Signals | null> {
+    const child = this.process(name);
+    await child.stop();
+    this.#processes.delete(name);
+    return child.end;
   }
 
   /** Rejects when a process ended that nobody killed. */
@@ -91,7 +106,14 @@ export class Installation {
 
   /** Grows with every submission to a channel. */
   submittedBytes(): number {
-    return statSync(this.#submissionsFile).size;
+    return [...this.#submissionFiles.values()].reduce((sum, file) => sum + statSync(file).size, 0);
+  }
+
+  /** What the process has submitted to channels, a line for each submission. */
+  submissionsOf(name: ProcessName): readonly string[] {
+    const file = this.#submissionFiles.get(name);
+    if (file === undefined) throw new Error(`There is no process ${name}`);
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
   }
 
   /** The service's own present time. */
@@ -119,7 +141,9 @@ export class Installation {
     const [first] = this.#processes.values();
     if (first === undefined) throw new Error('There is no process');
     report.problems.push(...(await first.ask('audit', quiet)));
-    const repeated = repeatedSubmissions(readFileSync(this.#submissionsFile, 'utf8').trimEnd().split('\n'));
+    const repeated = repeatedSubmissions(
+      [...this.#submissionFiles.keys()].flatMap((name) => this.submissionsOf(name)),
+    );
     if (repeated.length > 0) {
       report.problems.push(`${repeated.length} × submitted twice: ${repeated.slice(0, 3).join(', ')}`);
     }

@@ -17,6 +17,7 @@ const KEY: ProjectKey = {
   lastFour: '4567',
   endsAt: null,
   revokedAt: null,
+  lastUsedAt: null,
 };
 
 describe('the key of a project', () => {

@@ -11,5 +11,7 @@ it('gives a new project five sends in ten minutes, any address, quoted prices an
     billingUnits: 'flat140',
     language: 'ar',
     attemptTimeoutMs: { verification: 30_000, other: 300_000 },
+    retention: null,
+    lowCredit: null,
   });
 });

@@ -33,7 +33,7 @@ const BUSINESSES = [
     ],
   }),
 ];
-const ids = (templateId = template.id, phoneNumberId = phoneNumber.id) => ({ templateId, phoneNumberId });
+const ids = (templateId = template.id, whatsappPhoneId = phoneNumber.id) => ({ templateId, whatsappPhoneId });
 
 describe('the sender of a campaign', () => {
   it('a sender is the template and the number of one account', () => {
@@ -74,8 +74,8 @@ describe('the sender of a campaign', () => {
   it('a sender that may be planned with has no rejection but that of a template that is not approved', () => {
     const templateIds = [template, pending, code, foreignTemplate].map(({ id }) => id);
     for (const templateId of [...templateIds, anId(99)]) {
-      for (const phoneNumberId of [phoneNumber.id, foreignNumber.id, anId(98)]) {
-        const given = ids(templateId, phoneNumberId);
+      for (const whatsappPhoneId of [phoneNumber.id, foreignNumber.id, anId(98)]) {
+        const given = ids(templateId, whatsappPhoneId);
         const rejections = senderRejections(BUSINESSES, given);
         const [first] = rejections.filter(({ kind }) => kind !== 'template-not-approved');
         expect(findSender(BUSINESSES, given)).toMatchObject(first ?? { kind: 'sender' });

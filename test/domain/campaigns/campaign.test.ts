@@ -9,6 +9,7 @@ import {
   replanned,
   sampleNameOf,
   scheduleTypeOf,
+  waitsForStartOf,
 } from '../../../src/domain/campaigns/campaign.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { aCampaign, anId, NOW, PROJECT_ID } from '../../support/builders.ts';
@@ -16,7 +17,7 @@ import { aCampaign, anId, NOW, PROJECT_ID } from '../../support/builders.ts';
 const PLAN = {
   name: 'Autumn',
   templateId: anId(7),
-  phoneNumberId: anId(8),
+  whatsappPhoneId: anId(8),
   category: 'MARKETING',
   scheduledFor: null,
 } as const;
@@ -98,6 +99,21 @@ describe('the billing status', () => {
     ['one that costs nothing', { ...ended, reserved: iqd(0), sentCount: 1, failedCount: 1 }, 'released'],
   ])('the billing status of %s tells what became of the money', (_, given, expected) => {
     expect(billingStatusOf(aCampaign(given))).toBe(expected);
+  });
+});
+
+describe('a start that was due', () => {
+  it.each([
+    ['a scheduled campaign waits for', { status: 'scheduled', scheduledFor: NOW }, true],
+    [
+      'a campaign that was planned anew does not wait for',
+      { status: 'scheduled', scheduledFor: NOW + 1 },
+      false,
+    ],
+    ['a draft does not wait for', { status: 'draft', scheduledFor: null }, false],
+    ['a campaign that runs does not wait for', { status: 'running', scheduledFor: NOW }, false],
+  ] as const)('%s a start that was due', (_, given, expected) => {
+    expect(waitsForStartOf(aCampaign(given), NOW)).toBe(expected);
   });
 });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { failureReasonOf } from '../../../src/domain/campaigns/failure-reason.ts';
-import type { StartRejection } from '../../../src/domain/campaigns/start-campaign.ts';
+import { type DueStartRejection, failureReasonOf } from '../../../src/domain/campaigns/failure-reason.ts';
 
 /** Written down by hand: customers read these. */
-const REASONS: Readonly<Record<StartRejection['kind'], string>> = {
+const REASONS: Readonly<Record<DueStartRejection['kind'], string>> = {
+  'project-archived': 'The project is archived',
   'campaign-without-recipients': 'The campaign has no recipients',
   'campaign-template-not-found': 'The template is not one of the project any more',
   'campaign-phone-not-found': 'The phone number is not one of the project any more',
@@ -19,5 +19,5 @@ const REASONS: Readonly<Record<StartRejection['kind'], string>> = {
 };
 
 it.each(Object.entries(REASONS))('a start that is rejected with %s has the reason: %s', (kind, reason) => {
-  expect(failureReasonOf({ kind } as StartRejection)).toBe(reason);
+  expect(failureReasonOf({ kind } as DueStartRejection)).toBe(reason);
 });

@@ -13,7 +13,7 @@ import {
 const NOTHING: PlanRequest = {
   name: null,
   templateId: null,
-  phoneNumberId: null,
+  whatsappPhoneId: null,
   scheduleType: null,
   scheduledFor: null,
 };
@@ -29,7 +29,7 @@ const BUSINESSES = [
     ],
   }),
 ];
-const IDS = { templateId: aWhatsappTemplate().id, phoneNumberId: aWhatsappPhoneNumber().id };
+const IDS = { templateId: aWhatsappTemplate().id, whatsappPhoneId: aWhatsappPhoneNumber().id };
 const NEW: PlanRequest = { ...NOTHING, ...IDS, name: 'Autumn' };
 
 const created = (given: Partial<PlanRequest> = {}) =>
@@ -63,8 +63,8 @@ describe('the plan of a new campaign', () => {
     [{ scheduleType: 'schedule', scheduledFor: NOW }, 'scheduled-for-past'],
     [{ templateId: null }, 'campaign-template-not-found'],
     [{ templateId: anId(99) }, 'campaign-template-not-found'],
-    [{ phoneNumberId: null }, 'campaign-phone-not-found'],
-    [{ phoneNumberId: anId(99) }, 'campaign-phone-not-found'],
+    [{ whatsappPhoneId: null }, 'campaign-phone-not-found'],
+    [{ whatsappPhoneId: anId(99) }, 'campaign-phone-not-found'],
     [{ scheduleType: 'schedule', templateId: anId(99) }, 'scheduled-for-missing'],
   ])('a new plan with %j is rejected: %s', (given, kind) => {
     expect(created(given)).toEqual({ kind });
@@ -87,8 +87,8 @@ describe('an update of a plan', () => {
     expect(updated(draft, { templateId: offer.id })).toMatchObject({
       plan: { ...planOf(draft), templateId: offer.id, category: 'MARKETING' },
     });
-    expect(updated(draft, { phoneNumberId: second.id })).toMatchObject({
-      plan: { ...planOf(draft), phoneNumberId: second.id },
+    expect(updated(draft, { whatsappPhoneId: second.id })).toMatchObject({
+      plan: { ...planOf(draft), whatsappPhoneId: second.id },
     });
   });
 

@@ -160,7 +160,7 @@ describe('the preflight of a campaign', () => {
       preflight({
         recipients: unfit,
         businesses: paused,
-        campaign: aCampaign({ phoneNumberId: anId(77) }),
+        campaign: aCampaign({ whatsappPhoneId: anId(77) }),
       }).rejections,
     ).toEqual([
       { kind: 'campaign-phone-not-found' },

@@ -70,7 +70,7 @@ describe('a sample of a campaign', () => {
         name: 'Spring (sample)',
         category: 'UTILITY',
         templateId: PARENT.templateId,
-        phoneNumberId: PARENT.phoneNumberId,
+        whatsappPhoneId: PARENT.whatsappPhoneId,
         status: 'running',
         scheduledFor: null,
         startedAt: LATER,

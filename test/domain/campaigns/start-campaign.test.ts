@@ -53,6 +53,7 @@ describe('a start', () => {
   it('a start makes the campaign running, reserves the price of each recipient, and makes a message for each', () => {
     expect(start()).toEqual({
       kind: 'started',
+      account: anAccount({ held: iqd(120) }),
       sender: {
         kind: 'sender',
         account: aWhatsappAccount(),

@@ -117,6 +117,61 @@ describe('what a fallback chain revokes', () => {
     ]);
   });
 
+  it('an attempt that is on its way is revoked when an older one was delivered late', () => {
+    const lateDelivery = [
+      'finally delivered whatsapp',
+      'capture for whatsapp',
+      'unschedule 1',
+      'revoke 1',
+    ] as const;
+    const secondOnItsWay = [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [deadline(0), [...moved, 'revoke 0']],
+      SECOND_STARTED,
+    ] as const;
+    play(toWhatsappThenSms, [
+      ...secondOnItsWay,
+      [accepted(1, 'sms-1'), []],
+      [receiptArrived(0, 'delivered', 'wa-1'), lateDelivery],
+    ]);
+    play(toWhatsappThenSms, [
+      ...secondOnItsWay,
+      [unknown(1, 'Cut off', 'sms-1'), []],
+      [receiptArrived(0, 'delivered', 'wa-1'), lateDelivery],
+    ]);
+  });
+
+  it('an attempt without an id is revoked when its result comes after an older one was delivered', () => {
+    const delivered = [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [deadline(0), [...moved, 'revoke 0']],
+      SECOND_STARTED,
+      [
+        receiptArrived(0, 'delivered', 'wa-1'),
+        ['finally delivered whatsapp', 'capture for whatsapp', 'unschedule 1'],
+      ],
+    ] as const;
+    play(toWhatsappThenSms, [...delivered, [accepted(1, 'sms-1'), ['revoke 1']]]);
+    play(toWhatsappThenSms, [...delivered, [unknown(1, 'Cut off', 'sms-1'), ['revoke 1']]]);
+    play(toWhatsappThenSms, [...delivered, [rejected(1, 'Bad number'), []]]);
+  });
+
+  it('a later attempt that failed is not revoked when an older one was delivered late', () => {
+    play(aMessage({ channels: ['whatsapp', 'telegram', 'sms'] }), [
+      STARTED,
+      [accepted(0, 'wa-1'), ['sent whatsapp']],
+      [deadline(0), [...moved, 'revoke 0']],
+      SECOND_STARTED,
+      [rejected(1, 'Not on telegram'), ['unschedule 1', 'start 2']],
+      [
+        receiptArrived(0, 'delivered', 'wa-1'),
+        ['finally delivered whatsapp', 'capture for whatsapp', 'unschedule 1', 'unschedule 2'],
+      ],
+    ]);
+  });
+
   it('a channel that failed or rejected the message is not revoked', () => {
     play(toWhatsappThenSms, [
       STARTED,

@@ -1,5 +1,14 @@
-import { expect, it } from 'vitest';
-import { rejectedAs, unknownResult } from '../../../src/domain/messages/submit-result.ts';
+import { expect, it, test } from 'vitest';
+import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import {
+  didItsWork,
+  isForLater,
+  isForNextProvider,
+  rejectedAs,
+  unknownResult,
+  withoutContent,
+} from '../../../src/domain/messages/submit-result.ts';
+import { aCode } from '../../support/builders.ts';
 
 it('a rejection has a cause only when it is not the fault of the message', () => {
   expect([
@@ -22,4 +31,47 @@ it('an unknown result has the ids that the provider named, and none otherwise', 
     providerMessageIds: [],
   });
   expect(unknownResult('No reply', ['17'])).toMatchObject({ providerMessageIds: ['17'] });
+});
+
+const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17'] };
+
+test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, worked: (boolean | null)[]]>([
+  ['accepted', ACCEPTED, false, false, [true, true]],
+  ['unknown', unknownResult('No reply'), false, false, [false, false]],
+  ['busy', rejectedAs('busy', ''), true, true, [false, false]],
+  ['limited', rejectedAs('limited', ''), true, true, [null, true]],
+  ['sender', rejectedAs('sender', ''), true, false, [null, true]],
+  ['message', rejectedAs('message', ''), false, false, [true, true]],
+  ['ends-chain', rejectedAs('ends-chain', ''), false, false, [true, true]],
+])(
+  'a result that is %s says who gets the message next, and whether the provider works',
+  (_, result, next, later, worked) => {
+    expect([isForNextProvider(result), isForLater(result)]).toEqual([next, later]);
+    expect([didItsWork(result, false), didItsWork(result, true)]).toEqual(worked);
+  },
+);
+
+it('a result that ends the chain is for nobody else, whatever its cause', () => {
+  expect(isForNextProvider({ kind: 'rejected', reason: '', endsChain: true, cause: 'busy' })).toBe(false);
+  expect([isForNextProvider(undefined), isForLater(null)]).toEqual([false, false]);
+});
+
+const SENT = { phoneNumber: '9647712345678', text: 'Code 123456', content: aCode() };
+
+it('a reason holds nothing of what was sent', () => {
+  const reason = 'no credit for "Code 123456" to +9647712345678 (123456)';
+  const masked = 'no credit for "***" to +*** (***)';
+  expect(withoutContent(rejectedAs('busy', reason), SENT)).toEqual(rejectedAs('busy', masked));
+  expect(withoutContent(unknownResult(reason, ['1']), SENT)).toEqual(unknownResult(masked, ['1']));
+});
+
+it('a reason keeps words of three characters, and the reason of an unknown message stays as it is', () => {
+  const result = rejectedAs('message', 'abc is blocked');
+  expect(withoutContent(result, { ...SENT, text: 'abc' })).toEqual(result);
+  expect(withoutContent(result, undefined)).toEqual(result);
+});
+
+it('an accepted message keeps its ids', () => {
+  const accepted = { kind: 'accepted', providerMessageIds: ['9647712345678'] } as const;
+  expect(withoutContent(accepted, SENT)).toEqual(accepted);
 });

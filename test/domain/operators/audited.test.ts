@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { changedFields } from '../../../src/domain/operators/audit-record.ts';
-import { auditedAccount, auditedKey, auditedProject } from '../../../src/domain/operators/audited.ts';
+import {
+  auditedAccount,
+  auditedInboundWebhook,
+  auditedKey,
+  auditedProject,
+} from '../../../src/domain/operators/audited.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { anAccount, aPhoneNumber, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 
@@ -13,6 +18,7 @@ const KEY = {
   lastFour: '4567',
   endsAt: null,
   revokedAt: null,
+  lastUsedAt: null,
 };
 
 describe('what the audit log has', () => {
@@ -24,6 +30,12 @@ describe('what the audit log has', () => {
       addressRateLimit: null,
       allowedIps: ['10.0.0.1'],
       attemptTimeoutMs: { verification: 30_000, other: 300_000 },
+      retention: { days: 90, action: 'remove' as const },
+      lowCredit: {
+        amount: iqd(5_000.5),
+        webhookUrl: 'https://shop.example:8443/credit?token=abc',
+        webhookSecret: 'sealed',
+      },
     };
     const account = anAccount({
       paymentType: 'prepaid',
@@ -45,9 +57,16 @@ describe('what the audit log has', () => {
       billingUnits: settings.billingUnits,
       language: settings.language,
       attemptTimeoutMs: { verification: 30_000, other: 300_000 },
+      retention: { days: 90, action: 'remove' },
+      lowCredit: { amount: 5_000.5, endpoint: 'shop.example:8443/credit', isSigned: true },
     });
     const open = anAccount({ spendingThreshold: null, trialPhoneNumber: null });
-    expect(auditedProject(project, open)).toMatchObject({ spendingThreshold: 'off', isTrial: false });
+    expect(auditedProject(project, open)).toMatchObject({
+      spendingThreshold: 'off',
+      isTrial: false,
+      retention: 'off',
+      lowCredit: 'off',
+    });
   });
 
   it('the audit log has the public id of a key and its ends', () => {
@@ -56,6 +75,22 @@ describe('what the audit log has', () => {
       keyId: 'ab'.repeat(12),
       endsAt: NOW_TEXT,
       revokedAt: NOW_TEXT,
+    });
+  });
+
+  it('the audit log has host and path of an inbound webhook, and neither its query nor a secret', () => {
+    const webhook = {
+      whatsappPhoneId: '664def456abc789012345678',
+      projectId: 'p',
+      url: 'https://shop.example:8443/in?token=abc',
+      secret: 'sealed',
+      nextSecret: 'sealed too',
+      nextSecretFrom: Date.parse('2030-01-02T00:00:00.000Z'),
+    };
+    expect(auditedInboundWebhook(webhook)).toEqual({
+      whatsappPhoneId: '664def456abc789012345678',
+      endpoint: 'shop.example:8443/in',
+      overlapEndsAt: '2030-01-02T00:00:00.000Z',
     });
   });
 

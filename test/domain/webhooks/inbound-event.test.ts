@@ -3,6 +3,7 @@ import {
   INBOUND_SECRET_PATTERN,
   inboundHeaders,
   inboundPayload,
+  newInboundSecret,
 } from '../../../src/domain/webhooks/inbound-event.ts';
 import { NOW } from '../../support/builders.ts';
 
@@ -31,8 +32,8 @@ describe('the payload and headers', () => {
     );
   });
 
-  it('signs the timestamp in milliseconds and the body', () => {
-    const event = { eventId: 'e1', body: '{"a":1}', secret: 'svc_live_sk00' };
+  it('an attempt is signed with the first secret in the specified header, and with each in the standard one', () => {
+    const event = { eventId: 'e1', body: '{"a":1}', secrets: ['svc_live_sk00', 'svc_live_sk11'] as const };
     expect(inboundHeaders((key, parts) => `${key.text}|${parts.join('')}`, event, 3, NOW)).toEqual({
       'Content-Type': 'application/json',
       'X-SVC-Webhook-Event': 'whatsapp.inbound_message.received',
@@ -40,7 +41,17 @@ describe('the payload and headers', () => {
       'X-SVC-Webhook-Timestamp': '1768478400000',
       'X-SVC-Webhook-Attempt': '3',
       'X-SVC-Webhook-Signature': 'sha256=svc_live_sk00|1768478400000.{"a":1}',
+      'webhook-id': 'e1',
+      'webhook-timestamp': '1768478400',
+      'webhook-signature': 'v1,svc_live_sk00|e1.1768478400.{"a":1} v1,svc_live_sk11|e1.1768478400.{"a":1}',
     });
+  });
+
+  it('a new secret is the prefix and 64 of the given hex characters', () => {
+    const given = ['a'.repeat(40), 'b'.repeat(40)];
+    const secret = newInboundSecret(() => given.shift() ?? '');
+    expect(secret).toBe(`svc_live_sk${'a'.repeat(40)}${'b'.repeat(24)}`);
+    expect(INBOUND_SECRET_PATTERN.test(secret)).toBe(true);
   });
 
   test.each([

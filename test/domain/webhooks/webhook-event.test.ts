@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { AttemptFailure } from '../../../src/domain/webhooks/attempt-result.ts';
+import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import {
   afterAttempt,
   enqueueInOrder,
@@ -7,7 +8,6 @@ import {
   inboundEvent,
   isOpen,
   promoteNext,
-  retryManually,
   scheduled,
   statusEvent,
   supersede,
@@ -15,7 +15,6 @@ import {
 } from '../../../src/domain/webhooks/webhook-event.ts';
 import { aDeliveryReport, aMessage, HOUR_MS, NOW, SECOND_MS } from '../../support/builders.ts';
 
-const DAY_MS = 24 * HOUR_MS;
 const EVENT_ID = '0000000000000000000000e1';
 
 const delivery = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
@@ -44,7 +43,7 @@ const INBOUND = {
   },
 } as const;
 const inbound = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
-  ...inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', secret: 'sealed' }, NOW),
+  ...inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', ...onlySecret('sealed') }, NOW),
   nextAttemptAt: NOW,
   version: 1,
   ...given,
@@ -74,7 +73,7 @@ describe('a new status event', () => {
       kind: 'delivery',
       projectId: message.projectId,
       orderingKey: message.smsId,
-      phoneNumberId: null,
+      whatsappPhoneId: null,
       url: 'https://customer.example/status?of=1',
       endpoint: 'customer.example/status',
       secret: 'sealed',
@@ -92,13 +91,17 @@ describe('a new status event', () => {
 
 describe('a new inbound event', () => {
   it('makes an inbound event with an ordering key of its own that is not scheduled yet', () => {
-    const event = inboundEvent(INBOUND, { url: 'https://customer.example/in?of=1', secret: 'sealed' }, NOW);
+    const event = inboundEvent(
+      INBOUND,
+      { url: 'https://customer.example/in?of=1', ...onlySecret('sealed') },
+      NOW,
+    );
     expect(event).toEqual({
       id: EVENT_ID,
       kind: 'inbound',
       projectId: '664abc000000000000000001',
       orderingKey: '664def000000000000000001/wamid.1',
-      phoneNumberId: '664def000000000000000001',
+      whatsappPhoneId: '664def000000000000000001',
       url: 'https://customer.example/in?of=1',
       endpoint: 'customer.example/in',
       secret: 'sealed',
@@ -250,35 +253,6 @@ describe('an inbound event after an attempt', () => {
       nextAttemptAt: null,
       lastError: null,
     });
-  });
-
-  it('gets one more attempt by hand when it was discarded, no second two days', () => {
-    const again = retryManually(runOut(), NOW + 3 * DAY_MS);
-    expect(again).toMatchObject({ state: 'queued_retry', nextAttemptAt: NOW + 3 * DAY_MS, attempts: 50 });
-    expect(afterAttempt(again as WebhookEvent, at(NOW + 3 * DAY_MS, BROKEN))).toMatchObject({
-      state: 'discarded',
-      attempts: 51,
-    });
-  });
-
-  it('makes an inbound event due at once manually, in its present state', () => {
-    const waiting = inbound({ attempts: 1, nextAttemptAt: NOW + 10_000 });
-    expect(retryManually(waiting, NOW + 1)).toEqual({ ...waiting, nextAttemptAt: NOW + 1 });
-  });
-
-  it('does not change an inbound event manually when it is due, and may be in flight', () => {
-    const due = inbound({ attempts: 1, nextAttemptAt: NOW });
-    expect(retryManually(due, NOW)).toBe(due);
-  });
-
-  it('keeps an inbound event in the log, and lets it be retried manually, for 15 days', () => {
-    expect(retryManually(runOut(), NOW + 15 * DAY_MS)).toBeNull();
-    expect(retryManually(runOut(), NOW + 15 * DAY_MS - 1)).not.toBeNull();
-  });
-
-  it('does not retry manually an event that is delivered, nor a delivery event', () => {
-    expect(retryManually(afterAttempt(inbound(), at(NOW, OK)), NOW + 1)).toBeNull();
-    expect(retryManually(delivery({ state: 'discarded', nextAttemptAt: null }), NOW + 1)).toBeNull();
   });
 });
 

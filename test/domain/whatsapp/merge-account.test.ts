@@ -1,59 +1,29 @@
 import { expect, it, test } from 'vitest';
+import { mergeAccount, newIdsNeeded } from '../../../src/domain/whatsapp/merge-account.ts';
 import {
-  mergeAccount,
-  newIdsNeeded,
-  type PlatformAccount,
-  type PlatformPhoneNumber,
-  type PlatformTemplate,
-} from '../../../src/domain/whatsapp/merge-account.ts';
-import { aWhatsappAccount, aWhatsappPhoneNumber, aWhatsappTemplate } from '../../support/builders.ts';
+  aPlatformAccount,
+  aPlatformPhoneNumber,
+  aPlatformTemplate,
+  aWhatsappAccount,
+  aWhatsappPhoneNumber,
+  aWhatsappTemplate,
+} from '../../support/builders.ts';
 
 const CREATED_AT = '2026-01-15T12:00:00.000Z';
 const NEW = { ids: ['new-1', 'new-2', 'new-3', 'new-4'], createdAt: CREATED_AT };
-
-const number = (given: Partial<PlatformPhoneNumber> = {}): PlatformPhoneNumber => ({
-  phoneNumberId: aWhatsappPhoneNumber().phoneNumberId,
-  displayPhoneNumber: '+964 770 000 0001',
-  verifiedName: 'Demo',
-  qualityRating: 'GREEN',
-  messagingLimit: 'TIER_1K',
-  status: 'CONNECTED',
-  codeVerificationStatus: 'VERIFIED',
-  nameStatus: 'APPROVED',
-  isOfficialBusinessAccount: false,
-  ...given,
-});
-
-const template = (given: Partial<PlatformTemplate> = {}): PlatformTemplate => ({
-  name: 'order_update',
-  language: 'en',
-  category: 'UTILITY',
-  parameterFormat: 'POSITIONAL',
-  status: 'APPROVED',
-  reason: '',
-  messageSendTtlSeconds: null,
-  components: aWhatsappTemplate().components,
-  ...given,
-});
-
-const account = (given: Partial<PlatformAccount> = {}): PlatformAccount => ({
-  phoneNumbers: [number()],
-  templates: [template()],
-  ...given,
-});
 
 const stored = aWhatsappAccount({
   phoneNumbers: [aWhatsappPhoneNumber({ phoneNumber: '+9647700000001' })],
 });
 
 it('an account that the platform describes as it is stored does not change', () => {
-  expect(mergeAccount(stored, account(), NEW)).toEqual(stored);
+  expect(mergeAccount(stored, aPlatformAccount(), NEW)).toEqual(stored);
 });
 
 it('a known number and a known template take what the platform says, and keep our ids and their creation', () => {
-  const platform = account({
+  const platform = aPlatformAccount({
     phoneNumbers: [
-      number({
+      aPlatformPhoneNumber({
         displayPhoneNumber: '+964 770 000-0009',
         verifiedName: 'New name',
         qualityRating: 'RED',
@@ -65,7 +35,7 @@ it('a known number and a known template take what the platform says, and keep ou
       }),
     ],
     templates: [
-      template({
+      aPlatformTemplate({
         category: 'MARKETING',
         parameterFormat: 'NAMED',
         status: 'REJECTED',
@@ -105,7 +75,7 @@ it('a known number and a known template take what the platform says, and keep ou
 });
 
 it('what the platform does not say stays as it was', () => {
-  const silent = number({
+  const silent = aPlatformPhoneNumber({
     verifiedName: null,
     qualityRating: null,
     messagingLimit: null,
@@ -118,14 +88,24 @@ it('what the platform does not say stays as it was', () => {
     phoneNumbers: [aWhatsappPhoneNumber({ phoneNumber: '+9647700000001', isOfficialBusinessAccount: true })],
     templates: [aWhatsappTemplate({ parameter_format: 'NAMED', messageSendTtlSeconds: 600 })],
   });
-  const platform = account({ phoneNumbers: [silent], templates: [template({ parameterFormat: null })] });
+  const platform = aPlatformAccount({
+    phoneNumbers: [silent],
+    templates: [aPlatformTemplate({ parameterFormat: null })],
+  });
   expect(mergeAccount(before, platform, NEW)).toEqual(before);
 });
 
 it('new numbers and templates come behind the known ones with new ids', () => {
-  const platform = account({
-    phoneNumbers: [number({ phoneNumberId: '2', verifiedName: null, status: null }), number()],
-    templates: [template({ language: 'ar' }), template(), template({ name: 'other', parameterFormat: null })],
+  const platform = aPlatformAccount({
+    phoneNumbers: [
+      aPlatformPhoneNumber({ phoneNumberId: '2', verifiedName: null, status: null }),
+      aPlatformPhoneNumber(),
+    ],
+    templates: [
+      aPlatformTemplate({ language: 'ar' }),
+      aPlatformTemplate(),
+      aPlatformTemplate({ name: 'other', parameterFormat: null }),
+    ],
   });
   const { phoneNumbers, templates } = mergeAccount(stored, platform, NEW);
   expect(phoneNumbers.map(({ id, phoneNumberId }) => [id, phoneNumberId])).toEqual([
@@ -159,7 +139,11 @@ test.each<[says: string | null, status: string]>([
   [null, ''],
 ])('a number that is there again with the status %s is not deleted', (says, status) => {
   const gone = mergeAccount(stored, { phoneNumbers: [], templates: [] }, NEW);
-  const back = mergeAccount(gone, account({ phoneNumbers: [number({ status: says })] }), NEW);
+  const back = mergeAccount(
+    gone,
+    aPlatformAccount({ phoneNumbers: [aPlatformPhoneNumber({ status: says })] }),
+    NEW,
+  );
   expect(back.phoneNumbers.map((each) => [each.id, each.status])).toEqual([
     [aWhatsappPhoneNumber().id, status],
   ]);
@@ -167,7 +151,9 @@ test.each<[says: string | null, status: string]>([
 });
 
 it('a row that the platform gives twice is one row', () => {
-  const platform = account({ templates: [template({ name: 'twice' }), template({ name: 'twice' })] });
+  const platform = aPlatformAccount({
+    templates: [aPlatformTemplate({ name: 'twice' }), aPlatformTemplate({ name: 'twice' })],
+  });
   const { templates } = mergeAccount(stored, platform, NEW);
   expect(templates.map(({ name, status }) => [name, status])).toEqual([
     ['order_update', 'DELETED'],
@@ -176,7 +162,7 @@ it('a row that the platform gives twice is one row', () => {
 });
 
 it('a merge takes an id for each new row at the most, and throws when there are too few', () => {
-  const platform = account({ phoneNumbers: [number({ phoneNumberId: '2' })] });
+  const platform = aPlatformAccount({ phoneNumbers: [aPlatformPhoneNumber({ phoneNumberId: '2' })] });
   expect(newIdsNeeded(platform)).toBe(2);
   expect(() => mergeAccount(stored, platform, { ids: [], createdAt: CREATED_AT })).toThrow('too few ids');
 });

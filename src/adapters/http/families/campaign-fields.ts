@@ -9,14 +9,13 @@ import { canonicalPhoneNumber, type PhoneNumber } from '../../../domain/shared/p
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { rejectionError } from '../routing/known-errors.ts';
+import type { recipientsBody, updateBody } from './campaign-requests.ts';
 import type {
   campaignSchema,
   payloadSchema,
   preflightSchema,
   recipientSchema,
-  recipientsBody,
   sampleSchema,
-  updateBody,
 } from './campaign-schemas.ts';
 
 /** The request as the use case takes it; what is left out is null. */
@@ -24,7 +23,7 @@ export function toPlanRequest(body: Omit<z.output<typeof updateBody>, 'category'
   return {
     name: body.name ?? null,
     templateId: body.templateId?.toLowerCase() ?? null,
-    phoneNumberId: body.phoneNumberId?.toLowerCase() ?? null,
+    whatsappPhoneId: body.phoneNumberId?.toLowerCase() ?? null,
     scheduleType: body.scheduleType ?? null,
     scheduledFor: body.scheduledFor === undefined ? null : Date.parse(body.scheduledFor),
   };
@@ -46,7 +45,7 @@ export function presentCampaign(campaign: Campaign): z.input<typeof campaignSche
     status: campaign.status,
     category: campaign.category,
     template: campaign.templateId,
-    phoneNumber: campaign.phoneNumberId,
+    phoneNumber: campaign.whatsappPhoneId,
     scheduleType: scheduleTypeOf(campaign),
     ...instants({
       scheduledFor: campaign.scheduledFor,

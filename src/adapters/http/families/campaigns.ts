@@ -24,21 +24,23 @@ import {
   toPlanRequest,
 } from './campaign-fields.ts';
 import {
-  attachReply,
-  campaignDetail,
-  campaignPage,
   campaignParams,
-  campaignReply,
   createBody,
-  deletedReply,
   detailQuery,
   idField,
   listQuery,
   payloadQuery,
-  payloadReply,
-  preflightReply,
   recipientsBody,
   updateBody,
+} from './campaign-requests.ts';
+import {
+  attachReply,
+  campaignDetail,
+  campaignPage,
+  campaignReply,
+  deletedReply,
+  payloadReply,
+  preflightReply,
 } from './campaign-schemas.ts';
 import {
   CAMPAIGN_SAMPLE_REJECTED,

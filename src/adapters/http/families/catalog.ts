@@ -18,6 +18,7 @@ import {
   type senderIdItem,
   senderIdList,
 } from './catalog-schemas.ts';
+import { LOW_CREDIT_WEBHOOK } from './webhooks.ts';
 
 const TAG: Tag = {
   name: 'Project and prices',
@@ -87,7 +88,12 @@ export function catalogRoutes({ authenticate, catalog }: CatalogUseCases): Route
     },
   });
 
-  return { tag: TAG, envelope: usualEnvelope, routes: [info, senderIds, prices] };
+  return {
+    tag: TAG,
+    envelope: usualEnvelope,
+    routes: [info, senderIds, prices],
+    webhooks: [LOW_CREDIT_WEBHOOK],
+  };
 }
 
 function presentSenderId({ id, senderId, status, pricePerSms }: SenderId): z.input<typeof senderIdItem> {

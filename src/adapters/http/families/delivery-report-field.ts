@@ -9,7 +9,7 @@ import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../domain/webhooks
 import { isClean } from '../routing/text-fields.ts';
 
 /** Whether webhooks may go to an https address is decided where they are posted, by one reading of it. */
-const HTTPS_PATTERN = /^https:\/\//i;
+export const HTTPS_PATTERN = /^https:\/\//i;
 
 const SECRET_ERROR = `deliveryReport.webhookSecret must be 1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} letters, digits or signs of a header token`;
 const NO_KEY_ERROR = `deliveryReport.webhookSecret must have a key in base64 behind ${STANDARD_SECRET_PREFIX}`;

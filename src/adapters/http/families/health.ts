@@ -34,10 +34,28 @@ const ready = z
   })
   .meta({ id: 'Readiness', description: 'Whether the service can do its work' });
 
+const running = z
+  .object({
+    version: z.string().meta({ description: 'Of the service', examples: ['1.0.0'] }),
+    commit: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Of the sources that run; null when it is not known',
+        examples: ['0123456789abcdef0123456789abcdef01234567'],
+      }),
+  })
+  .meta({ id: 'Version', description: 'What runs here' });
+
 const NOT_READY = { kind: 'json', status: 503, code: 'not-ready', headers: ['Retry-After', '1'] } as const;
 
+export interface HealthParts {
+  readonly health: Pick<CheckHealth, 'readiness'>;
+  readonly build: { readonly version: string; readonly commit: string | null };
+}
+
 /** For machines that watch the service: `/healthz` touches nothing, `/readyz` asks every dependency. */
-export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'readiness'> }): RouteFamily {
+export function healthRoutes({ health, build: { version, commit } }: HealthParts): RouteFamily {
   const liveness = route({
     method: 'get',
     path: '/healthz',
@@ -80,5 +98,16 @@ export function healthRoutes({ health }: { readonly health: Pick<CheckHealth, 'r
     },
   });
 
-  return { tag: SERVICE_TAG, envelope: usualEnvelope, routes: [liveness, readiness] };
+  const whichVersion = route({
+    method: 'get',
+    path: '/version',
+    operationId: 'version',
+    summary: 'Which version runs',
+    description: 'The version of the service, and the commit of its sources where that is known.',
+    admission: anyone,
+    ok: { description: 'What runs here', schema: running },
+    handle: async () => ok({ version, commit }),
+  });
+
+  return { tag: SERVICE_TAG, envelope: usualEnvelope, routes: [liveness, readiness, whichVersion] };
 }

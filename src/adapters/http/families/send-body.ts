@@ -23,6 +23,11 @@ import { nameField, textField } from '../routing/text-fields.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
 export const BODY_ERROR = 'The request body must be a JSON object';
+
+/** Of an object that takes no field of an unknown name: such a field has the usual text, with its name. */
+export const STRICT_BODY_ERROR = {
+  error: ({ code }: z.core.$ZodRawIssue) => (code === 'invalid_type' ? BODY_ERROR : undefined),
+};
 const PHONE_ERROR =
   'Invalid phone number format: use the international format in digits only, for example 9647701234567';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';

@@ -3,13 +3,14 @@ import {
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_SECRET_PATTERN,
 } from '../../../domain/messages/send-request.ts';
+import { LOW_CREDIT_EVENT_NAME, type LowCreditPayload } from '../../../domain/webhooks/credit-event.ts';
 import type { DeliveryPayload } from '../../../domain/webhooks/delivery-event.ts';
 import {
   INBOUND_EVENT_NAME,
   type InboundContent,
   type InboundPayload,
 } from '../../../domain/webhooks/inbound-event.ts';
-import type { DocumentedWebhook } from '../routing/route.ts';
+import type { DocumentedWebhook, DocumentedWebhookHeader } from '../routing/route.ts';
 import { deliveryReportType } from './delivery-report-field.ts';
 import { channel, smsId } from './message-schemas.ts';
 
@@ -49,14 +50,9 @@ const DELIVERED: DeliveryPayload = {
   status: 'delivered',
 };
 
-/** Specification 6.1. */
-export const DELIVERY_WEBHOOK: DocumentedWebhook = {
-  name: 'deliveryStatus',
-  operationId: 'deliveryStatusWebhook',
-  summary: 'A message has a new status',
-  description:
-    'Posted to the `webhookUrl` of the `deliveryReport` of a send. Respond with a 2xx within 10 seconds. Another response, or none, is tried again up to 10 times over 16 hours; 410 ends it. The same event may come twice: remember its `webhook-id`.',
-  headers: [
+/** Those of a delivery webhook and of one of low credit; `signature` is that of an example. */
+function deliveryHeaders(signature: string): readonly DocumentedWebhookHeader[] {
+  return [
     {
       name: 'webhook-id',
       description: 'The id of the event, the same in every attempt',
@@ -76,7 +72,7 @@ export const DELIVERY_WEBHOOK: DocumentedWebhook = {
       description:
         '`v1,` and the base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` by the `webhookSecret`, when one was given',
       required: false,
-      example: 'v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ=',
+      example: signature,
       pattern: '^v1,[0-9A-Za-z+/]{43}=$',
     },
     {
@@ -86,7 +82,23 @@ export const DELIVERY_WEBHOOK: DocumentedWebhook = {
       example: 'a-secret-of-your-own',
       pattern: WEBHOOK_SECRET_PATTERN.source,
     },
-  ],
+  ];
+}
+
+const DELIVERY_RESPONSES = {
+  '2XX': 'The event is delivered',
+  410: 'The event is given up at once',
+  default: 'The event is tried again',
+};
+
+/** Specification 6.1. */
+export const DELIVERY_WEBHOOK: DocumentedWebhook = {
+  name: 'deliveryStatus',
+  operationId: 'deliveryStatusWebhook',
+  summary: 'A message has a new status',
+  description:
+    'Posted to the `webhookUrl` of the `deliveryReport` of a send. Respond with a 2xx within 10 seconds. Another response, or none, is tried again up to 10 times over 16 hours; 410 ends it. The same event may come twice: remember its `webhook-id`.',
+  headers: deliveryHeaders('v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ='),
   body: deliveryPayload,
   examples: {
     sent: { ...DELIVERED, isFinal: false, status: 'sent' },
@@ -99,11 +111,38 @@ export const DELIVERY_WEBHOOK: DocumentedWebhook = {
       senderId: 'Barid',
     },
   },
-  responses: {
-    '2XX': 'The event is delivered',
-    410: 'The event is given up at once',
-    default: 'The event is tried again',
-  },
+  responses: DELIVERY_RESPONSES,
+};
+
+const lowCreditPayload = z
+  .object({
+    event: z.literal(LOW_CREDIT_EVENT_NAME).meta({ description: 'The name of the event' }),
+    project: text.meta({ description: 'The slug of the project', examples: ['souq'] }),
+    credit: z.number().meta({ description: 'The credit that was left, in IQD', examples: [4_960] }),
+    amount: z.number().meta({ description: 'The amount of the setting, in IQD', examples: [5_000] }),
+    at: z.iso.datetime().meta({ description: 'When the credit fell below it', examples: [INSTANT] }),
+  })
+  .meta({ id: 'LowCreditEvent', description: 'The credit of the project fell below an amount' });
+
+const LOW_CREDIT: LowCreditPayload = {
+  event: LOW_CREDIT_EVENT_NAME,
+  project: 'souq',
+  credit: 4_960,
+  amount: 5_000,
+  at: INSTANT,
+};
+
+/** The notice of low credit, which a setting of the project asks for. */
+export const LOW_CREDIT_WEBHOOK: DocumentedWebhook = {
+  name: 'lowCredit',
+  operationId: 'lowCreditWebhook',
+  summary: 'The credit of the project is low',
+  description:
+    'Posted to the `webhookUrl` of the setting `lowCredit`, which the operator of the service makes. It comes once when the credit falls below the amount, and again only after a top-up. Retries are those of a delivery webhook. The same event may come twice: remember its `webhook-id`.',
+  headers: deliveryHeaders('v1,9AQD+URpTGLEnUdZNiT64AIZYgsepMp1QljsIyPyuuc='),
+  body: lowCreditPayload,
+  examples: { lowCredit: LOW_CREDIT },
+  responses: DELIVERY_RESPONSES,
 };
 
 const messageFields = {
@@ -292,6 +331,28 @@ export const INBOUND_WEBHOOK: DocumentedWebhook = {
       required: true,
       example: 'sha256=539d83b6b5be34a3023b08cb7b993066194229b6f63b7d8973c63bd2f33ff4de',
       pattern: '^sha256=[a-f0-9]{64}$',
+    },
+    {
+      name: 'webhook-id',
+      description: 'The same id, as Standard Webhooks libraries read it',
+      required: true,
+      example: EVENT_ID,
+      pattern: '^[a-f0-9]{24}$',
+    },
+    {
+      name: 'webhook-timestamp',
+      description: 'When this attempt was made, in seconds since 1970',
+      required: true,
+      example: '1893456000',
+      pattern: '^[0-9]+$',
+    },
+    {
+      name: 'webhook-signature',
+      description:
+        '`v1,` and the base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body`; while the secret is rotated one by each secret, separated by a space',
+      required: true,
+      example: 'v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ=',
+      pattern: '^v1,[0-9A-Za-z+/]{43}=( v1,[0-9A-Za-z+/]{43}=)?$',
     },
   ],
   body: inboundPayload,

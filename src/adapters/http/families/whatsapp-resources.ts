@@ -77,7 +77,8 @@ export function whatsappResourceRoutes({ authenticate, catalog }: WhatsappResour
   };
 }
 
-function presentBusiness(found: WhatsappBusiness, withComponents: boolean): z.input<typeof business> {
+/** A business as the interface shows it. */
+export function presentBusiness(found: WhatsappBusiness, withComponents: boolean): z.input<typeof business> {
   const { id, businessId, name, createdAt } = found;
   const whatsappAccounts = found.whatsappAccounts.map((each) => presentAccount(each, withComponents));
   return { id, businessId, name, createdAt, whatsappAccounts };

@@ -1,23 +1,33 @@
 import type { z } from 'zod';
+import { jsonOf } from '../../../domain/shared/json-text.ts';
 import { invalid } from './http-error.ts';
+import { textMistakes } from './text-mistakes.ts';
 
 /** A place in a list as an opaque text. */
 export function cursorOf(place: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
+/** A page of up to `limit` rows of those found, and the cursor of the next one. It is null unless more than `limit` were found. */
+export function pageFrom<Row>(
+  found: readonly Row[],
+  limit: number,
+  placeIn: (last: Row) => readonly (string | number | null)[],
+): { readonly rows: readonly Row[]; readonly next: string | null } {
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return { rows, next: last === undefined ? null : cursorOf(placeIn(last)) };
+}
+
+/** Rejects a cursor that is not one of the list with 400. */
+export function invalidCursor(): Error {
+  return invalid('cursor is not one of a page');
+}
+
 /** The place that a cursor names; null without one. Rejects with 400 what is no cursor of such a list. */
 export function placeOf<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | null {
   if (cursor === undefined) return null;
-  const place = schema.safeParse(decoded(cursor));
-  if (!place.success) throw invalid('cursor is not one of a page');
+  const place = schema.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString('utf8')));
+  if (!place.success || textMistakes(place.data).length > 0) throw invalidCursor();
   return place.data;
-}
-
-function decoded(cursor: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-  } catch {
-    return null;
-  }
 }

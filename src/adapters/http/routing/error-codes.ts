@@ -1,3 +1,6 @@
+import { REPORTS_PER_DAY_MAX, UNMADE_REPORTS_MAX } from '../../../domain/reports/report.ts';
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX, JSON_DEPTH_MAX } from '../limits.ts';
+
 /**
  * Every word that X-Error-Code can hold, by status, with what it means. The table of docs/api.md section 7 says the same; a
  * word is never renamed.
@@ -6,8 +9,8 @@ const MEANINGS = {
   'validation-failed': 'the request does not have the shape of its endpoint',
   'malformed-json': 'the body is not JSON',
   'invalid-encoding': 'the body is not UTF-8',
-  'nested-too-deep': 'the JSON nests deeper than 32 levels',
-  'invalid-idempotency-key': 'the key is not 1 to 255 visible ASCII characters',
+  'nested-too-deep': `the JSON nests deeper than ${JSON_DEPTH_MAX} levels`,
+  'invalid-idempotency-key': `the key is not 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} visible ASCII characters`,
   'unknown-fields':
     'a field that does not exist, or belongs to another `smsType`, in a request with `Prefer: handling=strict`',
   'webhook-url-refused': '`webhookUrl` can never be reached, see webhooks',
@@ -61,10 +64,11 @@ const MEANINGS = {
   'expectation-failed': 'another `Expect` than `100-continue`',
   'rate-limited': 'too many sends to one phone number, or from one address',
   'too-many-untried': 'about 100,000 accepted messages of the project have not been tried yet',
-  'too-many-reports': '10 reports of the project are still to be made, or 100 were requested in 24 hours',
+  'too-many-reports': `${UNMADE_REPORTS_MAX} reports of the project are still to be made, or ${REPORTS_PER_DAY_MAX} were requested in 24 hours`,
   'headers-too-large': 'the headers have more than 16 kB',
   'internal-error': 'a fault of the service; the log has the `X-Request-Id`',
   'resources-failed': 'the same, of 4.8',
+  'no-prices': 'the service has no price list yet; the operator has to import one',
   overloaded: 'more requests than the process serves at a time',
   'not-ready': 'GET /readyz: a critical dependency is away',
 } as const;

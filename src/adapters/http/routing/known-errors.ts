@@ -1,7 +1,9 @@
 import { type OperatorRejection, Rejected, type Rejection } from '../../../application/rejected.ts';
 import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
+import { SCHEDULED_VERSIONS_MAX } from '../../../domain/billing/price-version.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { EDITABLE_CAMPAIGNS_MAX } from '../../../domain/campaigns/campaign.ts';
+import { SENDER_IDS_PER_PROJECT_MAX } from '../../../domain/senders/managed-sender-id.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import type { ParameterRejection } from '../../../domain/whatsapp/template-parameters.ts';
@@ -114,6 +116,13 @@ export function rejectionError(rejection: Rejection): HttpError {
       return OVERLOADED;
     case 'ip-not-allowed':
       return ADDRESS_NOT_ALLOWED;
+    case 'no-prices':
+      return {
+        status: 503,
+        code: rejection.kind,
+        text: 'The service has no price list yet: the operator has to import one',
+        headers: ['Retry-After', '30'],
+      };
     case 'message-not-found':
       return { status: 404, code: rejection.kind, text: 'SMS not found' };
     case 'idempotency-conflict':
@@ -134,7 +143,7 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'webhook-url-refused':
       return badRequest(
         rejection.kind,
-        'deliveryReport.webhookUrl is an address that webhooks are not posted to',
+        `${rejection.field ?? 'deliveryReport.webhookUrl'} is an address that webhooks are not posted to`,
       );
     case 'unsupported-content':
       return badRequest(
@@ -273,7 +282,9 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'slug-taken':
       return conflict(rejection.kind, 'Another project has this slug');
     case 'project-archived':
-      return conflict(rejection.kind, 'The project is archived: it gets no new API key');
+      return conflict(rejection.kind, 'The project is archived: it gets no new API keys and sender IDs');
+    case 'project-not-dev':
+      return conflict(rejection.kind, 'Only the webhooks of a dev project can be listened to');
     case 'key-not-working':
       return conflict(rejection.kind, 'This API key is revoked or has ended: create a new one');
     case 'too-many-keys':
@@ -281,11 +292,85 @@ export function rejectionError(rejection: Rejection): HttpError {
         rejection.kind,
         `The project has ${WORKING_KEYS_MAX} API keys that work: revoke one first`,
       );
+    case 'webhook-event-not-found':
+      return { status: 404, code: rejection.kind, text: 'Webhook event not found' };
+    case 'webhook-event-not-resendable':
+      return conflict(
+        rejection.kind,
+        'This webhook event was delivered, is due already, has left the log or was replaced by a newer one',
+      );
+    case 'webhook-event-without-webhook':
+      return conflict(
+        rejection.kind,
+        'The whatsapp number of this event has no inbound webhook: create one first',
+      );
+    case 'circuit-not-open':
+      return conflict(rejection.kind, 'The circuit of this destination is closed');
+    case 'whatsapp-resource-in-use':
+      return conflict(
+        rejection.kind,
+        'The tree lacks resources that are in use: keep them, or end first what uses them',
+        { inUse: rejection.inUse },
+      );
     case 'balance-below-holds':
       return conflict(rejection.kind, 'The correction would leave less than is held', {
         balance: toIqd(rejection.balance),
         held: toIqd(rejection.held),
       });
+    case 'job-not-droppable':
+      return conflict(
+        rejection.kind,
+        `A job of the kind ${rejection.jobKind} cannot be dropped, because what it ends would stay open: redrive it`,
+      );
+    case 'unknown-sender-id':
+      return { status: 404, code: rejection.kind, text: 'The project has no such sender ID' };
+    case 'sender-id-taken':
+      return conflict(rejection.kind, 'The project has a sender ID of this name');
+    case 'too-many-sender-ids':
+      return conflict(
+        rejection.kind,
+        `The project has ${SENDER_IDS_PER_PROJECT_MAX} sender IDs: it gets no more`,
+      );
+    case 'phone-number-not-found':
+      return { status: 404, code: rejection.kind, text: 'Whatsapp number not found' };
+    case 'inbound-webhook-not-found':
+      return { status: 404, code: rejection.kind, text: 'Inbound webhook not found' };
+    case 'inbound-webhook-exists':
+      return conflict(rejection.kind, 'This whatsapp number has an inbound webhook: change it instead');
+    case 'secret-in-rotation':
+      return conflict(
+        rejection.kind,
+        'The overlap of an earlier rotation goes on: wait for its end, or rotate with an overlap of 0 minutes',
+      );
+    case 'invalid-prices':
+      return {
+        status: 400,
+        code: rejection.kind,
+        text: 'The file of prices has mistakes',
+        details: { errors: rejection.mistakes },
+      };
+    case 'incomplete-prices':
+      return {
+        status: 400,
+        code: rejection.kind,
+        text: 'The first price list needs sms, whatsapp and telegram: import it as JSON',
+      };
+    case 'effective-from-past':
+      return { status: 400, code: rejection.kind, text: 'effectiveFrom must be in the future' };
+    case 'too-many-scheduled-prices':
+      return conflict(
+        rejection.kind,
+        `There are ${SCHEDULED_VERSIONS_MAX} versions that are not in force yet: withdraw one first`,
+      );
+    case 'preview-outdated':
+      return conflict(
+        rejection.kind,
+        'The import or the prices in force have changed since this preview: preview the import again',
+      );
+    case 'unknown-price-version':
+      return { status: 404, code: rejection.kind, text: 'Price version not found' };
+    case 'prices-in-force':
+      return conflict(rejection.kind, 'These prices are in force, or were: import others in place of them');
     default:
       return rejection satisfies never;
   }

@@ -4,11 +4,13 @@ import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
 import { type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
+import { issueText, placeInBody } from './issue-place.ts';
 import type { Place } from './place.ts';
 import { checkAnnouncedSize, checkMediaType, JSON_TYPE, parseJson, readBytes } from './request-body.ts';
+import { textMistakes } from './text-mistakes.ts';
 import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fields.ts';
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
 
 /** A group of operations in the document. */
@@ -300,10 +302,13 @@ function aside<Result>(place: Place, wait: () => Promise<Result>): Promise<Resul
   return wait();
 }
 
+/** What the schema makes of the value. Every database can store its texts. */
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw invalid(result.error.issues[0]?.message ?? 'The request is not valid');
+  const result = schema.safeParse(value, { error: issueText });
+  if (!result.success) throw invalid(result.error.issues[0]?.message ?? 'The request is not valid');
+  const [mistake] = textMistakes(result.data);
+  if (mistake !== undefined) throw invalid(`${placeInBody(mistake.path)} ${mistake.message}`);
+  return result.data;
 }
 
 /** The declared query parameters as given; a name that comes twice has no single value. */

@@ -36,9 +36,9 @@ export class Endpoint {
 
   /** Never rejects. */
   async serve(request: Request, response: Response): Promise<void> {
-    const context = this.#writer.begin(request, response, this.#route.path);
     const isFree = this.#route.bypassesLoadShedding === true;
     const place = isFree ? this.#shedder.beginFree(request) : this.#shedder.begin(request);
+    const context = this.#writer.begin(request, response, this.#route.path, place);
     if (place === null) {
       this.#writer.write(context, this.#overloaded);
       return;

@@ -77,6 +77,10 @@ class CountedPlace implements Place {
     this.#shedder = shedder;
   }
 
+  get projectId(): string | null {
+    return this.#projectId;
+  }
+
   claimFor(projectId: string): void {
     if (!this.#shedder.tryClaim(projectId)) throw new RequestRejected(OVERLOADED);
     this.#projectId = projectId;
@@ -107,6 +111,7 @@ class CountedPlace implements Place {
 class FreePlace implements Place {
   readonly address: string | undefined;
   readonly network: string;
+  readonly projectId = null;
 
   constructor(address: string | undefined) {
     this.address = address;

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from '../../../application/ports/logger.ts';
+import type { RequestObserver } from '../../../application/ports/request-observer.ts';
 import { ClientDisconnected } from '../routing/http-error.ts';
 import type { EventStreamReply, FileReply, HttpReply, TextReply } from '../routing/http-reply.ts';
+import type { Place } from '../routing/place.ts';
 import type { EventStreams } from './event-streams.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
 import {
@@ -24,6 +26,8 @@ export interface ReplyWriterOptions {
   readonly requestIds: () => string;
   readonly eventStreams: EventStreams;
   readonly observeReply: ((seen: ObservedReply) => void) | undefined;
+  /** Told of each reply as it begins to go out. */
+  readonly observers: readonly RequestObserver[];
 }
 
 /** One request on its way to its reply. */
@@ -34,6 +38,8 @@ export interface RequestContext {
   readonly route: string | null;
   readonly requestId: string;
   readonly startedAtMs: number;
+  /** Null for a request that is not counted. */
+  readonly place: Pick<Place, 'projectId'> | null;
 }
 
 /** Writes replies of every kind, and tells the log and the observer about them. */
@@ -51,17 +57,23 @@ export class ReplyWriter {
     this.#options.eventStreams.endAll();
   }
 
-  begin(request: IncomingMessage, response: ServerResponse, route: string | null): RequestContext {
+  begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    route: string | null,
+    place: RequestContext['place'] = null,
+  ): RequestContext {
     const requestId = requestIdOf(request, this.#options.requestIds);
-    return { request, response, route, requestId, startedAtMs: performance.now() };
+    return { request, response, route, requestId, startedAtMs: performance.now(), place };
   }
 
   /** Writes the reply, unless the caller is gone or has one already. */
-  write(context: RequestContext, reply: HttpReply, closes = false): void {
+  write(context: RequestContext, reply: HttpReply, closes = false, isFault = false): void {
     if (context.response.headersSent || context.response.destroyed) {
       if (reply.kind === 'file') discard(reply.content);
       return;
     }
+    this.#tellObservers(context, reply, isFault);
     switch (reply.kind) {
       case 'json':
         this.#writeWhole(context, reply, JSON_HEADERS, reply.text ?? JSON.stringify(reply.body), closes);
@@ -87,7 +99,7 @@ export class ReplyWriter {
   fail(context: RequestContext, error: unknown, reply: HttpReply): void {
     if (error instanceof ClientDisconnected) return;
     this.#log(context, error, reply.status);
-    this.write(context, reply);
+    this.write(context, reply, false, true);
   }
 
   #writeWhole(
@@ -148,6 +160,23 @@ export class ReplyWriter {
     const seen = { method, route, status: reply.status, headers: headerRecord(headers), body: sent };
     // An observer throws to report a reply; that is no fault of the request.
     queueMicrotask(() => observeReply(seen));
+  }
+
+  #tellObservers(context: RequestContext, reply: HttpReply, isFault: boolean): void {
+    const { request, route, requestId, startedAtMs, place } = context;
+    const { traceparent } = request.headers;
+    const served = {
+      method: request.method ?? '',
+      route,
+      status: reply.status,
+      code: reply.code ?? null,
+      durationMs: performance.now() - startedAtMs,
+      requestId,
+      projectId: place?.projectId ?? null,
+      isFault,
+      traceparent: typeof traceparent === 'string' ? traceparent : null,
+    };
+    for (const observer of this.#options.observers) observer.served(served);
   }
 
   #log({ request, route, requestId, startedAtMs }: RequestContext, error: unknown, status: number): void {

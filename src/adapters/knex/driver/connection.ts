@@ -56,7 +56,7 @@ export interface BatchQuery<Name extends string> {
 
 /**
  * One connection of either database. SQL is written for PostgreSQL, with `?` for parameters, `= ANY(?)` for lists and
- * FOR UPDATE for locks; each dialect translates it. Statements take effect in the order of the calls, also without
+ * FOR UPDATE or FOR SHARE for locks; each dialect translates it. Statements take effect in the order of the calls, also without
  * waiting in between. `begin`, `insert` and `update` may resolve before the database has responded: when one of them
  * fails later, every statement after it and the commit fail too. Insert and update are for transactions only.
  */

@@ -11,6 +11,8 @@ export interface DdlVariants {
   readonly recentSends: readonly string[];
   /** Takes the messages of campaigns out of `recent_sends`. */
   readonly singleSends: readonly string[];
+  /** What makes all messages to a number findable, where no index of messages does. */
+  readonly messagesByNumber: readonly string[];
   /** Whether others may write while a migration runs, so that it has to lock the tables it rewrites. */
   readonly needsTableLocks: boolean;
   /** Leaves part of the pages of a table to changed rows; nothing where a row is changed in its place. */
@@ -25,10 +27,12 @@ export interface Dialect {
   migrationConfig(): Knex.Config | null;
   /** The connection around a raw one of the pool, always the same for the same. */
   connectionOf(raw: unknown): Connection;
-  /** Waits until this transaction is the only one that migrates. */
+  /** Waits until this transaction is the only one that migrates. Other locks it waits for only briefly from then on. */
   acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
   /** Whether a transaction failed with this because another process has a lock, which the database did not wait for. */
   isLocked(error: unknown): boolean;
+  /** How messages to a number are found: by an index that begins with the project, or in blocks of messages. */
+  readonly numberIndex: 'project' | 'blocks';
   /** How long a unit of work waits for such a lock, in milliseconds. */
   readonly lockWaitMs: number;
   /** Why the disk of the database stores nothing, when a statement failed with this because of that; null otherwise. */

@@ -19,6 +19,15 @@ import * as campaigns from './016-campaigns.ts';
 import * as reports from './017-reports.ts';
 import * as campaignCounts from './018-campaign-counts.ts';
 import * as operators from './019-operators.ts';
+import * as pricesOfOperators from './020-prices-of-operators.ts';
+import * as webhookSecrets from './021-webhook-secrets.ts';
+import * as webhookAttempts from './022-webhook-attempts.ts';
+import * as retention from './023-retention.ts';
+import * as keyUse from './024-key-use.ts';
+import * as lowCredit from './025-low-credit.ts';
+import * as deadLetterOrder from './026-dead-letter-order.ts';
+import * as openInboundEvents from './027-open-inbound-events.ts';
+import * as messagesByNumber from './028-messages-by-number.ts';
 
 interface Migration {
   readonly name: string;
@@ -46,7 +55,21 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '017-reports', up: reports.up },
   { name: '018-campaign-counts', up: campaignCounts.up },
   { name: '019-operators', up: operators.up },
+  { name: '020-prices-of-operators', up: pricesOfOperators.up },
+  { name: '021-webhook-secrets', up: webhookSecrets.up },
+  { name: '022-webhook-attempts', up: webhookAttempts.up },
+  { name: '023-retention', up: retention.up },
+  { name: '024-key-use', up: keyUse.up },
+  { name: '025-low-credit', up: lowCredit.up },
+  { name: '026-dead-letter-order', up: deadLetterOrder.up },
+  { name: '027-open-inbound-events', up: openInboundEvents.up },
+  { name: '028-messages-by-number', up: messagesByNumber.up },
 ];
+
+/** The names of all migrations, in their order. */
+export function migrationNames(): readonly string[] {
+  return MIGRATIONS.map(({ name }) => name);
+}
 
 /** The migrations as modules: nothing is looked up in folders, so sources and build behave alike. */
 export function migrationsFor(dialect: Dialect): Knex.MigrationSource<Migration> {

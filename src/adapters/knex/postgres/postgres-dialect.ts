@@ -24,6 +24,9 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 /** A transaction that waits longer for a lock rolls back and tries again: its own locks hold up nobody meanwhile. */
 const LOCK_TIMEOUT_MS = 2_000;
 
+/** The longest that the service waits behind a migration which waits for the lock of a table. */
+const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
+
 /** The type of 64-bit integers, which node-postgres otherwise gives as text. */
 const BIGINT_OID = 20;
 
@@ -68,10 +71,12 @@ export class PostgresDialect implements Dialect {
     clustered: '',
     recentSends: RECENT_SENDS,
     singleSends: SINGLE_SENDS,
+    messagesByNumber: [],
     needsTableLocks: true,
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
   readonly lockWaitMs = 0;
+  readonly numberIndex = 'project';
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();
 
@@ -92,7 +97,7 @@ export class PostgresDialect implements Dialect {
     );
   }
 
-  /** A migration may have to wait for another process's, and building an index takes its time. */
+  /** A migration may have to wait for another process's, and building an index takes its time: only locks are limited. */
   migrationConfig(): Knex.Config {
     return this.#configWith(1, {}, {});
   }
@@ -145,7 +150,10 @@ export class PostgresDialect implements Dialect {
 
   async acquireMigrationLock(transaction: Knex.Transaction): Promise<void> {
     const schema = this.#config.schema ?? '';
+    await transaction.raw('SET LOCAL lock_timeout = 0');
     await transaction.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [MIGRATION_LOCK, schema]);
+    // Statements of the service queue behind a migration that waits for a table: it gives up soon, and tries again.
+    await transaction.raw(`SET LOCAL lock_timeout = '${MIGRATION_LOCK_TIMEOUT_MS}ms'`);
     if (schema !== '') await transaction.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]);
   }
 

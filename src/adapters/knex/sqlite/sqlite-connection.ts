@@ -14,6 +14,7 @@ import type {
 } from '../driver/connection.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import { rowReader, rowWriter } from './row-codec.ts';
+import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 import { TurnBudget } from './turn-budget.ts';
 
@@ -40,6 +41,7 @@ export class SqliteConnection implements Connection {
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #recentSends: SqliteRecentSends;
+  readonly #numberBlocks: SqliteNumberBlocks;
   readonly #turnBudget = new TurnBudget();
   #durability: Durability = 'full';
 
@@ -47,6 +49,7 @@ export class SqliteConnection implements Connection {
     this.#database = database;
     this.#checkpointer = checkpointer;
     this.#recentSends = new SqliteRecentSends(database);
+    this.#numberBlocks = new SqliteNumberBlocks(database);
   }
 
   /** Takes the write lock at once, or fails: what a transaction reads is not outdated when it writes. */
@@ -67,6 +70,7 @@ export class SqliteConnection implements Connection {
   async rollback(): Promise<void> {
     if (this.#database.inTransaction) this.#run('ROLLBACK');
     this.#recentSends.undo();
+    this.#numberBlocks.undo();
   }
 
   isUsable(): boolean {
@@ -94,7 +98,9 @@ export class SqliteConnection implements Connection {
       return { sql, names };
     });
     for (const row of rows) runBulk(bulk, row);
-    if (insert.table === this.#recentSends.source) this.#recentSends.noteInserted(rows.length);
+    if (insert.table !== this.#recentSends.source) return;
+    this.#recentSends.noteInserted(rows.length);
+    this.#numberBlocks.noteInserted(rows.length);
   }
 
   async update<Key extends string, Changed extends string>(
@@ -197,7 +203,7 @@ export class SqliteConnection implements Connection {
 function inSqlite(sql: string): string {
   return sql
     .replaceAll('= ANY(?)', 'IN (SELECT value FROM json_each(?))')
-    .replace(/\bFOR UPDATE( SKIP LOCKED)?/g, '')
+    .replace(/\bFOR (UPDATE( SKIP LOCKED)?|SHARE)/g, '')
     .replace(/\bLIMIT \?/g, 'LIMIT ? + 0');
 }
 

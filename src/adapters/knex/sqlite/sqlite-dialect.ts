@@ -5,6 +5,7 @@ import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
+import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
 
 export interface SqliteConfig {
@@ -33,9 +34,11 @@ export class SqliteDialect implements Dialect {
     clustered: 'WITHOUT ROWID',
     recentSends: [],
     singleSends: [],
+    messagesByNumber: NUMBER_BLOCKS,
     needsTableLocks: false,
     fillPages: () => [],
   };
+  readonly numberIndex = 'blocks';
   readonly lockWaitMs: number;
   readonly #filename: string;
   readonly #truncateIntervalMs: number;

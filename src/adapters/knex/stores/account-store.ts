@@ -58,6 +58,13 @@ export class SqlAccountStore implements AccountStore {
     ]);
   }
 
+  async setLowCreditNoticedAt(projectIds: readonly string[], at: number | null): Promise<void> {
+    await this.#session.execute('UPDATE accounts SET low_credit_noticed_at = ? WHERE project_id = ANY(?)', [
+      at,
+      projectIds,
+    ]);
+  }
+
   async endTrial(projectIds: readonly string[]): Promise<void> {
     await this.#session.query(`${BY_PROJECT_IDS} FOR UPDATE`, [projectIds]);
     await this.#session.execute('UPDATE accounts SET trial_phone_number = NULL WHERE project_id = ANY(?)', [
@@ -76,6 +83,7 @@ function fromRow(row: Row): Account {
     spent: amount(row, 'spent'),
     spendingThreshold: threshold === null ? null : money(threshold),
     trialPhoneNumber: row.trial_phone_number as PhoneNumber | null,
+    lowCreditNoticedAt: row.low_credit_noticed_at as number | null,
   };
 }
 

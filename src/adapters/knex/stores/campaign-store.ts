@@ -106,7 +106,7 @@ export class SqlCampaignStore implements CampaignStore {
       'SELECT * FROM campaigns WHERE id = ANY(?) ORDER BY id FOR UPDATE',
       [ids],
     );
-    return rows.map(fromRow);
+    return rows.map(campaignFromRow);
   }
 
   async save(campaigns: readonly Campaign[]): Promise<void> {
@@ -125,7 +125,7 @@ export class SqlCampaignStore implements CampaignStore {
       id,
       projectId,
     ]);
-    return row === undefined ? null : fromRow(row);
+    return row === undefined ? null : campaignFromRow(row);
   }
 
   async list(
@@ -139,7 +139,29 @@ export class SqlCampaignStore implements CampaignStore {
     const rows = await this.#session.select((knex) =>
       filtered(knex).select('*').orderBy('id', 'desc').limit(page.limit).offset(offsetOf(page)),
     );
-    return { total: counted?.total as number, campaigns: rows.map(fromRow) };
+    return { total: counted?.total as number, campaigns: rows.map(campaignFromRow) };
+  }
+
+  async lockScheduled(): Promise<readonly Campaign[]> {
+    const rows = await this.#session.query(
+      "SELECT * FROM campaigns WHERE status = 'scheduled' ORDER BY id FOR UPDATE",
+      [],
+    );
+    return rows.map(campaignFromRow);
+  }
+
+  async sendersOfOpen(
+    projectId: string,
+  ): Promise<readonly Pick<Campaign, 'templateId' | 'whatsappPhoneId'>[]> {
+    const rows = await this.#session.query(
+      `SELECT DISTINCT template_id, phone_number_id FROM campaigns
+       WHERE project_id = ? AND status IN ('draft', 'scheduled', 'running')`,
+      [projectId],
+    );
+    return rows.map((row) => ({
+      templateId: row.template_id as string,
+      whatsappPhoneId: row.phone_number_id as string,
+    }));
   }
 
   async countEditable(projectId: string, max: number): Promise<number> {
@@ -165,7 +187,7 @@ export class SqlCampaignStore implements CampaignStore {
       'SELECT * FROM campaigns WHERE sample_of = ? AND project_id = ? ORDER BY id DESC LIMIT ?',
       [id, projectId, limit],
     );
-    return rows.map(fromRow);
+    return rows.map(campaignFromRow);
   }
 }
 
@@ -174,7 +196,7 @@ function changingColumns(campaign: Campaign): RowOf<keyof typeof CHANGING_COLUMN
     name: campaign.name,
     category: campaign.category,
     template_id: campaign.templateId,
-    phone_number_id: campaign.phoneNumberId,
+    phone_number_id: campaign.whatsappPhoneId,
     status: campaign.status,
     scheduled_for: campaign.scheduledFor,
     started_at: campaign.startedAt,
@@ -192,14 +214,15 @@ function changingColumns(campaign: Campaign): RowOf<keyof typeof CHANGING_COLUMN
   };
 }
 
-function fromRow(row: Row): Campaign {
+/** A campaign of its row. */
+export function campaignFromRow(row: Row): Campaign {
   return {
     id: row.id as string,
     projectId: row.project_id as string,
     name: row.name as string,
     category: row.category as CampaignCategory,
     templateId: row.template_id as string,
-    phoneNumberId: row.phone_number_id as string,
+    whatsappPhoneId: row.phone_number_id as string,
     status: row.status as CampaignStatus,
     scheduledFor: row.scheduled_for as number | null,
     startedAt: row.started_at as number | null,

@@ -64,6 +64,16 @@ export class SqlCircuitBreakerStore implements CircuitBreakerStore {
     );
   }
 
+  async countOpen(limit: number): Promise<number> {
+    const [row] = await this.#session.query(
+      `SELECT COUNT(*) AS total FROM (
+         SELECT state FROM webhook_circuit_breakers ORDER BY touched_at DESC LIMIT ?) AS latest
+       WHERE state NOT LIKE '%"openUntil":null%'`,
+      [limit],
+    );
+    return row?.total as number;
+  }
+
   /** Those at hand are about to be saved, however old they are. */
   async #sweepOthers(atHand: readonly string[], at: number, limit: number): Promise<void> {
     await this.#session.execute(

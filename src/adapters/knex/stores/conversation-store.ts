@@ -96,8 +96,8 @@ export class SqlConversationStore implements ConversationStore {
   async noteWritten(written: readonly CustomerWrote[]): Promise<void> {
     await this.#session.insert(
       WROTE,
-      written.map(({ phoneNumberId, phoneNumber, at }) => ({
-        phone_number_id: phoneNumberId,
+      written.map(({ whatsappPhoneId, phoneNumber, at }) => ({
+        phone_number_id: whatsappPhoneId,
         phone_number: phoneNumber,
         wrote_at: at,
       })),
@@ -105,14 +105,14 @@ export class SqlConversationStore implements ConversationStore {
   }
 
   async writtenAmong(
-    phoneNumberId: string,
+    whatsappPhoneId: string,
     numbers: readonly PhoneNumber[],
     since: number,
   ): Promise<readonly PhoneNumber[]> {
     const rows = await this.#session.query(
       `SELECT phone_number FROM service_windows
        WHERE phone_number_id = ? AND phone_number = ANY(?) AND wrote_at > ?`,
-      [phoneNumberId, numbers, since],
+      [whatsappPhoneId, numbers, since],
     );
     return rows.map((row) => row.phone_number as PhoneNumber);
   }

@@ -10,6 +10,11 @@ const INSERT_ONCE = {
   onConflict: 'ON CONFLICT (name) DO NOTHING',
 } as const satisfies Insert<string>;
 
+const UPSERT = {
+  ...INSERT_ONCE,
+  onConflict: 'ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+} as const satisfies Insert<string>;
+
 export class SqlInstallationStore implements InstallationStore {
   readonly #session: Session;
 
@@ -22,5 +27,14 @@ export class SqlInstallationStore implements InstallationStore {
     const [row] = await this.#session.select((knex) => knex('installation').where({ name }).select('value'));
     invariant(row !== undefined, 'a value that was just inserted is there');
     return row.value as string;
+  }
+
+  async find(name: string): Promise<string | null> {
+    const [row] = await this.#session.query('SELECT value FROM installation WHERE name = ?', [name]);
+    return row === undefined ? null : (row.value as string);
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    await this.#session.insert(UPSERT, [{ name, value }]);
   }
 }

@@ -1,53 +1,14 @@
-import type { Job, LeasedJob, Work } from '../../../application/jobs/job.ts';
-import { parseWork } from '../../../application/jobs/job-kinds.ts';
+import type { Job, LeasedJob } from '../../../application/jobs/job.ts';
 import type { DeadLetterJob, JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
 import { type Backlog, firstRound, nextRound, type Share } from '../../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
-
-/** How rows store a priority. The gaps are for priorities to come: a number never changes its meaning. */
-const RANKS: Readonly<Record<JobPriority, number>> = {
-  code: 10,
-  text: 20,
-  campaign: 30,
-  webhook: 40,
-  housekeeping: 50,
-};
+import { RANKS } from './job-ranks.ts';
+import { FIRST_FENCING_TOKEN, INSERT_JOB, readWork, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
 
 /** Sorts before the id of every project. */
 const FIRST_PROJECT = '';
-
-/** What `add` creates a job with; every lease raises it, and adding the job again. */
-const FIRST_FENCING_TOKEN = 0;
-
-const INSERT = {
-  table: 'jobs',
-  columns: {
-    id: 'text',
-    project_id: 'text',
-    priority: 'bigint',
-    work: 'text',
-    due_at: 'bigint',
-    is_available: 'bigint',
-    fencing_token: 'bigint',
-    failures: 'bigint',
-  },
-  orderBy: 'id',
-  onConflict: `ON CONFLICT (id) DO UPDATE
-    SET project_id = excluded.project_id, priority = excluded.priority, work = excluded.work, due_at = excluded.due_at,
-      is_available = excluded.is_available, leased_by = NULL, failures = 0, fencing_token = jobs.fencing_token + 1`,
-} as const satisfies Insert<string>;
-
-/** Takes the lock also where nothing changes: a transaction that is about to remove the job is waited for. */
-const SCHEDULE_NO_LATER_THAN = {
-  ...INSERT,
-  onConflict: `ON CONFLICT (id) DO UPDATE SET
-    due_at = CASE WHEN jobs.leased_by IS NULL AND excluded.due_at < jobs.due_at
-      THEN excluded.due_at ELSE jobs.due_at END,
-    is_available = CASE WHEN jobs.leased_by IS NULL AND excluded.due_at < jobs.due_at
-      THEN excluded.is_available ELSE jobs.is_available END`,
-} as const satisfies Insert<string>;
 
 const POSTPONE = {
   table: 'jobs',
@@ -140,7 +101,7 @@ export class SqlJobStore implements JobStore {
 
   async add(jobs: readonly Job[], now?: number): Promise<void> {
     await this.#session.insert(
-      INSERT,
+      INSERT_JOB,
       rowsOf(jobs, now, () => FIRST_FENCING_TOKEN),
     );
   }
@@ -344,30 +305,6 @@ export class SqlJobStore implements JobStore {
     return deadLettered;
   }
 
-  async redrive(now: number): Promise<number> {
-    const rows = await this.#session.query(
-      'SELECT id, project_id, priority, work FROM dead_letter_jobs ORDER BY id, dead_lettered_at FOR UPDATE',
-    );
-    const latest = new Map(rows.map((row) => [row.id, row]));
-    await this.#session.insert(
-      INSERT,
-      [...latest.values()].map(({ id, project_id, priority, work }) => ({
-        id: id as string,
-        project_id: project_id as string,
-        priority: priority as number,
-        work: work as string,
-        due_at: now,
-        is_available: 1,
-        fencing_token: FIRST_FENCING_TOKEN,
-        failures: 0,
-      })),
-    );
-    await this.#session.execute('DELETE FROM dead_letter_jobs WHERE id = ANY(?)', [
-      rows.map((row) => row.id as string),
-    ]);
-    return rows.length;
-  }
-
   async deadLettered(limit: number): Promise<readonly DeadLetterJob[]> {
     const rows = await this.#session.select((knex) =>
       knex('dead_letter_jobs')
@@ -432,16 +369,6 @@ function roundRobin(
     .flatMap(({ priority, jobs }) => jobs.map((job, position) => ({ rank: RANKS[priority], position, job })))
     .sort((a, b) => a.rank - b.rank || a.position - b.position)
     .map(({ job }) => job);
-}
-
-/** The work of a row; of work that this version does not understand, its kind. */
-function readWork(text: string): Work {
-  const value: unknown = JSON.parse(text);
-  return parseWork(value) ?? { kind: kindOf(value) };
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === 'object' && value !== null && 'kind' in value ? String(value.kind) : '';
 }
 
 /** Of equal ids the last. */

@@ -1,4 +1,4 @@
-import type { EntryCursor, LedgerStore } from '../../../application/ports/billing-stores.ts';
+import type { EntryPlace, LedgerStore } from '../../../application/ports/billing-stores.ts';
 import { type AccountDelta, deltasOf, type LedgerEntry } from '../../../domain/billing/ledger.ts';
 import { type Money, money } from '../../../domain/shared/money.ts';
 import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
@@ -72,7 +72,7 @@ export class SqlLedgerStore implements LedgerStore {
 
   async statement(
     projectId: string,
-    before: EntryCursor | null,
+    before: EntryPlace | null,
     limit: number,
   ): Promise<readonly LedgerEntry[]> {
     const rows = await this.#session.select((knex) =>
@@ -92,7 +92,14 @@ export class SqlLedgerStore implements LedgerStore {
     return rows.map(fromRow);
   }
 
-  async balanceSince(projectId: string, { createdAt, id }: EntryCursor): Promise<Money> {
+  async byIds(ids: readonly string[]): Promise<readonly LedgerEntry[]> {
+    const rows = await this.#session.query('SELECT * FROM ledger_entries WHERE id = ANY(?) ORDER BY id', [
+      ids,
+    ]);
+    return rows.map(fromRow);
+  }
+
+  async balanceSince(projectId: string, { createdAt, id }: EntryPlace): Promise<Money> {
     const [row] = await this.#session.query(BALANCE_SINCE, [projectId, createdAt, id]);
     return money((row?.balance ?? 0) as number);
   }

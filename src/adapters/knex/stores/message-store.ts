@@ -5,7 +5,8 @@ import type {
 } from '../../../application/ports/message-store.ts';
 import type { ChannelPrices } from '../../../domain/billing/pricing.ts';
 import type { SettlementRule } from '../../../domain/billing/settlement.ts';
-import type { ChannelAttempt, Message } from '../../../domain/messages/message.ts';
+import { SINGLE_MESSAGE_PRIORITIES } from '../../../domain/jobs/job-priority.ts';
+import { type ChannelAttempt, type Message, SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import type { MessageStatus } from '../../../domain/messages/message-status.ts';
 import type { Content, DeliveryReport, WhatsappSender } from '../../../domain/messages/send-request.ts';
 import type { ReportedMessage } from '../../../domain/reports/report-row.ts';
@@ -14,6 +15,7 @@ import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
+import { RANKS } from './job-ranks.ts';
 
 /** What changes while a message is on its way. */
 const OPEN_COLUMNS = {
@@ -28,6 +30,17 @@ const CHANGING_COLUMNS = {
   content: 'text',
   is_final: 'bigint',
   final_at: 'bigint',
+} as const;
+
+/** What a message loses when it is anonymised. */
+export const ERASED_COLUMNS = {
+  phone_number: 'text',
+  phone_number_as_sent: 'text',
+  whatsapp_sender: 'text',
+  content: 'text',
+  attempts: 'text',
+  delivery_report: 'text',
+  error_reason: 'text',
 } as const;
 
 const INSERT = {
@@ -69,6 +82,32 @@ const ACCEPTED_AT = {
       AND created_at > :since
     ORDER BY created_at DESC LIMIT :newest`,
 } as const satisfies BatchQuery<string>;
+
+const SINGLE_RANKS = SINGLE_MESSAGE_PRIORITIES.map((priority) => RANKS[priority]).join(', ');
+const SMS_ID_CHARACTERS = SMS_ID_PREFIX.length + 24;
+
+/** One search of an index for each project. */
+const NEWEST_AT = `
+  SELECT MAX(newest) AS newest FROM (
+    SELECT (SELECT created_at FROM messages WHERE project_id = projects.id
+            ORDER BY project_id DESC, created_at DESC, sms_id DESC LIMIT 1) AS newest
+    FROM projects) AS newest_of_projects`;
+
+/** One range of an index for each project; the join keeps its order on SQLite. */
+const OPEN_SINCE = `
+  SELECT sms_id FROM projects CROSS JOIN messages
+  WHERE messages.project_id = projects.id AND messages.created_at > ? AND messages.is_final = 0`;
+
+/** `sms-` and 24 hex characters begin the id of a message's job. Each part of the union fits an index of jobs. */
+const SENDERS_OF_OPEN = `
+  SELECT DISTINCT whatsapp_sender FROM (
+    SELECT id FROM jobs WHERE is_available = 1 AND priority IN (${SINGLE_RANKS}) AND project_id = ?
+    UNION ALL
+    SELECT id FROM jobs WHERE is_available = 0 AND priority IN (${SINGLE_RANKS}) AND project_id = ?
+    UNION ALL
+    SELECT id FROM dead_letter_jobs WHERE project_id = ?) AS open_jobs
+  JOIN messages ON messages.sms_id = substr(open_jobs.id, 1, ${SMS_ID_CHARACTERS})
+  WHERE whatsapp_sender <> '{}' AND is_final = 0`;
 
 export class SqlMessageStore implements MessageStore {
   readonly #session: Session;
@@ -134,6 +173,21 @@ export class SqlMessageStore implements MessageStore {
       })),
     );
     return found.map((rows) => rows.map((row) => row.created_at as number));
+  }
+
+  async sendersOfOpen(projectId: string): Promise<readonly WhatsappSender[]> {
+    const rows = await this.#session.query(SENDERS_OF_OPEN, [projectId, projectId, projectId]);
+    return rows.map((row) => readWhatsappSender(row.whatsapp_sender as string));
+  }
+
+  async newestAt(): Promise<number | null> {
+    const [row] = await this.#session.query(NEWEST_AT, []);
+    return (row?.newest ?? null) as number | null;
+  }
+
+  async openSince(after: number): Promise<readonly string[]> {
+    const rows = await this.#session.query(OPEN_SINCE, [after]);
+    return rows.map((row) => row.sms_id as string);
   }
 
   async reported({ projectId, from, to, after, limit }: ReportedQuery): Promise<readonly ReportedMessage[]> {
@@ -208,6 +262,23 @@ function changingColumns(message: Message): RowOf<keyof typeof CHANGING_COLUMNS>
     content: JSON.stringify(message.content),
     is_final: message.isFinal ? 1 : 0,
     final_at: message.finalAt,
+  };
+}
+
+/** The id and `ERASED_COLUMNS` of a message. */
+export function erasedColumns(message: Message): RowOf<'sms_id' | keyof typeof ERASED_COLUMNS> {
+  const { attempts, error_reason, content } = changingColumns(message);
+  const { sms_id, phone_number, phone_number_as_sent, whatsapp_sender, delivery_report } =
+    unchangingColumns(message);
+  return {
+    sms_id,
+    phone_number,
+    phone_number_as_sent,
+    whatsapp_sender,
+    content,
+    attempts,
+    delivery_report,
+    error_reason,
   };
 }
 

@@ -32,6 +32,7 @@ export class SqlPriceStore implements PriceStore {
     // The one row first: a transaction that replaces the list at the same time waits here.
     await this.#session.insert(INSERT_LIST, [{ id: LIST_ID, document: JSON.stringify(list) }]);
     await this.#session.execute('DELETE FROM international_prices');
+    await this.#session.execute('UPDATE price_schedule SET revision = revision + 1 WHERE id = 1');
     await this.#session.insert(
       INSERT_INTERNATIONAL,
       international.map((price, position) => ({
@@ -44,11 +45,11 @@ export class SqlPriceStore implements PriceStore {
     );
   }
 
-  async load(): Promise<StoredPrices> {
+  async load(): Promise<StoredPrices | null> {
     const [row] = await this.#session.select((knex) =>
       knex('price_lists').where({ id: LIST_ID }).select('document'),
     );
-    if (row === undefined) throw new Error('No price list was ever written');
+    if (row === undefined) return null;
     const international = await this.#session.select((knex) =>
       knex('international_prices').select('document').orderBy('position'),
     );

@@ -1,5 +1,5 @@
 import type {
-  KeyCursor,
+  KeyPlace,
   ManagedProject,
   ProjectStore,
   StoredKey,
@@ -46,6 +46,13 @@ const SAVE_KEYS = {
   mode: 'set',
 } as const satisfies Update<string, string>;
 
+const NOTE_KEY_USES = {
+  table: 'api_keys',
+  key: { digest: 'text' },
+  columns: { last_used_at: 'bigint' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
 /** Greater than every hex character. */
 const AFTER_HEX = '~';
 
@@ -65,9 +72,9 @@ export class SqlProjectStore implements ProjectStore {
     await this.#session.insert(INSERT, projects.map(toRow));
   }
 
-  async byIds(ids: readonly string[]): Promise<readonly Project[]> {
+  async byIds(ids: readonly string[]): Promise<readonly ManagedProject[]> {
     const rows = await this.#session.query('SELECT * FROM projects WHERE id = ANY(?) ORDER BY id', [ids]);
-    return rows.map(fromRow);
+    return rows.map(managedFrom);
   }
 
   async byKeyDigest(digest: string, now: number): Promise<Project | null> {
@@ -142,7 +149,7 @@ export class SqlProjectStore implements ProjectStore {
     );
   }
 
-  async keysOf(projectId: string, before: KeyCursor | null, limit: number): Promise<readonly ProjectKey[]> {
+  async keysOf(projectId: string, before: KeyPlace | null, limit: number): Promise<readonly ProjectKey[]> {
     const rows = await this.#session.select((knex) =>
       knex('api_keys')
         .where({ project_id: projectId })
@@ -187,6 +194,15 @@ export class SqlProjectStore implements ProjectStore {
       keys.map(({ digest, endsAt, revokedAt }) => ({ digest, ends_at: endsAt, revoked_at: revokedAt })),
     );
   }
+
+  async noteKeyUses(
+    uses: readonly { readonly digest: string; readonly lastUsedAt: number }[],
+  ): Promise<void> {
+    await this.#session.update(
+      NOTE_KEY_USES,
+      uses.map(({ digest, lastUsedAt }) => ({ digest, last_used_at: lastUsedAt })),
+    );
+  }
 }
 
 function toRow({ id, slug, name, environment, settings }: Project): RowOf<keyof typeof INSERT.columns> {
@@ -216,5 +232,6 @@ function keyFrom(row: Row): ProjectKey {
     lastFour: row.last_four as string | null,
     endsAt: row.ends_at as number | null,
     revokedAt: row.revoked_at as number | null,
+    lastUsedAt: row.last_used_at as number | null,
   };
 }

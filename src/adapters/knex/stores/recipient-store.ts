@@ -81,7 +81,7 @@ export class SqlRecipientStore implements RecipientStore {
       'SELECT * FROM campaign_recipients WHERE campaign_id = ? ORDER BY position',
       [campaignId],
     );
-    return rows.map(fromRow);
+    return rows.map(recipientFromRow);
   }
 
   async numbersOf(campaignId: string): Promise<readonly PhoneNumber[]> {
@@ -135,7 +135,7 @@ export class SqlRecipientStore implements RecipientStore {
     const rows = await this.#session.select((knex) =>
       filtered(knex).select('*').orderBy('position').limit(page.limit).offset(offsetOf(page)),
     );
-    return { total: counted?.total as number, recipients: rows.map(fromRow) };
+    return { total: counted?.total as number, recipients: rows.map(recipientFromRow) };
   }
 }
 
@@ -152,7 +152,8 @@ function progressColumns(progress: RecipientProgress): RowOf<keyof typeof PROGRE
   };
 }
 
-function fromRow(row: Row): Recipient {
+/** A recipient of its row. */
+export function recipientFromRow(row: Row): Recipient {
   return {
     id: row.id as string,
     campaignId: row.campaign_id as string,

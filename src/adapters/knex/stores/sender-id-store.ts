@@ -1,7 +1,8 @@
-import type { SenderIdStore } from '../../../application/ports/catalog-stores.ts';
+import type { SenderIdQuery, SenderIdStore } from '../../../application/ports/catalog-stores.ts';
 import type { OperatorPrices } from '../../../domain/billing/pricing.ts';
+import type { ManagedSenderId } from '../../../domain/senders/managed-sender-id.ts';
 import type { SenderId, SenderIdStatus } from '../../../domain/senders/sender-id.ts';
-import type { Insert, Row } from '../driver/connection.ts';
+import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const INSERT = {
@@ -9,6 +10,13 @@ const INSERT = {
   columns: { id: 'text', project_id: 'text', sender_id: 'text', status: 'text', price_per_sms: 'text' },
   orderBy: 'id',
 } as const satisfies Insert<string>;
+
+const SAVE = {
+  table: 'sender_ids',
+  key: { id: 'text' },
+  columns: { status: 'text', reason: 'text', price_per_sms: 'text' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
 
 export class SqlSenderIdStore implements SenderIdStore {
   readonly #session: Session;
@@ -36,6 +44,46 @@ export class SqlSenderIdStore implements SenderIdStore {
     ]);
     return rows.map(fromRow);
   }
+
+  async list({ projectId, status, after, limit }: SenderIdQuery): Promise<readonly ManagedSenderId[]> {
+    const rows = await this.#session.select((knex) =>
+      knex('sender_ids')
+        .modify((query) => {
+          if (projectId !== null) query.where({ project_id: projectId });
+          if (status !== null) query.where({ status });
+          if (after !== null) query.where('id', '>', after);
+        })
+        .select('*')
+        .orderBy('id')
+        .limit(limit),
+    );
+    return rows.map(managedFrom);
+  }
+
+  async find(projectId: string, idOrName: string): Promise<ManagedSenderId | null> {
+    const rows = await this.#session.query(
+      'SELECT * FROM sender_ids WHERE project_id = ? AND (id = ? OR sender_id = ?) ORDER BY id',
+      [projectId, idOrName, idOrName],
+    );
+    const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
+    return row === undefined ? null : managedFrom(row);
+  }
+
+  async save(senderIds: readonly ManagedSenderId[]): Promise<void> {
+    await this.#session.update(
+      SAVE,
+      senderIds.map(({ id, status, reason, pricePerSms }) => ({
+        id,
+        status,
+        reason,
+        price_per_sms: JSON.stringify(pricePerSms),
+      })),
+    );
+  }
+}
+
+function managedFrom(row: Row): ManagedSenderId {
+  return { ...fromRow(row), reason: row.reason as string | null };
 }
 
 function fromRow(row: Row): SenderId {

@@ -27,31 +27,31 @@ export class SqlSendingSlotStore implements SendingSlotStore {
     this.#session = session;
   }
 
-  async lock(phoneNumberId: string): Promise<TakenSlots> {
+  async lock(whatsappPhoneId: string): Promise<TakenSlots> {
     // A row that does not exist cannot be locked.
-    await this.#session.insert(MAKE, [rowOf(phoneNumberId, NO_SLOTS)]);
+    await this.#session.insert(MAKE, [rowOf(whatsappPhoneId, NO_SLOTS)]);
     const [row] = await this.#session.query(
       'SELECT free_at, saved_at FROM sending_slots WHERE phone_number_id = ? FOR UPDATE',
-      [phoneNumberId],
+      [whatsappPhoneId],
     );
     return fromRow(row);
   }
 
-  async find(phoneNumberId: string): Promise<TakenSlots> {
+  async find(whatsappPhoneId: string): Promise<TakenSlots> {
     const [row] = await this.#session.query(
       'SELECT free_at, saved_at FROM sending_slots WHERE phone_number_id = ?',
-      [phoneNumberId],
+      [whatsappPhoneId],
     );
     return fromRow(row);
   }
 
-  async save(phoneNumberId: string, taken: TakenSlots): Promise<void> {
-    await this.#session.insert(SAVE, [rowOf(phoneNumberId, taken)]);
+  async save(whatsappPhoneId: string, taken: TakenSlots): Promise<void> {
+    await this.#session.insert(SAVE, [rowOf(whatsappPhoneId, taken)]);
   }
 }
 
-function rowOf(phoneNumberId: string, { freeAt, savedAt }: TakenSlots): RowOf<keyof typeof COLUMNS> {
-  return { phone_number_id: phoneNumberId, free_at: freeAt, saved_at: savedAt };
+function rowOf(whatsappPhoneId: string, { freeAt, savedAt }: TakenSlots): RowOf<keyof typeof COLUMNS> {
+  return { phone_number_id: whatsappPhoneId, free_at: freeAt, saved_at: savedAt };
 }
 
 function fromRow(row: Row | undefined): TakenSlots {

@@ -1,5 +1,9 @@
 import type { WebhookDestination } from '../../../application/jobs/webhook-jobs.ts';
-import type { DueEventsQuery, WebhookEventStore } from '../../../application/ports/webhook-stores.ts';
+import type {
+  DueEventsQuery,
+  NumberOfProject,
+  WebhookEventStore,
+} from '../../../application/ports/webhook-stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../../domain/webhooks/webhook-event.ts';
 import type { BatchQuery, Insert, Row, RowOf, VersionedUpdate } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
@@ -40,6 +44,11 @@ const SAVE = {
   columns: CHANGING_COLUMNS,
 } as const satisfies VersionedUpdate<string, string>;
 
+const SAVE_WITH_ADDRESS = {
+  ...SAVE,
+  columns: { ...CHANGING_COLUMNS, url: 'text', endpoint: 'text', secret: 'text' },
+} as const satisfies VersionedUpdate<string, string>;
+
 const DESTINATION_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
 
 /** What `fromRow` reads, but for what the key itself says. */
@@ -61,6 +70,14 @@ const NEXT_DUE_AT = {
     WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
       AND next_attempt_at IS NOT NULL`,
 } as const satisfies BatchQuery<string>;
+
+const OPEN_OF_NUMBER = `
+  SELECT * FROM webhook_events
+  WHERE phone_number_id = ? AND project_id = ? AND is_open = 1 AND id > ?
+  ORDER BY id LIMIT ? FOR UPDATE`;
+
+const OF_PROJECT =
+  'SELECT * FROM webhook_events WHERE id > ? AND id <= ? AND project_id = ? ORDER BY id LIMIT ?';
 
 export class SqlWebhookEventStore implements WebhookEventStore {
   readonly #session: Session;
@@ -111,28 +128,73 @@ export class SqlWebhookEventStore implements WebhookEventStore {
   }
 
   async save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]> {
-    const changed = await this.#session.updateVersioned(SAVE, events.map(changingColumns));
-    return events
-      .filter((_, index) => changed[index])
-      .map((event) => ({ ...event, version: event.version + 1 }));
+    return changedOf(events, await this.#session.updateVersioned(SAVE, events.map(changingColumns)));
   }
 
-  async ofPhoneNumber(phoneNumberId: string, since: number, limit: number): Promise<readonly WebhookEvent[]> {
+  async saveWithAddress(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]> {
+    const rows = events.map((event) =>
+      Object.assign(changingColumns(event), {
+        url: event.url,
+        endpoint: event.endpoint,
+        secret: event.secret,
+      }),
+    );
+    return changedOf(events, await this.#session.updateVersioned(SAVE_WITH_ADDRESS, rows));
+  }
+
+  async ofPhoneNumber(
+    whatsappPhoneId: string,
+    since: number,
+    limit: number,
+  ): Promise<readonly WebhookEvent[]> {
     const rows = await this.#session.query(
       `SELECT * FROM webhook_events WHERE phone_number_id = ? AND created_at > ?
        ORDER BY created_at DESC, id DESC LIMIT ?`,
-      [phoneNumberId, since, limit],
+      [whatsappPhoneId, since, limit],
     );
     return rows.map((row) => fromRow(row, destinationOf(row)));
   }
 
+  async lockOpenOfNumber(
+    { projectId, whatsappPhoneId }: NumberOfProject,
+    after: string,
+    limit: number,
+  ): Promise<readonly WebhookEvent[]> {
+    const rows = await this.#session.query(OPEN_OF_NUMBER, [whatsappPhoneId, projectId, after, limit]);
+    return rows.map((row) => fromRow(row, destinationOf(row)));
+  }
+
+  async ofProject(
+    projectId: string,
+    { after, last }: { readonly after: string; readonly last: string },
+    limit: number,
+  ): Promise<readonly WebhookEvent[]> {
+    const rows = await this.#session.query(OF_PROJECT, [after, last, projectId, limit]);
+    return rows.map((row) => fromRow(row, destinationOf(row)));
+  }
+
+  async idBehind(after: string, count: number): Promise<string | null> {
+    const [row] = await this.#session.query(
+      'SELECT id FROM webhook_events WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?',
+      [after, count - 1],
+    );
+    return (row?.id ?? null) as string | null;
+  }
+
   async sweep(before: number, limit: number): Promise<number> {
-    return this.#session.execute(
-      `DELETE FROM webhook_events WHERE id IN (
-         SELECT id FROM webhook_events WHERE created_at < ? AND is_open = 0
-         ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+    const rows = await this.#session.query(
+      `SELECT id, ordering_key FROM webhook_events WHERE created_at < ? AND is_open = 0
+       ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED`,
       [before, limit],
     );
+    if (rows.length === 0) return 0;
+    const ids = rows.map((row) => row.id as string);
+    const orderingKeys = rows.map((row) => row.ordering_key as string);
+    await this.#session.execute(
+      'DELETE FROM webhook_attempts WHERE ordering_key = ANY(?) AND event_id = ANY(?)',
+      [orderingKeys, ids],
+    );
+    return this.#session.execute('DELETE FROM webhook_events WHERE id = ANY(?)', [ids]);
   }
 
   async #select(sql: string, values: readonly string[]): Promise<readonly WebhookEvent[]> {
@@ -142,6 +204,13 @@ export class SqlWebhookEventStore implements WebhookEventStore {
   }
 }
 
+/** Those that were changed, with their new version. */
+function changedOf(events: readonly WebhookEvent[], isChanged: readonly boolean[]): readonly WebhookEvent[] {
+  return events
+    .filter((_, index) => isChanged[index])
+    .map((event) => ({ ...event, version: event.version + 1 }));
+}
+
 function unchangingColumns(
   event: WebhookEvent,
 ): RowOf<Exclude<keyof typeof INSERT.columns, keyof typeof CHANGING_COLUMNS | 'id' | 'version'>> {
@@ -149,7 +218,7 @@ function unchangingColumns(
     kind: event.kind,
     project_id: event.projectId,
     ordering_key: event.orderingKey,
-    phone_number_id: event.phoneNumberId,
+    phone_number_id: event.whatsappPhoneId,
     url: event.url,
     endpoint: event.endpoint,
     secret: event.secret,
@@ -181,7 +250,7 @@ function fromRow(row: Row, { projectId, endpoint }: WebhookDestination): Webhook
     kind: row.kind as WebhookEvent['kind'],
     projectId,
     orderingKey: row.ordering_key as string,
-    phoneNumberId: row.phone_number_id as string | null,
+    whatsappPhoneId: row.phone_number_id as string | null,
     url: row.url as string,
     endpoint,
     secret: row.secret as string | null,

@@ -201,7 +201,7 @@ describe('POST /sms', () => {
     const send = world.post('/sms', { ...VERIFICATION, phoneNumber: CUT_CONNECTION });
     await expect(send).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(world.api.sent).toHaveLength(1);
-    expect(world.logger.entries).toEqual([]);
+    expect(world.logger.entriesBesideRequests).toEqual([]);
   });
 
   it('replies to a repeated request at once, whatever the test number says', async () => {
@@ -223,7 +223,7 @@ describe('POST /sms', () => {
     expect(reply.status).toBe(500);
     expect(reply.body).toEqual({ message: 'Internal server error' });
     expect(reply.headers['x-error-code']).toBe('internal-error');
-    expect(world.logger.entries).toEqual([
+    expect(world.logger.entriesBesideRequests).toEqual([
       {
         level: 'error',
         event: 'request_failed',

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { DELIVERY_WEBHOOK, INBOUND_WEBHOOK } from '../../../../src/adapters/http/families/webhooks.ts';
+import {
+  DELIVERY_WEBHOOK,
+  INBOUND_WEBHOOK,
+  LOW_CREDIT_WEBHOOK,
+} from '../../../../src/adapters/http/families/webhooks.ts';
 import type { DocumentedWebhook } from '../../../../src/adapters/http/routing/route.ts';
 import { nodeHmac } from '../../../../src/adapters/node/node-hmac.ts';
-import {
-  type DeliveryPayload,
-  deliveryHeaders,
-  deliveryPayload,
-} from '../../../../src/domain/webhooks/delivery-event.ts';
+import { iqd } from '../../../../src/domain/shared/money.ts';
+import { lowCreditEvent } from '../../../../src/domain/webhooks/credit-event.ts';
+import { deliveryHeaders, deliveryPayload } from '../../../../src/domain/webhooks/delivery-event.ts';
 import {
   type InboundContent,
   type InboundPayload,
@@ -57,15 +59,38 @@ describe('the documented delivery webhook', () => {
     expect(Object.keys(signed)).toHaveLength(DELIVERY_WEBHOOK.headers.length + 1);
     expectDocumented(DELIVERY_WEBHOOK, deliveryHeaders(nodeHmac, { ...attempt, secret: null }));
   });
+});
 
-  it('the example of a signature is that of the example of a delivered message', () => {
-    const example = (name: string) => DELIVERY_WEBHOOK.headers.find((each) => each.name === name)?.example;
+describe('the documented webhook of low credit', () => {
+  it('the webhook of low credit has the documented body', () => {
+    const { body } = lowCreditEvent(EVENT_ID, {
+      projectId: '664abc000000000000000001',
+      slug: 'souq',
+      credit: iqd(4_960),
+      lowCredit: {
+        amount: iqd(5_000),
+        webhookUrl: 'https://customer.example/credit',
+        webhookSecret: null,
+      },
+      at: Date.parse('2030-01-01T00:00:00.000Z'),
+    });
+    const made = JSON.parse(body);
+    expect(LOW_CREDIT_WEBHOOK.body.parse(made)).toEqual(made);
+    expect(LOW_CREDIT_WEBHOOK.examples).toEqual({ lowCredit: made });
+  });
+
+  it.each([
+    ['a delivered message', DELIVERY_WEBHOOK, 'delivered'],
+    ['low credit', LOW_CREDIT_WEBHOOK, 'lowCredit'],
+  ])('the example of a signature is that of the example of %s', (_, webhook, name) => {
+    const example = (header: string) => webhook.headers.find((each) => each.name === header)?.example;
     const made = deliveryHeaders(nodeHmac, {
       eventId: example('webhook-id') ?? '',
       now: Number(example('webhook-timestamp')) * 1_000,
-      body: JSON.stringify(DELIVERY_WEBHOOK.examples.delivered as DeliveryPayload),
+      body: JSON.stringify(webhook.examples[name]),
       secret: example('X-SVC-Webhook-Secret') ?? null,
     });
+    expectDocumented(webhook, made);
     expect(made['webhook-signature']).toBe(example('webhook-signature'));
   });
 });
@@ -86,9 +111,11 @@ describe('the documented inbound webhook', () => {
   );
 
   it('each attempt has the documented headers', () => {
-    const event = { eventId: EVENT_ID, body: '{}', secret: 'svc_live_sk' };
+    const event = { eventId: EVENT_ID, body: '{}', secrets: ['svc_live_sk'] as const };
     const made = inboundHeaders(nodeHmac, event, 3, NOW);
     expectDocumented(INBOUND_WEBHOOK, made);
+    const rotating = { ...event, secrets: ['svc_live_sk', 'svc_live_sk2'] as const };
+    expectDocumented(INBOUND_WEBHOOK, inboundHeaders(nodeHmac, rotating, 3, NOW));
     expect(Object.keys(made)).toHaveLength(INBOUND_WEBHOOK.headers.length + 1);
   });
 });

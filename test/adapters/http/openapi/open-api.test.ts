@@ -59,6 +59,7 @@ describe('GET /openapi.json', () => {
       'get /whatsapp/resources',
       'get /healthz',
       'get /readyz',
+      'get /version',
       'get /openapi.json',
       'get /docs',
       'get /docs/swagger-ui.css',
@@ -106,7 +107,7 @@ describe('GET /openapi.json', () => {
 
   it('documents keys and rejections of every route that needs a key', () => {
     for (const { path, operation } of operations()) {
-      const isOpen = /^\/(?:healthz|readyz|openapi\.json|docs)/.test(path);
+      const isOpen = /^\/(?:healthz|readyz|version|openapi\.json|docs)/.test(path);
       expect(operation.security).toEqual(isOpen ? [] : [{ projectKey: [] }]);
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(isOpen ? ['500'] : ['401', '403', '500']));

@@ -192,7 +192,7 @@ it(
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         expect(status).toBeLessThan(500);
         if (world.undocumented.length > 0) throw world.undocumented.splice(0)[0];
-        expect(world.logger.entries).toEqual([]);
+        expect(world.logger.entriesBesideRequests).toEqual([]);
         for (const { request } of world.api.sent.splice(0))
           expect(request.phoneNumber).toMatch(/^[0-9]{10,15}$/);
       }),

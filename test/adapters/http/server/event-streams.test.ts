@@ -157,7 +157,7 @@ it('ends the source when the client leaves', async () => {
   connection.destroy();
   await source.ended;
   expect(source.isAborted).toBe(true);
-  expect(world.logger.entries).toEqual([]);
+  expect(world.logger.entriesBesideRequests).toEqual([]);
 });
 
 it('asks the source for no more than a slow reader takes, and disconnects one that stalls', async () => {
@@ -176,7 +176,7 @@ it('ends the stream and logs a fault when the source fails', async () => {
     throw new Error('planted');
   });
   expect(await connection.until(/\r\n0\r\n\r\n$/)).toContain('data: first\n\n');
-  expect(world.logger.entries).toEqual([
+  expect(world.logger.entriesBesideRequests).toEqual([
     { level: 'error', event: 'request_failed', fields: expect.objectContaining({ route: '/events' }) },
   ]);
 });

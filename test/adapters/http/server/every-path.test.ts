@@ -136,7 +136,7 @@ describe('logging', () => {
   it('logs nothing about ordinary requests', async () => {
     await world.call('GET', '/info');
     await world.call('GET', '/nothing');
-    expect(world.logger.entries).toEqual([]);
+    expect(world.logger.entriesBesideRequests).toEqual([]);
   });
 
   it('logs a fault with the declared path only', async () => {

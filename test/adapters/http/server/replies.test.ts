@@ -176,7 +176,7 @@ it('destroys the source of a file when the client leaves midway', async () => {
   response.destroy();
   await closed;
   expect(source.produced).toBeLessThan(BUFFERED_BYTES_MAX);
-  expect(world.logger.entries).toEqual([]);
+  expect(world.logger.entriesBesideRequests).toEqual([]);
 });
 
 it('cuts the connection and logs a fault when the source of a file fails midway', async () => {
@@ -186,7 +186,7 @@ it('cuts the connection and logs a fault when the source of a file fails midway'
     for await (const chunk of response) expect(chunk.length).toBeGreaterThan(0);
   };
   await expect(read()).rejects.toMatchObject({ code: 'ECONNRESET' });
-  expect(world.logger.entries).toEqual([
+  expect(world.logger.entriesBesideRequests).toEqual([
     { level: 'error', event: 'request_failed', fields: expect.objectContaining({ route: '/download' }) },
   ]);
 });

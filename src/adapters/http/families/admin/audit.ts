@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { ReadAuditLog } from '../../../../application/operators/read-audit-log.ts';
+import type { Admission } from '../../routing/admission.ts';
+import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { usualEnvelope } from '../../routing/http-error.ts';
+import { ok } from '../../routing/http-reply.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
+import { auditPage, auditQuery } from './audit-schemas.ts';
+import { iso, NO_PROJECT } from './fields.ts';
+
+const place = z.tuple([z.string()]);
+
+/** The changes of operators. */
+export function adminAuditRoutes(
+  { readAuditLog }: { readonly readAuditLog: ReadAuditLog },
+  admission: Admission<null>,
+): RouteFamily {
+  const list = route({
+    method: 'get',
+    path: '/admin/audit',
+    operationId: 'listAuditRecords',
+    summary: 'List the changes of operators',
+    description:
+      'The newest first. A record is never changed or removed, and holds no key, secret or phone number.',
+    admission,
+    query: auditQuery,
+    ok: { description: 'One page of the audit log', schema: auditPage },
+    rejections: { 404: NO_PROJECT },
+    async handle({ query: { limit, cursor, project = null } }) {
+      const before = placeOf(cursor, place)?.[0] ?? null;
+      const found = await readAuditLog.list(project, before, limit + 1);
+      const { rows, next } = pageFrom(found, limit, ({ id }) => [id]);
+      return ok({
+        records: rows.map(({ id, at, actor, action, projectId, before: earlier, after }) => ({
+          id,
+          at: iso(at),
+          actor,
+          action,
+          project: projectId,
+          before: earlier,
+          after,
+        })),
+        next,
+      });
+    },
+  });
+  const tag = { name: 'Audit log', description: 'Every change of an operator.' };
+  return { tag, envelope: usualEnvelope, routes: [list] };
+}

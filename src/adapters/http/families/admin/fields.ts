@@ -1,0 +1,137 @@
+import type { IncomingMessage } from 'node:http';
+import { millisecondsInSecond } from 'date-fns/constants';
+import type { z } from 'zod';
+import type { ListedKey } from '../../../../application/operators/manage-keys.ts';
+import type { ProjectOverview } from '../../../../application/operators/manage-projects.ts';
+import { SETTINGS_FRESH_MS } from '../../../../application/read-through-cache.ts';
+import type { ProjectSettings } from '../../../../domain/access/project.ts';
+import { keyIdOf, keyStatus } from '../../../../domain/access/project-key.ts';
+import { type Account, creditOf } from '../../../../domain/billing/account.ts';
+import type { Actor } from '../../../../domain/operators/audit-record.ts';
+import { iqd, type Money, toIqd } from '../../../../domain/shared/money.ts';
+import { CLI_AGENT } from '../../cli-agent.ts';
+import { rejectionError } from '../../routing/known-errors.ts';
+import type { DocumentedError } from '../../routing/route.ts';
+import type { keySchema } from './key-schemas.ts';
+import { lowCreditOf, presentLowCredit } from './low-credit-schemas.ts';
+import type { changeProjectBody, projectSchema } from './project-schemas.ts';
+import { OFF } from './shared-schemas.ts';
+
+export const NO_PROJECT: DocumentedError = {
+  description: 'There is no such project',
+  error: rejectionError({ kind: 'project-not-found' }),
+};
+
+/** When every process knows of a change. */
+export const FRESH = `within ${SETTINGS_FRESH_MS / millisecondsInSecond} seconds`;
+
+/** The 400 of a body. */
+export function invalidBody(text: string): DocumentedError {
+  return { description: 'The body is not valid', error: { status: 400, code: 'validation-failed', text } };
+}
+
+/** Through what the token was used. It says nothing about rights: everybody here has the token. */
+export function actorOf({ headers }: IncomingMessage): Actor {
+  return headers['user-agent']?.startsWith(CLI_AGENT) === true ? 'cli' : 'operator';
+}
+
+type SettingFields = Omit<z.output<typeof changeProjectBody>, 'name' | 'spendingThreshold'>;
+
+/** The settings that a body names. */
+export function settingsOf({
+  rateLimit,
+  addressRateLimit,
+  attemptTimeoutSeconds,
+  allowedIps,
+  ipRuleScope,
+  settlement,
+  billingUnits,
+  language,
+  retention,
+  lowCredit,
+}: SettingFields): Partial<ProjectSettings> {
+  return {
+    ...(rateLimit !== undefined && { rateLimit: rateLimit === OFF ? null : rateLimit }),
+    ...(addressRateLimit !== undefined && {
+      addressRateLimit: addressRateLimit === OFF ? null : addressRateLimit,
+    }),
+    ...(allowedIps !== undefined && { allowedIps }),
+    ...(ipRuleScope !== undefined && { ipRuleScope }),
+    ...(settlement !== undefined && { settlement }),
+    ...(billingUnits !== undefined && { billingUnits }),
+    ...(language !== undefined && { language }),
+    ...(retention !== undefined && { retention: retention === OFF ? null : retention }),
+    ...(lowCredit !== undefined && { lowCredit: lowCredit === OFF ? null : lowCreditOf(lowCredit) }),
+    ...(attemptTimeoutSeconds !== undefined && {
+      attemptTimeoutMs: {
+        verification: attemptTimeoutSeconds.verification * millisecondsInSecond,
+        other: attemptTimeoutSeconds.other * millisecondsInSecond,
+      },
+    }),
+  };
+}
+
+export function thresholdOf(threshold: number | typeof OFF): Money | null {
+  return threshold === OFF ? null : iqd(threshold);
+}
+
+export function presentMoney(account: Account) {
+  return {
+    credit: toIqd(creditOf(account)),
+    balance: toIqd(account.balance),
+    held: toIqd(account.held),
+    spent: toIqd(account.spent),
+    isTrial: account.trialPhoneNumber !== null,
+  };
+}
+
+export function presentProject({ project, account }: ProjectOverview): z.input<typeof projectSchema> {
+  const { id, name, slug, environment, archivedAt, settings } = project;
+  const { rateLimit, addressRateLimit, allowedIps, ipRuleScope, settlement, billingUnits, language } =
+    settings;
+  const { verification, other } = settings.attemptTimeoutMs;
+  return {
+    id,
+    name,
+    slug,
+    environment,
+    archivedAt: isoOrNull(archivedAt),
+    paymentType: account.paymentType,
+    ...presentMoney(account),
+    spendingThreshold: account.spendingThreshold === null ? OFF : toIqd(account.spendingThreshold),
+    rateLimit: rateLimit ?? OFF,
+    addressRateLimit: addressRateLimit ?? OFF,
+    allowedIps: [...allowedIps],
+    ipRuleScope,
+    settlement,
+    billingUnits,
+    language,
+    attemptTimeoutSeconds: {
+      verification: verification / millisecondsInSecond,
+      other: other / millisecondsInSecond,
+    },
+    retention: settings.retention ?? OFF,
+    lowCredit: settings.lowCredit === null ? OFF : presentLowCredit(settings.lowCredit),
+  };
+}
+
+export function presentKey({ project, key, now }: ListedKey): z.input<typeof keySchema> {
+  return {
+    id: keyIdOf(key.digest),
+    prefix: `sk_${project.environment}_`,
+    lastFour: key.lastFour,
+    status: keyStatus(key, now),
+    createdAt: iso(key.createdAt),
+    endsAt: isoOrNull(key.endsAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+  };
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+export function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at);
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { INSTALLATION } from '../../../../application/jobs/job.ts';
+import type { ManageJobs } from '../../../../application/operators/manage-jobs.ts';
+import type { DeadLetter, DeadLetterFilter } from '../../../../application/ports/dead-letter-store.ts';
+import type { Admission } from '../../routing/admission.ts';
+import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { usualEnvelope } from '../../routing/http-error.ts';
+import { ok } from '../../routing/http-reply.ts';
+import { rejectionError } from '../../routing/known-errors.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
+import { actorOf, invalidBody, iso } from './fields.ts';
+import {
+  deadLetterBody,
+  deadLetterPage,
+  deadLetterQuery,
+  jobOverviewSchema,
+  sliceSchema,
+} from './job-schemas.ts';
+
+const MS_PER_SECOND = 1_000;
+
+const place = z.tuple([z.int().min(0), z.string()]);
+
+/** Jobs, for operators. */
+export function adminJobRoutes(
+  { manageJobs }: { readonly manageJobs: ManageJobs },
+  admission: Admission<null>,
+): RouteFamily {
+  const overview = route({
+    method: 'get',
+    path: '/admin/jobs',
+    operationId: 'readJobs',
+    summary: 'Read how much work waits, and which workers run',
+    description:
+      'The same whichever process replies. Counts stop at a limit, so that the reply takes as long however much waits.',
+    admission,
+    ok: { description: 'How the work stands', schema: jobOverviewSchema },
+    async handle() {
+      const { survey, depth, workers } = await manageJobs.overview();
+      return ok({
+        priorities: survey.priorities.map(({ priority, due, oldestWaitedMs }) => ({
+          priority,
+          due,
+          oldestWaitedSeconds: oldestWaitedMs / MS_PER_SECOND,
+        })),
+        kinds: depth.map(({ priority, kind, state, jobs }) => ({ priority, kind, state, jobs })),
+        deadLetterJobs: survey.deadLetterJobs,
+        workers: workers.map(({ id, seenAt, isSeen }) => ({ id, seenAt: iso(seenAt), isSeen })),
+      });
+    },
+  });
+
+  const list = route({
+    method: 'get',
+    path: '/admin/dead-letter-jobs',
+    operationId: 'listDeadLetterJobs',
+    summary: 'List the jobs that failed too often',
+    description: 'The newest first, of all kinds or of one.',
+    admission,
+    query: deadLetterQuery,
+    ok: { description: 'One page of dead-letter jobs', schema: deadLetterPage },
+    async handle({ query: { limit, cursor, kind = null, reason = null } }) {
+      const at = placeOf(cursor, place);
+      const after = at === null ? null : { deadLetteredAt: at[0], id: at[1] };
+      const found = await manageJobs.deadLetters({ kind, reason, after, limit: limit + 1 });
+      const { rows, next } = pageFrom(found, limit, ({ deadLetteredAt, id }) => [deadLetteredAt, id]);
+      return ok({ jobs: rows.map(presentDeadLetter), next });
+    },
+  });
+
+  const redrive = route({
+    method: 'post',
+    path: '/admin/dead-letter-jobs/redrive',
+    operationId: 'redriveDeadLetterJobs',
+    summary: 'Make dead-letter jobs due again',
+    description: 'The oldest first. A repeated request finds nothing more to do.',
+    admission,
+    body: deadLetterBody,
+    ok: { description: 'What was done', schema: sliceSchema },
+    rejections: { 400: invalidBody('ids or kind is required') },
+    handle: async ({ body, request }) => ok(await manageJobs.redrive(actorOf(request), filterOf(body))),
+  });
+
+  const drop = route({
+    method: 'post',
+    path: '/admin/dead-letter-jobs/drop',
+    operationId: 'dropDeadLetterJobs',
+    summary: 'Drop dead-letter jobs for ever',
+    description:
+      'The oldest first. A message whose attempt would have started fails, and its hold is released. A campaign that waits for its start fails, and a report that is not made is deleted. A job that ends something else cannot be dropped, and then none of the request is.',
+    admission,
+    body: deadLetterBody,
+    ok: { description: 'What was done', schema: sliceSchema },
+    rejections: {
+      400: invalidBody('ids or kind is required'),
+      409: {
+        description: 'A job cannot be dropped, because what it ends would stay open',
+        error: rejectionError({ kind: 'job-not-droppable', jobKind: 'attempt-deadline' }),
+      },
+    },
+    handle: async ({ body, request }) => ok(await manageJobs.drop(actorOf(request), filterOf(body))),
+  });
+
+  const tag = { name: 'Jobs', description: 'Work that waits, workers, and jobs that failed too often.' };
+  return { tag, envelope: usualEnvelope, routes: [overview, list, redrive, drop] };
+}
+
+function filterOf({ ids, kind }: z.output<typeof deadLetterBody>): DeadLetterFilter {
+  return { ids: ids ?? null, kind: kind ?? null };
+}
+
+function presentDeadLetter({ id, work, projectId, reason, deadLetteredAt }: DeadLetter) {
+  return {
+    id,
+    kind: work.kind,
+    project: projectId === INSTALLATION ? null : projectId,
+    reason,
+    deadLetteredAt: iso(deadLetteredAt),
+  };
+}

@@ -1,0 +1,57 @@
+import { millisecondsInMinute, millisecondsInSecond } from 'date-fns/constants';
+import { z } from 'zod';
+import {
+  EVENT_SETTLES_MS,
+  LISTEN_MS_MAX,
+  type ListenToWebhooks,
+} from '../../../../application/operators/webhooks/listen-to-webhooks.ts';
+import type { Admission } from '../../routing/admission.ts';
+import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { usualEnvelope } from '../../routing/http-error.ts';
+import { ok } from '../../routing/http-reply.ts';
+import { rejectionError } from '../../routing/known-errors.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
+import { iso, NO_PROJECT } from './fields.ts';
+import { listenPage } from './listen-schemas.ts';
+import { pageQuery, projectParams } from './shared-schemas.ts';
+
+const place = z.tuple([z.string().regex(/^[0-9a-f]{12,24}$/)]);
+
+/** The webhook events of dev projects, for the command `barid listen`. */
+export function adminListenRoutes(
+  { listenToWebhooks }: { readonly listenToWebhooks: ListenToWebhooks },
+  admission: Admission<null>,
+): RouteFamily {
+  const listen = route({
+    method: 'get',
+    path: '/admin/projects/:project/webhook-events',
+    operationId: 'listenToWebhooks',
+    summary: 'Listen to the webhook events of a dev project',
+    description: `Without \`cursor\` it has no events: listening begins now. Events of the last ${EVENT_SETTLES_MS / millisecondsInSecond} seconds come again, so leave out ids that were seen. Events older than ${LISTEN_MS_MAX / millisecondsInMinute} minutes are left out. The service goes on to post them itself.`,
+    admission,
+    params: projectParams,
+    query: pageQuery,
+    ok: { description: 'Events made since the cursor', schema: listenPage },
+    rejections: {
+      404: NO_PROJECT,
+      409: { description: 'It is a live project', error: rejectionError({ kind: 'project-not-dev' }) },
+    },
+    async handle({ params, query: { limit, cursor } }) {
+      const after = placeOf(cursor, place)?.[0] ?? null;
+      const { events, next } = await listenToWebhooks.page(params.project ?? '', after, limit);
+      return ok({
+        events: events.map(({ event: { id, kind, createdAt }, request: { url, headers, body } }) => ({
+          id,
+          kind,
+          at: iso(createdAt),
+          url,
+          headers: { ...headers },
+          body,
+        })),
+        next: cursorOf([next]),
+      });
+    },
+  });
+  const tag = { name: 'Webhook events', description: 'Webhooks of dev projects while a program is made.' };
+  return { tag, envelope: usualEnvelope, routes: [listen] };
+}

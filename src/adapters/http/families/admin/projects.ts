@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { ManageProjects } from '../../../../application/operators/manage-projects.ts';
+import {
+  canonicalPhoneNumber,
+  isPhoneNumber,
+  type PhoneNumber,
+} from '../../../../domain/shared/phone-number.ts';
+import type { Admission } from '../../routing/admission.ts';
+import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { usualEnvelope } from '../../routing/http-error.ts';
+import { ok } from '../../routing/http-reply.ts';
+import { rejectionError } from '../../routing/known-errors.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
+import {
+  actorOf,
+  FRESH,
+  invalidBody,
+  NO_PROJECT,
+  presentProject,
+  settingsOf,
+  thresholdOf,
+} from './fields.ts';
+import { changeProjectBody, createProjectBody, projectPage, projectSchema } from './project-schemas.ts';
+import { pageQuery, projectParams } from './shared-schemas.ts';
+
+const place = z.tuple([z.string()]);
+
+/** The projects of the installation, for operators. */
+export function adminProjectRoutes(
+  { manageProjects }: { readonly manageProjects: ManageProjects },
+  admission: Admission<null>,
+): RouteFamily {
+  const create = route({
+    method: 'post',
+    path: '/admin/projects',
+    operationId: 'createProject',
+    summary: 'Make a project',
+    description: 'The project has neither keys nor credit.',
+    admission,
+    body: createProjectBody,
+    ok: { description: 'The project', schema: projectSchema },
+    rejections: {
+      400: invalidBody('name is required'),
+      409: { description: 'The slug is taken', error: rejectionError({ kind: 'slug-taken' }) },
+    },
+    async handle({ body, request }) {
+      const { name, slug, environment, paymentType = 'prepaid', spendingThreshold = 'off', trial } = body;
+      const created = await manageProjects.create(actorOf(request), {
+        name,
+        slug,
+        environment,
+        paymentType,
+        spendingThreshold: thresholdOf(spendingThreshold),
+        trialPhoneNumber: trial === undefined ? null : numberOf(trial.ownPhoneNumber),
+        settings: settingsOf(body),
+      });
+      return ok(presentProject(created));
+    },
+  });
+
+  const list = route({
+    method: 'get',
+    path: '/admin/projects',
+    operationId: 'listProjects',
+    summary: 'List the projects',
+    description: 'In the order of their ids, archived ones among them.',
+    admission,
+    query: pageQuery,
+    ok: { description: 'One page of projects', schema: projectPage },
+    async handle({ query: { limit, cursor } }) {
+      const after = placeOf(cursor, place)?.[0] ?? null;
+      const found = await manageProjects.list(after, limit + 1);
+      const { rows, next } = pageFrom(found, limit, ({ project }) => [project.id]);
+      return ok({ projects: rows.map(presentProject), next });
+    },
+  });
+
+  const show = route({
+    method: 'get',
+    path: '/admin/projects/:project',
+    operationId: 'showProject',
+    summary: 'Show a project with its money and settings',
+    description: 'The path takes the id or the slug.',
+    admission,
+    params: projectParams,
+    ok: { description: 'The project', schema: projectSchema },
+    rejections: { 404: NO_PROJECT },
+    handle: async ({ params }) => ok(presentProject(await manageProjects.find(params.project ?? ''))),
+  });
+
+  const change = route({
+    method: 'patch',
+    path: '/admin/projects/:project',
+    operationId: 'changeProject',
+    summary: 'Change the name, the settings or the threshold of a project',
+    description: `What the body leaves out stays. A change takes effect in every process ${FRESH}.`,
+    admission,
+    params: projectParams,
+    body: changeProjectBody,
+    ok: { description: 'The project after the change', schema: projectSchema },
+    rejections: { 400: invalidBody('language must be one of ar, ckb, en'), 404: NO_PROJECT },
+    async handle({ params, body, request }) {
+      const { name, spendingThreshold } = body;
+      const changed = await manageProjects.change(actorOf(request), params.project ?? '', {
+        ...(name !== undefined && { name }),
+        ...(spendingThreshold !== undefined && { spendingThreshold: thresholdOf(spendingThreshold) }),
+        settings: settingsOf(body),
+      });
+      return ok(presentProject(changed));
+    },
+  });
+
+  const archive = route({
+    method: 'post',
+    path: '/admin/projects/:project/archive',
+    operationId: 'archiveProject',
+    summary: 'Archive a project',
+    description: `Its keys are rejected in every process ${FRESH}, and it gets no new ones. A scheduled campaign fails at its time. Messages on their way, money and everything stored stay as they are. There is no way back.`,
+    admission,
+    params: projectParams,
+    ok: { description: 'The archived project', schema: projectSchema },
+    rejections: { 404: NO_PROJECT },
+    handle: async ({ params, request }) =>
+      ok(presentProject(await manageProjects.archive(actorOf(request), params.project ?? ''))),
+  });
+
+  const tag = { name: 'Projects', description: 'Projects and their settings.' };
+  return { tag, envelope: usualEnvelope, routes: [create, list, show, change, archive] };
+}
+
+/** The number as sends have it; the schema has checked its digits. */
+function numberOf(digits: string): PhoneNumber | null {
+  return isPhoneNumber(digits) ? canonicalPhoneNumber(digits) : null;
+}

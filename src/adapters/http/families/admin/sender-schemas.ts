@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { SENDER_ID_CHARACTERS_MAX } from '../../../../domain/messages/send-request.ts';
+import { SENDER_ID_STATUSES } from '../../../../domain/senders/sender-id.ts';
+import type { Operator } from '../../../../domain/shared/phone-number.ts';
+import { nameField } from '../../routing/text-fields.ts';
+import { BODY_ERROR } from '../send-body.ts';
+import { amountField, ID_EXAMPLE, id, next, pageQuery, project, reason } from './shared-schemas.ts';
+
+/** The numbers of each mobile operator, for the document. */
+const NUMBERS: Readonly<Record<Operator, string>> = {
+  korekTelecom: 'Numbers that begin with 96475',
+  asiaCell: 'Numbers that begin with 96477',
+  zainIraq: 'Numbers that begin with 96478 or 96479',
+  others: 'Every other number in Iraq',
+};
+
+const priceField = (operator: Operator) =>
+  amountField(`pricePerSms.${operator}`, 0).meta({ description: NUMBERS[operator], examples: [80] });
+
+const prices = {
+  korekTelecom: priceField('korekTelecom'),
+  asiaCell: priceField('asiaCell'),
+  zainIraq: priceField('zainIraq'),
+  others: priceField('others'),
+};
+
+const PRICES_ERROR = 'pricePerSms must be an object with korekTelecom, asiaCell, zainIraq and others';
+
+/** POST …/sender-ids. */
+export const requestSenderIdBody = z
+  .object(
+    {
+      senderId: nameField('senderId', 1, SENDER_ID_CHARACTERS_MAX).meta({
+        description: 'The name that an sms shows; letter case matters',
+        examples: ['Souq'],
+      }),
+      pricePerSms: z
+        .object(prices, { error: PRICES_ERROR })
+        .meta({ description: 'IQD per billing unit, by mobile operator' }),
+    },
+    { error: BODY_ERROR },
+  )
+  .meta({ id: 'RequestSenderId', description: 'A sender ID that waits for a decision' });
+
+/** PATCH …/sender-ids/{sender}. */
+export const priceSenderIdBody = z
+  .object(
+    {
+      pricePerSms: z
+        .object(
+          {
+            korekTelecom: prices.korekTelecom.optional(),
+            asiaCell: prices.asiaCell.optional(),
+            zainIraq: prices.zainIraq.optional(),
+            others: prices.others.optional(),
+          },
+          { error: PRICES_ERROR },
+        )
+        .meta({ description: 'IQD per billing unit; a price that is left out stays' }),
+    },
+    { error: BODY_ERROR },
+  )
+  .meta({ id: 'PriceSenderId', description: 'What changes of the prices of a sender ID' });
+
+/** POST …/reject. */
+export const rejectSenderIdBody = z
+  .object(
+    { reason: reason.meta({ description: 'For operators', examples: ['The name belongs to a bank'] }) },
+    { error: BODY_ERROR },
+  )
+  .meta({ id: 'RejectSenderId', description: 'Why a sender ID is rejected' });
+
+const price = (operator: Operator) => z.number().meta({ description: NUMBERS[operator], examples: [80] });
+
+/** A sender ID. */
+export const managedSenderId = z
+  .object({
+    id,
+    project: z.string().meta({ description: 'The id of its project', examples: [ID_EXAMPLE] }),
+    senderId: z.string().meta({ description: 'The name that an sms shows', examples: ['Souq'] }),
+    status: z
+      .enum(SENDER_ID_STATUSES)
+      .meta({ description: 'Only an accepted sender ID can be used', examples: ['pending'] }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it is rejected', examples: [null] }),
+    pricePerSms: z
+      .object({
+        korekTelecom: price('korekTelecom'),
+        asiaCell: price('asiaCell'),
+        zainIraq: price('zainIraq'),
+        others: price('others'),
+      })
+      .meta({ description: 'IQD per billing unit, by mobile operator' }),
+  })
+  .meta({ id: 'AdminSenderId', description: 'A name that an sms shows as its sender' });
+
+/** GET …/sender-ids. */
+export const senderIdPage = z
+  .object({
+    senderIds: z.array(managedSenderId).meta({ description: 'In the order of their ids' }),
+    next,
+  })
+  .meta({ id: 'AdminSenderIdPage', description: 'One page of sender IDs' });
+
+/** The query of both lists. */
+export const senderIdQuery = pageQuery.extend({
+  status: z
+    .enum(SENDER_ID_STATUSES, { error: `status must be one of ${SENDER_ID_STATUSES.join(', ')}` })
+    .meta({ description: 'Only sender IDs of this status', examples: ['pending'] })
+    .optional(),
+});
+
+export const senderParams = z.object({
+  project,
+  sender: z.string().meta({ description: 'The id or the name of a sender ID', examples: ['Souq'] }),
+});

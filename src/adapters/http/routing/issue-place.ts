@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+
+const NAME_CHARACTERS_MAX = 64;
+/** What a misspelt name has. A code, a text or a secret that came in the place of a name has more, and is not repeated. */
+const NAME_PATTERN = /^[A-Za-z]+$/;
+
+/** The place of a value in a body: `businesses[0].name`; of the body itself its name for people. */
+export function placeInBody(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return 'The request body';
+  return path.reduce<string>((place, part) => {
+    if (typeof part === 'number') return `${place}[${part}]`;
+    return place === '' ? short(part) : `${place}.${short(part)}`;
+  }, '');
+}
+
+/** Says what is wrong with a value at which place, for a schema that says nothing itself. */
+export function issueText(issue: z.core.$ZodRawIssue): string {
+  return `${placeInBody(issue.path ?? [])} ${problemOf(issue)}`;
+}
+
+function problemOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be of the type ${issue.expected}`;
+    case 'too_big':
+      return `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'members'}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'unrecognized_keys':
+      return `has a field of an unknown name${shown(issue.keys[0] ?? '')}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+function shown(name: string): string {
+  return NAME_PATTERN.test(name) ? `: ${short(name)}` : '';
+}
+
+function short(name: PropertyKey): string {
+  return String(name).slice(0, NAME_CHARACTERS_MAX);
+}

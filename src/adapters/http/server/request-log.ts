@@ -1,0 +1,86 @@
+import type { Logger } from '../../../application/ports/logger.ts';
+import type { RequestObserver, ServedRequest } from '../../../application/ports/request-observer.ts';
+
+/**
+ * So many lines of a level above `debug` in a second; the lines after them are counted in the next one, as `suppressed`.
+ */
+export const REQUEST_LINES_PER_SECOND_MAX = 20;
+
+const SECOND_MS = 1_000;
+const FIRST_CLIENT_ERROR = 400;
+const FIRST_SERVER_ERROR = 500;
+
+/**
+ * One line for each request: `debug` below status 400, `info` from 400, `warn` from 500. A fault has its own line,
+ * `request_failed`. Callers who send many wrong requests cannot fill the log, and cannot hide a 503 in it: each level has
+ * `REQUEST_LINES_PER_SECOND_MAX` of its own.
+ */
+export class RequestLog implements RequestObserver {
+  readonly #logger: Logger;
+  readonly #rejected: LineBudget;
+  readonly #unserved: LineBudget;
+
+  /** `nowMs` is a clock that never goes back, in milliseconds. */
+  constructor(logger: Logger, nowMs: () => number = () => performance.now()) {
+    this.#logger = logger;
+    this.#rejected = new LineBudget(nowMs);
+    this.#unserved = new LineBudget(nowMs);
+  }
+
+  served(request: ServedRequest): void {
+    const { status, isFault } = request;
+    if (isFault) return;
+    if (status < FIRST_CLIENT_ERROR) {
+      if (this.#logger.writesDebug) this.#logger.debug('request_served', fieldsOf(request));
+      return;
+    }
+    const isRejected = status < FIRST_SERVER_ERROR;
+    const suppressed = (isRejected ? this.#rejected : this.#unserved).take();
+    if (suppressed === null) return;
+    const fields = { ...fieldsOf(request), ...(suppressed > 0 ? { suppressed } : {}) };
+    if (isRejected) this.#logger.info('request_served', fields);
+    else this.#logger.warn('request_served', fields);
+  }
+}
+
+/** Lines of one level, counted by the second. */
+class LineBudget {
+  readonly #nowMs: () => number;
+  #secondStartedAt = Number.NEGATIVE_INFINITY;
+  #lines = 0;
+  #suppressed = 0;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Null when the line is one too many; else how many were suppressed since the last one. */
+  take(): number | null {
+    const now = this.#nowMs();
+    if (now - this.#secondStartedAt >= SECOND_MS) {
+      this.#secondStartedAt = now;
+      this.#lines = 0;
+    }
+    this.#lines += 1;
+    if (this.#lines > REQUEST_LINES_PER_SECOND_MAX) {
+      this.#suppressed += 1;
+      return null;
+    }
+    const suppressed = this.#suppressed;
+    this.#suppressed = 0;
+    return suppressed;
+  }
+}
+
+/** What a line may have, and nothing else. */
+function fieldsOf({ method, route, status, durationMs, requestId, projectId, code }: ServedRequest) {
+  return {
+    method,
+    route,
+    status,
+    durationMs: Math.round(durationMs),
+    requestId,
+    ...(projectId === null ? {} : { projectId }),
+    ...(code === null ? {} : { code }),
+  };
+}

@@ -1,0 +1,241 @@
+import type {
+  AgedQuery,
+  AgedRow,
+  EndedWebhook,
+  RetentionPlace,
+  RetentionStore,
+  RetentionSubject,
+} from '../../../application/ports/retention-stores.ts';
+import type { RetentionAction } from '../../../domain/access/retention.ts';
+import type { Campaign } from '../../../domain/campaigns/campaign.ts';
+import type { Recipient } from '../../../domain/campaigns/recipient.ts';
+import type { Message } from '../../../domain/messages/message.ts';
+import type { ReportFilters } from '../../../domain/reports/report.ts';
+import type { Insert, Row, Update } from '../driver/connection.ts';
+import type { Session } from '../driver/session.ts';
+import { campaignFromRow } from './campaign-store.ts';
+import { ERASED_COLUMNS, erasedColumns } from './message-store.ts';
+import { recipientFromRow } from './recipient-store.ts';
+
+const PLACE = {
+  table: 'retention_places',
+  columns: { project_id: 'text', subject: 'text', action: 'text', created_at: 'bigint', id: 'text' },
+  orderBy: 'project_id',
+  onConflict: `ON CONFLICT (project_id, subject) DO UPDATE
+    SET action = excluded.action, created_at = excluded.created_at, id = excluded.id`,
+} as const satisfies Insert<string>;
+
+const WAITING = {
+  table: 'retention_waiting',
+  columns: { project_id: 'text', sms_id: 'text' },
+  orderBy: 'sms_id',
+  onConflict: 'ON CONFLICT (project_id, sms_id) DO NOTHING',
+} as const satisfies Insert<string>;
+
+const ANONYMISE = {
+  table: 'messages',
+  key: { sms_id: 'text' },
+  columns: ERASED_COLUMNS,
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+const ANONYMISE_RECIPIENTS = {
+  table: 'campaign_recipients',
+  key: { id: 'text' },
+  columns: {
+    phone_number: 'text',
+    phone_number_as_sent: 'text',
+    template_parameters: 'text',
+    error_message: 'text',
+  },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+const ERASE_FILTERS = {
+  table: 'reports',
+  key: { id: 'text' },
+  columns: { filters: 'text' },
+  mode: 'set',
+} as const satisfies Update<string, string>;
+
+/** Before every id, and before every instant. */
+const BEFORE_ALL = { createdAt: -1, id: '' };
+
+export class SqlRetentionStore implements RetentionStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async place(projectId: string, subject: RetentionSubject): Promise<RetentionPlace | null> {
+    const [row] = await this.#session.query(
+      'SELECT action, created_at, id FROM retention_places WHERE project_id = ? AND subject = ? FOR UPDATE',
+      [projectId, subject],
+    );
+    if (row === undefined) return null;
+    return { projectId, subject, action: row.action as RetentionAction, ...agedFrom(row) };
+  }
+
+  async savePlace({ projectId, subject, action, createdAt, id }: RetentionPlace): Promise<void> {
+    await this.#session.insert(PLACE, [
+      { project_id: projectId, subject, action, created_at: createdAt, id },
+    ]);
+  }
+
+  async agedMessages({ projectId, before, after, limit }: AgedQuery): Promise<readonly AgedRow[]> {
+    const { createdAt, id } = after ?? BEFORE_ALL;
+    const rows = await this.#session.query(
+      `SELECT sms_id AS id, created_at FROM messages
+       WHERE project_id = ? AND (created_at, sms_id) > (?, ?) AND created_at < ?
+       ORDER BY project_id, created_at, sms_id LIMIT ?`,
+      [projectId, createdAt, id, before, limit],
+    );
+    return rows.map(agedFrom);
+  }
+
+  async waiting(projectId: string, after: string | null, limit: number): Promise<readonly string[]> {
+    const rows = await this.#session.query(
+      'SELECT sms_id FROM retention_waiting WHERE project_id = ? AND sms_id > ? ORDER BY sms_id LIMIT ?',
+      [projectId, after ?? '', limit],
+    );
+    return rows.map((row) => row.sms_id as string);
+  }
+
+  async addWaiting(projectId: string, smsIds: readonly string[]): Promise<void> {
+    await this.#session.insert(
+      WAITING,
+      smsIds.map((smsId) => ({ project_id: projectId, sms_id: smsId })),
+    );
+  }
+
+  async removeWaiting(projectId: string, smsIds: readonly string[]): Promise<void> {
+    if (smsIds.length === 0) return;
+    await this.#session.execute('DELETE FROM retention_waiting WHERE project_id = ? AND sms_id = ANY(?)', [
+      projectId,
+      smsIds,
+    ]);
+  }
+
+  async anonymiseMessages(messages: readonly Message[]): Promise<void> {
+    await this.#session.update(ANONYMISE, messages.map(erasedColumns));
+  }
+
+  async removeMessages(smsIds: readonly string[]): Promise<void> {
+    if (smsIds.length === 0) return;
+    await this.#session.execute('DELETE FROM messages WHERE sms_id = ANY(?)', [smsIds]);
+  }
+
+  async withOpenWebhook(smsIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.#session.query(
+      'SELECT ordering_key FROM webhook_events WHERE ordering_key = ANY(?) AND is_open = 1',
+      [smsIds],
+    );
+    return new Set(rows.map((row) => row.ordering_key as string));
+  }
+
+  async campaigns(ids: readonly string[]): Promise<readonly Campaign[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#session.query('SELECT * FROM campaigns WHERE id = ANY(?) ORDER BY id', [ids]);
+    return rows.map(campaignFromRow);
+  }
+
+  async endedCampaigns({ projectId, before, after, limit }: AgedQuery): Promise<readonly Campaign[]> {
+    const { createdAt, id } = after ?? BEFORE_ALL;
+    const rows = await this.#session.query(
+      `SELECT * FROM campaigns
+       WHERE project_id = ? AND (completed_at, id) > (?, ?) AND completed_at < ?
+         AND completed_at IS NOT NULL AND numbers_erased_at IS NULL
+       ORDER BY project_id, completed_at, id LIMIT ?`,
+      [projectId, createdAt, id, before, limit],
+    );
+    return rows.map(campaignFromRow);
+  }
+
+  async recipientsAt(campaignId: string, from: number, to: number): Promise<readonly Recipient[]> {
+    const rows = await this.#session.query(
+      `SELECT * FROM campaign_recipients WHERE campaign_id = ? AND position >= ? AND position < ?
+       ORDER BY id FOR UPDATE`,
+      [campaignId, from, to],
+    );
+    return rows.map(recipientFromRow);
+  }
+
+  async anonymiseRecipients(recipients: readonly Recipient[]): Promise<void> {
+    await this.#session.update(
+      ANONYMISE_RECIPIENTS,
+      recipients.map((recipient) => ({
+        id: recipient.id,
+        phone_number: recipient.phoneNumber,
+        phone_number_as_sent: recipient.phoneNumberAsSent,
+        template_parameters: JSON.stringify(recipient.templateParameters),
+        error_message: recipient.errorMessage,
+      })),
+    );
+  }
+
+  async noteErased(campaignIds: readonly string[], at: number): Promise<void> {
+    await this.#session.execute('UPDATE campaigns SET numbers_erased_at = ? WHERE id = ANY(?)', [
+      at,
+      campaignIds,
+    ]);
+  }
+
+  async agedReports({ projectId, before, after, limit }: AgedQuery): Promise<readonly AgedRow[]> {
+    const { createdAt, id } = after ?? BEFORE_ALL;
+    const rows = await this.#session.query(
+      `SELECT id, created_at FROM reports
+       WHERE project_id = ? AND created_at >= ? AND (created_at, id) > (?, ?) AND created_at < ?
+       ORDER BY created_at, id LIMIT ?`,
+      [projectId, createdAt, createdAt, id, before, limit],
+    );
+    return rows.map(agedFrom);
+  }
+
+  async eraseReportFilters(reportIds: readonly string[]): Promise<void> {
+    const rows = await this.#session.query(
+      'SELECT id, filters FROM reports WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      [reportIds],
+    );
+    await this.#session.update(
+      ERASE_FILTERS,
+      rows.map((row) => {
+        const filters = JSON.parse(row.filters as string) as ReportFilters;
+        return { id: row.id as string, filters: JSON.stringify({ ...filters, phoneNumbers: [] }) };
+      }),
+    );
+  }
+
+  async endedWebhooks({
+    before,
+    after,
+    limit,
+  }: Omit<AgedQuery, 'projectId'>): Promise<readonly EndedWebhook[]> {
+    const { createdAt, id } = after ?? BEFORE_ALL;
+    const rows = await this.#session.query(
+      `SELECT id, project_id, created_at FROM webhook_events
+       WHERE is_open = 0 AND created_at >= ? AND (created_at, id) > (?, ?) AND created_at < ?
+       ORDER BY created_at, id LIMIT ?`,
+      [createdAt, createdAt, id, before, limit],
+    );
+    return rows.map((row) => ({ ...agedFrom(row), projectId: row.project_id as string }));
+  }
+
+  async removeWebhooks(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const rows = await this.#session.query(
+      'SELECT id, ordering_key FROM webhook_events WHERE id = ANY(?) AND is_open = 0 ORDER BY id FOR UPDATE',
+      [ids],
+    );
+    const ended = rows.map((row) => row.id as string);
+    await this.#session.execute(
+      'DELETE FROM webhook_attempts WHERE ordering_key = ANY(?) AND event_id = ANY(?)',
+      [rows.map((row) => row.ordering_key as string), ended],
+    );
+    await this.#session.execute('DELETE FROM webhook_events WHERE id = ANY(?)', [ended]);
+  }
+}
+
+function agedFrom(row: Row): AgedRow {
+  return { id: row.id as string, createdAt: row.created_at as number };
+}

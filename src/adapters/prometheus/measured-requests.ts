@@ -1,0 +1,28 @@
+import type { RequestObserver, ServedRequest } from '../../application/ports/request-observer.ts';
+import type { Metrics } from './metrics.ts';
+
+const MS_PER_SECOND = 1_000;
+const STATUSES_PER_CLASS = 100;
+const SEND_ROUTE = '/sms';
+const NO_ROUTE = 'none';
+const OTHER_METHOD = 'OTHER';
+
+/** A caller may send any method that Node knows. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
+
+/** Counts and times replies, and counts the sends that were rejected. */
+export class MeasuredRequests implements RequestObserver {
+  readonly #metrics: Metrics;
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics;
+  }
+
+  served({ method: given, route: declared, status: exact, durationMs, code }: ServedRequest): void {
+    const method = METHODS.has(given) ? given : OTHER_METHOD;
+    const route = declared ?? NO_ROUTE;
+    const status = `${Math.floor(exact / STATUSES_PER_CLASS)}xx`;
+    this.#metrics.requests.observe({ method, route, status }, durationMs / MS_PER_SECOND);
+    if (code !== null && route === SEND_ROUTE && method === 'POST') this.#metrics.sendsRejected.inc({ code });
+  }
+}

@@ -1,0 +1,18 @@
+const MS_PER_SECOND = 1_000;
+
+/** Does `work`, and tells how many seconds it took and whether it failed. Rejects as `work` does. */
+export async function timed<T>(
+  work: () => Promise<T>,
+  tell: (seconds: number, error: { readonly error: unknown } | null) => void,
+): Promise<T> {
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / MS_PER_SECOND;
+  try {
+    const result = await work();
+    tell(seconds(), null);
+    return result;
+  } catch (error) {
+    tell(seconds(), { error });
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
+import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+
+interface Waiting<Item> {
+  /** Of each project in the order they came; the project that is served next is the first. */
+  readonly byProject: Map<string, Set<Item>>;
+  /** How many items of other priorities were taken since the last one of this. */
+  passed: number;
+}
+
+/**
+ * Items that wait in memory, by the rules of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower
+ * one, and within a priority projects are served in rotation. Adding, deleting and taking one item takes the same time however many wait.
+ */
+export class FairQueue<Item extends { readonly backlog: Backlog }> {
+  readonly #waiting = new Map<JobPriority, Waiting<Item>>();
+
+  add(item: Item): void {
+    const { priority, projectId } = item.backlog;
+    const waiting = this.#waiting.get(priority) ?? { byProject: new Map(), passed: 0 };
+    this.#waiting.set(priority, waiting);
+    const own = waiting.byProject.get(projectId) ?? new Set();
+    waiting.byProject.set(projectId, own.add(item));
+  }
+
+  /** It waits no longer. Nothing happens when it does not wait. */
+  delete(item: Item): void {
+    const { priority, projectId } = item.backlog;
+    const waiting = this.#waiting.get(priority);
+    const own = waiting?.byProject.get(projectId);
+    if (waiting === undefined || own === undefined) return;
+    own.delete(item);
+    if (own.size === 0) waiting.byProject.delete(projectId);
+    if (waiting.byProject.size === 0) this.#waiting.delete(priority);
+  }
+
+  /** Takes the item that is served next, or null. */
+  take(): Item | null {
+    const priority = this.#nextPriority();
+    if (priority === null) return null;
+    const byProject = this.#waiting.get(priority)?.byProject;
+    const [first] = byProject ?? [];
+    if (byProject === undefined || first === undefined) return null;
+    const [projectId, own] = first;
+    const [item] = own;
+    if (item === undefined) return null;
+    // The project moves to the end of the rotation.
+    byProject.delete(projectId);
+    byProject.set(projectId, own);
+    this.delete(item);
+    return item;
+  }
+
+  /** Takes all of them. */
+  takeAll(): readonly Item[] {
+    const items = [...this.#waiting.values()].flatMap(({ byProject }) =>
+      [...byProject.values()].flatMap((own) => [...own]),
+    );
+    this.#waiting.clear();
+    return items;
+  }
+
+  #nextPriority(): JobPriority | null {
+    const [urgent, ...lower] = JOB_PRIORITIES.filter((priority) => this.#waiting.has(priority));
+    const due = lower.find(
+      (priority) => (this.#waiting.get(priority)?.passed ?? 0) >= LOWER_PRIORITY_EVERY - 1,
+    );
+    const next = due ?? urgent ?? null;
+    for (const [priority, waiting] of this.#waiting)
+      waiting.passed = priority === next ? 0 : waiting.passed + 1;
+    return next;
+  }
+}

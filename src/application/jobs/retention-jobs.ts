@@ -1,0 +1,27 @@
+import { millisecondsInHour } from 'date-fns/constants';
+import { INSTALLATION, type Job } from './job.ts';
+import type { FieldsOf } from './work-codec.ts';
+
+/** Anonymise or remove what projects do not keep any longer. */
+export interface RunRetentionWork {
+  readonly kind: 'run-retention';
+}
+
+export const RUN_RETENTION_FIELDS: FieldsOf<RunRetentionWork> = {};
+
+/** So long after one run the next one is due, in milliseconds. */
+export const RETENTION_INTERVAL_MS = millisecondsInHour;
+
+/** The id of `runRetentionJob`: the installation has one, however many workers add it. */
+export const RUN_RETENTION_JOB_ID = 'retention/run';
+
+/** The job that treats the old messages of every project. Nobody waits for it. */
+export function runRetentionJob(dueAt: number): Job<RunRetentionWork> {
+  return {
+    id: RUN_RETENTION_JOB_ID,
+    projectId: INSTALLATION,
+    priority: 'housekeeping',
+    dueAt,
+    work: { kind: 'run-retention' },
+  };
+}

@@ -1,0 +1,59 @@
+import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { WORKER_SEEN_MS } from './worker-heartbeat.ts';
+
+/** Counts of jobs stop here: more is told as this many. */
+export const SURVEYED_JOBS_MAX = 10_000;
+
+/** The jobs of one priority. */
+export interface PrioritySurvey {
+  readonly priority: JobPriority;
+  /** Due and not leased, up to `SURVEYED_JOBS_MAX`. */
+  readonly due: number;
+  /** How long the oldest due job has waited, in milliseconds; 0 when none is due. */
+  readonly oldestWaitedMs: number;
+}
+
+/** How the work of the installation stands: the same whichever process asks. */
+export interface WorkSurvey {
+  readonly priorities: readonly PrioritySurvey[];
+  /** Up to `SURVEYED_JOBS_MAX`. */
+  readonly deadLetterJobs: number;
+  /** Those that were seen in the last `WORKER_SEEN_MS`. */
+  readonly workers: number;
+  /** Destinations whose circuit is not closed, up to `SURVEYED_JOBS_MAX`. */
+  readonly openWebhookCircuits: number;
+}
+
+/** Tells how much work waits, for monitoring. The cost has a bound, whatever waits. */
+export class SurveyWork {
+  readonly #ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock };
+
+  constructor(ports: { readonly unitOfWork: UnitOfWork; readonly clock: Clock }) {
+    this.#ports = ports;
+  }
+
+  execute(): Promise<WorkSurvey> {
+    const { unitOfWork, clock } = this.#ports;
+    const now = clock.now();
+    return unitOfWork.read(async ({ jobs, jobSurvey, workers, circuitBreakers }) => {
+      const due = await jobSurvey.countDue(now, SURVEYED_JOBS_MAX);
+      const priorities: PrioritySurvey[] = [];
+      for (const priority of JOB_PRIORITIES) {
+        const next = await jobs.nextDue([priority]);
+        priorities.push({
+          priority,
+          due: Math.min(due.get(priority) ?? 0, SURVEYED_JOBS_MAX),
+          oldestWaitedMs: next === null ? 0 : Math.max(0, now - next.dueAt),
+        });
+      }
+      return {
+        priorities,
+        deadLetterJobs: await jobSurvey.countDeadLettered(SURVEYED_JOBS_MAX),
+        workers: (await workers.seenSince(now - WORKER_SEEN_MS)).count,
+        openWebhookCircuits: await circuitBreakers.countOpen(SURVEYED_JOBS_MAX),
+      };
+    });
+  }
+}

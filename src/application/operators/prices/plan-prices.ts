@@ -1,0 +1,126 @@
+import {
+  type PriceChangeCounts,
+  type RowChange,
+  rowChanges,
+  type SystemPrices,
+  systemPriceChanges,
+} from '../../../domain/billing/price-changes.ts';
+import { scheduleRejection } from '../../../domain/billing/price-version.ts';
+import { highestByCountryCode, type PriceList } from '../../../domain/billing/pricing.ts';
+import { larger, type Money, ZERO } from '../../../domain/shared/money.ts';
+import { nextTurn } from '../../next-turn.ts';
+import type { CountryPrices } from '../../ports/price-version-store.ts';
+import type { RequestHasher } from '../../ports/request-hasher.ts';
+import type { Stores } from '../../ports/stores.ts';
+import type { UnitOfWork } from '../../ports/unit-of-work.ts';
+import { Rejected } from '../../rejected.ts';
+import { type PriceSource, seededSource, storedSource } from './price-source.ts';
+import type { ImportedPrices } from './read-price-file.ts';
+
+/** Changed rows of a preview that are shown. */
+export const PREVIEW_ROWS_MAX = 500;
+
+/** What an import changes of the list that is in force when it takes effect. */
+export interface PriceChanges extends PriceChangeCounts {
+  readonly unchanged: number;
+  /** Up to `PREVIEW_ROWS_MAX`, in the order of countries. */
+  readonly rows: readonly RowChange[];
+}
+
+/** Where an import would stand in the schedule: equal places have equal texts. */
+export interface SchedulePlace {
+  readonly revision: number;
+  /** The version in force when the import takes effect; null for the list of a seed file, or none. */
+  readonly replaces: string | null;
+}
+
+/** A version that could be made of an import. */
+export interface PricePlan extends SchedulePlace {
+  /** A digest of the import, its instant and its place in the schedule. */
+  readonly preview: string;
+  readonly list: PriceList;
+  readonly countries: readonly CountryPrices[];
+  readonly rowCount: number;
+  readonly changes: PriceChanges;
+  /** What the import replaces, when that is the list of a seed file. */
+  readonly seeded: PriceSource | null;
+}
+
+const FAR_FUTURE = Number.MAX_SAFE_INTEGER;
+
+/** The place of an import in the schedule. Rejects as `effective-from-past` and `too-many-scheduled-prices`. */
+export async function schedulePlaceOf(
+  { priceVersions }: Pick<Stores, 'priceVersions'>,
+  effectiveFrom: number | null,
+  now: number,
+): Promise<SchedulePlace> {
+  const scheduled = await priceVersions.scheduledBetween(now, FAR_FUTURE);
+  const rejection = scheduleRejection(effectiveFrom, scheduled.length, now);
+  if (rejection !== null) throw new Rejected(rejection);
+  const replaced = await priceVersions.inForceAt(effectiveFrom ?? now);
+  return { revision: await priceVersions.revision(), replaces: replaced?.id ?? null };
+}
+
+/** Compares an import with the list that it replaces. It reads country by country, and other work goes on in between. */
+export async function planPrices(
+  { unitOfWork, requestHasher }: { readonly unitOfWork: UnitOfWork; readonly requestHasher: RequestHasher },
+  imported: ImportedPrices,
+  effectiveFrom: number | null,
+  now: number,
+): Promise<PricePlan> {
+  const [place, stored] = await unitOfWork.read(async (stores) => {
+    const found = await schedulePlaceOf(stores, effectiveFrom, now);
+    return [found, found.replaces === null ? await stores.prices.load() : null] as const;
+  });
+  const seeded = stored === null ? null : seededSource(stored);
+  const before = place.replaces === null ? seeded : await storedSource(unitOfWork, place.replaces);
+  const system = wholeSystem(before?.system ?? null, imported.system);
+  const highest = new Map<string, Money>();
+  const digests: string[] = [JSON.stringify(system)];
+  const countries: CountryPrices[] = [];
+  const rows: RowChange[] = [];
+  const counts = { added: 0, removed: 0, changed: 0, unchanged: 0 };
+  let rowCount = 0;
+  const names = new Set([...(before?.countries ?? []), ...(imported.international?.keys() ?? [])]);
+  for (const countryIso of [...names].sort()) {
+    const earlier = (await before?.rowsOf(countryIso)) ?? [];
+    const later = imported.international === null ? earlier : (imported.international.get(countryIso) ?? []);
+    const changes = later === earlier ? [] : rowChanges(earlier, later);
+    const added = changes.filter((change) => change.before === null).length;
+    const removed = changes.filter((change) => change.after === null).length;
+    counts.added += added;
+    counts.removed += removed;
+    counts.changed += changes.length - added - removed;
+    counts.unchanged += later.length + removed - changes.length;
+    rows.push(...changes.slice(0, PREVIEW_ROWS_MAX - rows.length));
+    await nextTurn();
+    if (later.length === 0) continue;
+    countries.push({ countryIso, rows: later, rowsBefore: rowCount });
+    rowCount += later.length;
+    for (const [code, price] of highestByCountryCode(later)) {
+      highest.set(code, larger(highest.get(code) ?? ZERO, price));
+    }
+    digests.push(requestHasher.digest(JSON.stringify(later)));
+  }
+  const content = [place.revision, place.replaces, effectiveFrom, ...digests];
+  return {
+    ...place,
+    preview: requestHasher.digest(JSON.stringify(content)),
+    list: { ...system, internationalByCountryCode: highest },
+    countries,
+    rowCount,
+    changes: { system: systemPriceChanges(before?.system ?? null, system), ...counts, rows },
+    seeded,
+  };
+}
+
+/** The first list of an installation has every system price. Rejects as `incomplete-prices`. */
+function wholeSystem(before: SystemPrices | null, imported: Partial<SystemPrices>): SystemPrices {
+  const sms = imported.sms ?? before?.sms;
+  const whatsapp = imported.whatsapp ?? before?.whatsapp;
+  const telegram = imported.telegram ?? before?.telegram;
+  if (sms === undefined || whatsapp === undefined || telegram === undefined) {
+    throw new Rejected({ kind: 'incomplete-prices' });
+  }
+  return { sms, whatsapp, telegram };
+}

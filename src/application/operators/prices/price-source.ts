@@ -1,0 +1,44 @@
+import { compareRows, type SystemPrices } from '../../../domain/billing/price-changes.ts';
+import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
+import { groupBy } from '../../group-by.ts';
+import { nextTurn } from '../../next-turn.ts';
+import type { StoredPrices } from '../../ports/catalog-stores.ts';
+import type { UnitOfWork } from '../../ports/unit-of-work.ts';
+
+/** A price list that is read country by country, so that no transaction takes long. */
+export interface PriceSource {
+  readonly system: SystemPrices;
+  /** In their order. */
+  readonly countries: readonly string[];
+  /** In the order of specification 4.3. */
+  rowsOf(countryIso: string): Promise<readonly InternationalPrice[]>;
+}
+
+/** A stored version, which never changes. */
+export async function storedSource(unitOfWork: UnitOfWork, versionId: string): Promise<PriceSource> {
+  const [system, countries] = await unitOfWork.read(async ({ priceVersions }) => [
+    await priceVersions.systemPricesOf(versionId),
+    await priceVersions.countriesOf(versionId),
+  ]);
+  return {
+    system,
+    countries,
+    rowsOf: async (countryIso) => {
+      await nextTurn();
+      return unitOfWork.read(({ priceVersions }) => priceVersions.rowsOf(versionId, countryIso));
+    },
+  };
+}
+
+/** The list of a seed file. */
+export function seededSource({ sms, whatsapp, telegram, international }: StoredPrices): PriceSource {
+  const byCountry = groupBy(international, ({ countryIso }) => countryIso);
+  return {
+    system: { sms, whatsapp, telegram },
+    countries: [...byCountry.keys()].sort(),
+    rowsOf: async (countryIso) => {
+      await nextTurn();
+      return (byCountry.get(countryIso) ?? []).toSorted(compareRows);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** One page of a list of which not every row is shown. */
+export interface WalkedPage<Row, Place> {
+  readonly rows: readonly Row[];
+  /** Where the next page begins; null after the last one. A page may be short, or empty, and yet have a next one. */
+  readonly next: Place | null;
+}
+
+interface Walk<Row, Place> {
+  /** Up to `limit` rows behind a place, in the order of the list. */
+  readonly read: (after: Place | null, limit: number) => Promise<WalkedPage<Row, Place>>;
+  readonly placeOf: (row: Row) => Place;
+  readonly matches: (row: Row) => boolean;
+  readonly after: Place | null;
+  readonly limit: number;
+  /** Whether most rows match, so that little more than a page is read. */
+  readonly isDense: boolean;
+}
+
+/** Rows of one read. Other work goes on between two reads. */
+const ROWS_PER_READ = 500;
+/** Reads of one page: more than 1,000 rows are never read for a request. */
+const READS_PER_PAGE = 2;
+
+/** Reads a list until a page is full, the list is over, or 1,000 rows are read. */
+export async function walkPage<Row, Place>(walk: Walk<Row, Place>): Promise<WalkedPage<Row, Place>> {
+  const { read, placeOf, matches, limit, isDense } = walk;
+  const size = isDense ? limit + 1 : ROWS_PER_READ;
+  const found: Row[] = [];
+  let place = walk.after;
+  for (let reads = 0; reads < READS_PER_PAGE; reads += 1) {
+    const { rows, next } = await read(place, size);
+    for (const row of rows) {
+      if (!matches(row)) continue;
+      if (found.length === limit) {
+        const last = found.at(-1);
+        return { rows: found, next: last === undefined ? null : placeOf(last) };
+      }
+      found.push(row);
+    }
+    place = next;
+    if (place === null) break;
+  }
+  return { rows: found, next: place };
+}
+
+/** The next `limit` rows of a list as a page. Fewer rows are its end. */
+export function pageOf<Row, Place>(
+  rows: readonly Row[],
+  limit: number,
+  placeOf: (row: Row) => Place,
+): WalkedPage<Row, Place> {
+  const last = rows.at(-1);
+  return { rows, next: last === undefined || rows.length < limit ? null : placeOf(last) };
+}

@@ -1,0 +1,125 @@
+import type { Project } from '../../domain/access/project.ts';
+import type { Retention } from '../../domain/access/retention.ts';
+import type { LeasedJob } from '../jobs/job.ts';
+import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
+import { RETENTION_INTERVAL_MS, type RunRetentionWork, runRetentionJob } from '../jobs/retention-jobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { Stores } from '../ports/stores.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { StorageUnavailable } from '../storage-unavailable.ts';
+import type { RetainCampaigns } from './retain-campaigns.ts';
+import type { RetainMessages } from './retain-messages.ts';
+import type { RetainReports } from './retain-reports.ts';
+import type { RetainWebhooks } from './retain-webhooks.ts';
+import { type SliceBudget, Slices } from './slices.ts';
+
+interface RunPorts extends LongJobPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly retainMessages: RetainMessages;
+  readonly retainCampaigns: RetainCampaigns;
+  readonly retainReports: RetainReports;
+  readonly retainWebhooks: RetainWebhooks;
+  readonly sliceBudget: SliceBudget;
+  readonly retentionPause: Delay;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Projects that are read at a time. */
+const PROJECTS_PAGE = 200;
+
+/** Treats what projects do not keep any longer: at the start of a worker, and `RETENTION_INTERVAL_MS` after each run. */
+export class RunRetention {
+  readonly #ports: RunPorts;
+  readonly #longJobs: LongJobs;
+
+  constructor(ports: RunPorts) {
+    this.#ports = ports;
+    this.#longJobs = new LongJobs(ports);
+  }
+
+  /** A worker starts: the job is due now, when any project has retention. While another worker has it, it stays as it is. */
+  async schedule(): Promise<void> {
+    const { unitOfWork, clock } = this.#ports;
+    if ((await unitOfWork.read(retentionsIn)).size === 0) return;
+    const now = clock.now();
+    await unitOfWork.run(({ jobs }) => jobs.scheduleNoLaterThan([runRetentionJob(now)], now));
+  }
+
+  /** Resolves at once; the work is done in the background, in short transactions. Never rejects. */
+  async execute(jobs: readonly LeasedJob<RunRetentionWork>[]): Promise<void> {
+    this.#longJobs.begin(jobs, (job, signal) => this.#run(job, signal));
+  }
+
+  /** What is running ends behind its slice. Its job comes again when the lease ends. */
+  stop(): void {
+    this.#longJobs.stop();
+  }
+
+  async #run(job: LeasedJob<RunRetentionWork>, signal: AbortSignal): Promise<void> {
+    const retentions = await this.#ports.unitOfWork.read(retentionsIn);
+    await this.#treat(retentions, signal);
+    if (!signal.aborted) await this.#end(job);
+  }
+
+  /** What fails keeps nobody else waiting: it is logged, and tried again by the next run. Without a database the run ends. */
+  async #treat(retentions: ReadonlyMap<string, Retention>, signal: AbortSignal): Promise<void> {
+    const slices = new Slices(this.#ports, signal);
+    for (const [projectId, retention] of retentions) {
+      if (signal.aborted) return;
+      await this.#attempt({ projectId }, () => this.#treatProject(projectId, retention, slices));
+    }
+    if (signal.aborted) return;
+    await this.#attempt({}, () => this.#ports.retainWebhooks.execute(retentions, slices));
+  }
+
+  async #attempt(fields: { readonly projectId?: string }, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      this.#ports.logger.error('retention_failed', error, fields);
+    }
+  }
+
+  async #treatProject(projectId: string, retention: Retention, slices: Slices): Promise<void> {
+    const { retainMessages, retainCampaigns, retainReports, logger } = this.#ports;
+    const messages = await retainMessages.execute(projectId, slices);
+    const recipients = await retainCampaigns.execute(projectId, retention, slices);
+    await retainReports.execute(projectId, retention, slices);
+    if (messages.anonymised + messages.removed + recipients === 0) return;
+    logger.info('retention_applied', { projectId, ...messages, recipients });
+  }
+
+  /** The job is due again. Without any retention it is done: the next change of a setting adds it. */
+  #end(job: LeasedJob<RunRetentionWork>): Promise<void> {
+    const { unitOfWork, clock } = this.#ports;
+    return unitOfWork.run(async (stores) => {
+      const { jobs } = stores;
+      const held = await jobs.lockLeased([job]);
+      if (held.length === 0) return;
+      // Behind the lock: a setting that is changed meanwhile adds the job again.
+      if ((await retentionsIn(stores)).size === 0) {
+        await jobs.complete([job]);
+        return;
+      }
+      // Not completed before: the fencing tokens of this id have to rise for ever.
+      await jobs.add([runRetentionJob(clock.now() + RETENTION_INTERVAL_MS)]);
+    });
+  }
+}
+
+/** The settings of the projects that have retention, archived ones among them. */
+async function retentionsIn({ projects }: Pick<Stores, 'projects'>): Promise<ReadonlyMap<string, Retention>> {
+  const found = new Map<string, Retention>();
+  for (let after: string | null = null; ; ) {
+    const page: readonly Project[] = await projects.list(after, PROJECTS_PAGE);
+    for (const { id, settings } of page) {
+      if (settings.retention !== null) found.set(id, settings.retention);
+    }
+    after = page.at(-1)?.id ?? null;
+    if (page.length < PROJECTS_PAGE) return found;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { type AdminConsole, type Columns, type PageOptions, paged } from './admin-console.ts';
+
+const AUDIT: Columns = {
+  list: 'records',
+  columns: ['at', 'actor', 'action', 'project', 'before', 'after'],
+};
+
+/** `barid admin audit`. */
+export function addAuditCommands(program: Command, admin: AdminConsole): void {
+  paged(
+    program
+      .command('audit')
+      .description('list the changes of operators')
+      .option('--project <project>', 'only changes of this project: id or slug'),
+  ).action(({ project, ...options }: PageOptions & { project?: string }) =>
+    admin.printPage('/audit', options, AUDIT, { project }),
+  );
+}

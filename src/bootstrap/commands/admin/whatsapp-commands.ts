@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { jsonOf } from '../../../domain/shared/json-text.ts';
+import { countResources, type WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
+import { EXIT_USAGE } from '../../exit-codes.ts';
+import { jsonMistake } from '../../json-mistake.ts';
+import { CommandError } from '../command-error.ts';
+import { reasonOf } from '../service-address.ts';
+import { fieldLines } from '../text-table.ts';
+import { type AdminConsole, type Fields, pathOf } from './admin-console.ts';
+
+/** `barid admin whatsapp`. */
+export function addWhatsappCommands(program: Command, admin: AdminConsole): void {
+  const whatsapp = program
+    .command('whatsapp')
+    .description('show and set the whatsapp resources of a project');
+  whatsapp
+    .command('show')
+    .description('print the resources as JSON, as set takes them')
+    .argument('<project>', 'id or slug')
+    .action((project: string) =>
+      admin.print({ path: pathTo(project) }, (tree) => [JSON.stringify(tree, null, 2)]),
+    );
+  whatsapp
+    .command('set')
+    .description('replace the resources by those of a file')
+    .argument('<project>', 'id or slug')
+    .argument('<file>', 'JSON, as show prints it')
+    .action((project: string, file: string) =>
+      admin.print({ method: 'PUT', path: pathTo(project), body: treeIn(file) }, countLines),
+    );
+}
+
+function pathTo(project: string): string {
+  return pathOf('projects', project, 'whatsapp');
+}
+
+function countLines({ businesses }: Fields): readonly string[] {
+  return fieldLines({ ...countResources(businesses as readonly WhatsappBusiness[]) });
+}
+
+function treeIn(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, EXIT_USAGE);
+  }
+  const tree = jsonOf(text);
+  if (tree === undefined) throw new CommandError(`${path} is not JSON: ${jsonMistake(text)}`, EXIT_USAGE);
+  return tree;
+}

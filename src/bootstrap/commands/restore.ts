@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { WrongSecretKey } from '../../application/access/check-secret-key.ts';
+import { DatabaseNewer } from '../../application/database-newer.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { EXIT_NOT_DONE } from '../exit-codes.ts';
+import type { CommandContext } from './command-context.ts';
+import { withDatabase } from './operator-command.ts';
+import { ProgressBar } from './progress-bar.ts';
+import { RestoreRejected, restoreSqlite } from './restore-sqlite.ts';
+import { restoredLines } from './restored-lines.ts';
+import { sqliteFileOf } from './sqlite-copies.ts';
+
+/**
+ * Puts a backup in the place of the SQLite database while no service has it open. Resolves with the exit code: 0; `EXIT_NOT_DONE`
+ * when nothing was changed, or when the audit of the backup finds differences; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a
+ * database that is no SQLite file.
+ */
+export async function restore(
+  config: Config,
+  file: string,
+  { sendsAgain }: { readonly sendsAgain: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const { output } = context;
+  const target = sqliteFileOf(config);
+  const bar = new ProgressBar(output, 'restore');
+  return withDatabase(output, async () => {
+    try {
+      if (!existsSync(file)) throw new RestoreRejected(`there is no file ${file}`);
+      const result = await restoreSqlite({ config, file, target, sendsAgain, bar });
+      context.print({ file, target, ...result }, () => [
+        ...result.differences,
+        ...(result.marked === null ? [] : restoredLines(result.marked).map((line) => `restore: ${line}`)),
+        `restore: ${target} holds ${file} now`,
+        ...(result.aside === null ? [] : [`restore: the database before it is ${result.aside}`]),
+      ]);
+      return result.differences.length === 0 ? 0 : EXIT_NOT_DONE;
+    } catch (error) {
+      output.error(`restore: nothing was changed: ${reasonOf(error)}`);
+      return EXIT_NOT_DONE;
+    }
+  });
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof WrongSecretKey) {
+    return 'the backup was made under another SECRET_KEY; give the restore and the service the one of that time';
+  }
+  const isExpected =
+    error instanceof RestoreRejected || error instanceof DatabaseNewer || error instanceof ConfigError;
+  if (isExpected) return error.message;
+  if (!(error instanceof Error) || !('code' in error)) throw error;
+  return error.message;
+}

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { type Database, openDatabase } from '../../adapters/knex/database.ts';
+import { DatabaseNewer } from '../../application/database-newer.ts';
+import type { Config } from '../config.ts';
+import { makeDatabasePlace } from '../database-place.ts';
+import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
+import type { CommandContext } from './command-context.ts';
+import { counted } from './counted.ts';
+import { withDatabase } from './operator-command.ts';
+
+/**
+ * Brings the tables to this version; with `checks` says only what is pending. Resolves with the exit code: 0; `EXIT_NOT_DONE` when
+ * migrations are pending; `EXIT_CONFIGURATION` when a newer version has migrated the database; `EXIT_UNAVAILABLE`.
+ */
+export async function runMigrations(
+  { database: place }: Config,
+  { checks }: { readonly checks: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const { output } = context;
+  return withDatabase(output, async () => {
+    // Opening a missing file would make it.
+    if (checks && place.kind === 'sqlite' && !existsSync(place.filename)) {
+      context.print({ database: null }, () => ['migrate: there is no database yet']);
+      return EXIT_NOT_DONE;
+    }
+    makeDatabasePlace(place);
+    const database = openDatabase(place);
+    try {
+      return await (checks ? check(database, context) : migrate(database, context));
+    } catch (error) {
+      if (!(error instanceof DatabaseNewer)) throw error;
+      output.error(`migrate: ${error.message}`);
+      return EXIT_CONFIGURATION;
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+async function check(database: Database, context: CommandContext): Promise<number> {
+  const { pending, unknown } = await database.migrationStatus();
+  if (unknown.length > 0) throw new DatabaseNewer(unknown);
+  context.print({ pending }, () => [
+    ...pending.map((name) => `pending: ${name}`),
+    `migrate: ${counted(pending.length, 'migration')} pending`,
+  ]);
+  return pending.length === 0 ? 0 : EXIT_NOT_DONE;
+}
+
+async function migrate(database: Database, context: CommandContext): Promise<number> {
+  const { pending } = await database.migrationStatus();
+  await database.migrate();
+  context.print({ applied: pending }, () => [
+    ...pending.map((name) => `applied: ${name}`),
+    `migrate: ${counted(pending.length, 'migration')} applied`,
+  ]);
+  return 0;
+}

@@ -1,0 +1,65 @@
+import { EXIT_UNAVAILABLE, EXIT_USAGE } from '../exit-codes.ts';
+import { CommandError } from './command-error.ts';
+
+export const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+/** How long a request of a command may take. */
+const REQUEST_MS_MAX = 60_000;
+
+/** The reply of a service as it came. */
+export interface ServiceReply {
+  readonly status: number;
+  /** The word of `X-Error-Code`; null when the reply has none. */
+  readonly code: string | null;
+  readonly text: string;
+}
+
+/** The URL of `--url` without a slash at its end. Throws `CommandError` for what is no http or https URL. */
+export function serviceUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:/.test(url)) return url.replace(/\/+$/, '');
+  throw new CommandError(`--url must be an http or https URL, such as ${DEFAULT_URL}`, EXIT_USAGE);
+}
+
+/** One request to the service at `url`. Throws `CommandError` with `EXIT_UNAVAILABLE` when no reply comes. */
+export async function requestService(url: string, path: string, init: RequestInit): Promise<ServiceReply> {
+  try {
+    // A key or token goes to this host only.
+    const safe: RequestInit = { ...init, redirect: 'error', signal: AbortSignal.timeout(REQUEST_MS_MAX) };
+    const response = await fetch(url + path, safe);
+    const { status, headers } = response;
+    return { status, code: headers.get('x-error-code'), text: await response.text() };
+  } catch (error) {
+    throw new CommandError(
+      `${url} cannot be reached: ${reasonOf(error)}; start the service, or name its address with --url`,
+      EXIT_UNAVAILABLE,
+    );
+  }
+}
+
+/** fetch says why in the cause of its error. */
+export function reasonOf(error: unknown): string {
+  const { cause, message } = error instanceof Error ? error : { cause: undefined, message: String(error) };
+  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
+  return message;
+}
+
+/** What a reply that is not a 200 says, in one line. */
+export function errorText({ status, code, text }: ServiceReply): string {
+  if (code === null) return `the reply has status ${status}, and is not one of Barid`;
+  const { error, message } = Object(jsonOf(text)) as { error?: unknown; message?: unknown };
+  return `${error ?? message ?? status} (${code})`;
+}
+
+/** The body of a reply; undefined when it is no JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the service is away or too busy, and the same request may succeed later. */
+export function isServiceAway({ status }: ServiceReply): boolean {
+  return status === 502 || status === 503 || status === 504;
+}

@@ -1,0 +1,41 @@
+import { existsSync, statSync } from 'node:fs';
+import { openAlone } from '../../adapters/knex/sqlite/sqlite-alone.ts';
+import { abandonedPartials, removePartial } from '../../adapters/node/whole-file.ts';
+import { type Config, ConfigError, IN_MEMORY_SQLITE } from '../config.ts';
+
+/** The file of the SQLite database. Throws `ConfigError` for any other database, whose own tools make backups. */
+export function sqliteFileOf({ database }: Config): string {
+  if (database.kind === 'sqlite' && database.filename !== IN_MEMORY_SQLITE) return database.filename;
+  const problem =
+    database.kind === 'sqlite'
+      ? 'a database in memory has no backup'
+      : 'names PostgreSQL, which has tools of its own; docs/backup.md says which, and what to run after a restore';
+  throw new ConfigError([{ name: 'DATABASE_URL', problem }]);
+}
+
+/** The configuration for a copy of the database, under this secret key: beside the copy there is none. */
+export function configOfCopy(config: Config, filename: string, secretKey: Buffer): Config {
+  return { ...config, secretKey: secretKey.toString('hex'), database: { kind: 'sqlite', filename } };
+}
+
+/** Removes what runs that were killed have left in the folder of `target` an hour ago. What another run is writing stays. */
+export function removeLeftovers(target: string): void {
+  for (const partial of abandonedPartials(target, Date.now())) if (!isInUse(partial)) removePartial(partial);
+}
+
+/** Whether a log with content lies beside the file: then it is no backup, and not whole without its log. */
+export function hasLog(filename: string): boolean {
+  const log = `${filename}-wal`;
+  return existsSync(log) && statSync(log).size > 0;
+}
+
+function isInUse(filename: string): boolean {
+  try {
+    const database = openAlone(filename);
+    database?.close();
+    return database === null;
+  } catch {
+    // A file that was cut off is no database, and nobody's.
+    return false;
+  }
+}

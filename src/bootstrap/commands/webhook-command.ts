@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import type { ManageWebhooks } from '../../application/operators/webhooks/manage-webhooks.ts';
+import type { InboundLog } from '../../application/webhooks/inbound-log.ts';
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { EXIT_NOT_DONE } from '../exit-codes.ts';
+import type { CommandContext } from './command-context.ts';
+import { counted } from './counted.ts';
+import { toHexId } from './hex-id.ts';
+
+const COLUMNS = ['createdAt', 'id', 'state', 'attempts', 'nextAttemptAt', 'lastError', 'endpoint'];
+
+/**
+ * The operator's side of specification 6.2, on the database: the log of inbound events, and their resend, after which the
+ * service delivers the event.
+ */
+export function addWebhookCommands(program: Command, context: CommandContext): void {
+  const webhooks = program.command('webhooks').description('inbound webhooks of a whatsapp number');
+  webhooks
+    .command('log')
+    .description('what became of the inbound events of a number in the last 15 days, the newest 500 first')
+    .argument(
+      '<numberId>',
+      '24 hex digits: "id" of the number in the seed file, not "phoneNumberId"',
+      toHexId,
+    )
+    .action(
+      context.action((id: string) =>
+        context.onDatabase(({ inboundLog }) => showLog(inboundLog, id, context)),
+      ),
+    );
+  webhooks
+    .command('resend')
+    .description('make a webhook event that was discarded, or waits for its retry, due at once')
+    .argument('<eventId>', '24 hex digits, as the log shows it', toHexId)
+    .action(
+      context.action((id: string) =>
+        context.onDatabase(({ manageWebhooks }) => resend(manageWebhooks, id, context)),
+      ),
+    );
+}
+
+async function showLog(log: InboundLog, whatsappPhoneId: string, context: CommandContext): Promise<number> {
+  const events = await log.read(whatsappPhoneId);
+  if (events.length > 0 || context.isJson) {
+    context.printRows(events.map(rowOf), { columns: COLUMNS, lineOf });
+  }
+  if (events.length > 0) return 0;
+  context.output.error(`log: there are no events of ${whatsappPhoneId}`);
+  return EXIT_NOT_DONE;
+}
+
+async function resend(
+  manageWebhooks: ManageWebhooks,
+  eventId: string,
+  context: CommandContext,
+): Promise<number> {
+  const row = rowOf(await manageWebhooks.resendEvent('cli-database', eventId));
+  context.print(row, () => [lineOf(row)]);
+  return 0;
+}
+
+/** Neither what was written nor any secret: a log is copied into tickets. */
+function rowOf({ id, createdAt, state, attempts, nextAttemptAt, lastError, endpoint }: WebhookEvent) {
+  return {
+    createdAt: instant(createdAt),
+    id,
+    state,
+    attempts,
+    nextAttemptAt: nextAttemptAt === null ? null : instant(nextAttemptAt),
+    lastError,
+    endpoint,
+  };
+}
+
+function lineOf({
+  createdAt,
+  id,
+  state,
+  attempts,
+  nextAttemptAt,
+  lastError,
+  endpoint,
+}: ReturnType<typeof rowOf>): string {
+  return [
+    createdAt,
+    id,
+    state,
+    counted(attempts, 'attempt'),
+    ...(nextAttemptAt === null ? [] : [`next ${nextAttemptAt}`]),
+    ...(lastError === null ? [] : [`last error ${lastError}`]),
+    `to ${endpoint}`,
+  ].join('  ');
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,20 @@
+import type { Config } from '../config.ts';
+import type { Instrument } from '../instrument.ts';
+import type { BuildVersion } from '../version.ts';
+
+/** The instruments that are configured. The code of the others is not loaded. */
+export async function loadInstruments(
+  { metrics, traceEndpoint, role }: Pick<Config, 'metrics' | 'traceEndpoint' | 'role'>,
+  build: BuildVersion,
+): Promise<readonly Instrument[]> {
+  const instruments: Instrument[] = [];
+  if (metrics !== null) {
+    const { prometheusInstrument } = await import('./prometheus.ts');
+    instruments.push(prometheusInstrument({ ...metrics, role, build }));
+  }
+  if (traceEndpoint !== null) {
+    const { openTelemetryInstrument } = await import('./opentelemetry.ts');
+    instruments.push(openTelemetryInstrument({ endpoint: traceEndpoint, version: build.version, role }));
+  }
+  return instruments;
+}

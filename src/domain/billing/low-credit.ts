@@ -1,0 +1,66 @@
+import type { Money } from '../shared/money.ts';
+import { type Account, creditOf } from './account.ts';
+
+/** Below which credit a prepaid project is told, and where. */
+export interface LowCredit {
+  readonly amount: Money;
+  readonly webhookUrl: string;
+  /** As the secret box sealed it; null when there is none. */
+  readonly webhookSecret: string | null;
+}
+
+/** The credit of a project fell below the amount of its setting. */
+export interface LowCreditNotice {
+  readonly projectId: string;
+  readonly slug: string;
+  /** What was left when the line was crossed. */
+  readonly credit: Money;
+  readonly lowCredit: LowCredit;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * Whether the change of an account calls for a notice: the credit of a prepaid project sank to below the amount, and there was
+ * no notice since it was last armed. Without a setting there is never one.
+ */
+export function crossesLowCredit(before: Account, after: Account, lowCredit: LowCredit | null): boolean {
+  if (lowCredit === null || before.lowCreditNoticedAt !== null || after.paymentType !== 'prepaid')
+    return false;
+  const credit = creditOf(after);
+  return credit < lowCredit.amount && credit < creditOf(before);
+}
+
+/**
+ * Whether an operator's change arms the notice again: there was one, and the credit is at the amount or above, or the setting is
+ * off. Released holds do not ask: one notice for each top-up is enough.
+ */
+export function armsLowCredit(account: Account, lowCredit: LowCredit | null): boolean {
+  if (account.lowCreditNoticedAt === null) return false;
+  return lowCredit === null || creditOf(account) >= lowCredit.amount;
+}
+
+/** The notice of a crossing. */
+export function lowCreditNotice(
+  { id, slug }: { readonly id: string; readonly slug: string },
+  after: Account,
+  lowCredit: LowCredit,
+  at: number,
+): LowCreditNotice {
+  return { projectId: id, slug, credit: creditOf(after), lowCredit, at };
+}
+
+/** The stored setting after a change: without a new secret the stored one stays for as long as the address stays. */
+export function changedLowCredit(before: LowCredit | null, given: LowCredit | null): LowCredit | null {
+  if (given === null || given.webhookSecret !== null || before?.webhookUrl !== given.webhookUrl) return given;
+  return { ...given, webhookSecret: before.webhookSecret };
+}
+
+/** Whether two stored settings are the same; a secret that was given again is another one. */
+export function isSameLowCredit(one: LowCredit | null, other: LowCredit | null): boolean {
+  return (
+    one?.amount === other?.amount &&
+    one?.webhookUrl === other?.webhookUrl &&
+    one?.webhookSecret === other?.webhookSecret
+  );
+}

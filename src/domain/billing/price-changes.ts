@@ -1,0 +1,101 @@
+import type { Money } from '../shared/money.ts';
+import type { InternationalPrice, PriceList } from './pricing.ts';
+
+/** The prices that are not international. */
+export type SystemPrices = Pick<PriceList, 'sms' | 'whatsapp' | 'telegram'>;
+
+/** A system price that differs, by its path: `sms.asiaCell`. */
+export interface SystemPriceChange {
+  readonly name: string;
+  /** Null when there was no list. */
+  readonly before: Money | null;
+  readonly after: Money;
+}
+
+/** An international row before and after; null where it is missing. */
+export interface RowChange {
+  readonly before: InternationalPrice | null;
+  readonly after: InternationalPrice | null;
+}
+
+/** How much an import changes: system prices by name, international rows by number. */
+export interface PriceChangeCounts {
+  readonly system: readonly SystemPriceChange[];
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+}
+
+/** The system prices that differ. */
+export function systemPriceChanges(
+  before: SystemPrices | null,
+  after: SystemPrices,
+): readonly SystemPriceChange[] {
+  const earlier = new Map(before === null ? [] : namedPrices(before));
+  return namedPrices(after)
+    .map(([name, price]) => ({ name, before: earlier.get(name) ?? null, after: price }))
+    .filter((change) => change.before !== change.after);
+}
+
+/**
+ * The rows that differ. A row is the same in both lists when country, calling code, network id and MCC-MNC are; of rows that
+ * stand several times the first is compared with the first, and so on.
+ */
+export function rowChanges(
+  before: readonly InternationalPrice[],
+  after: readonly InternationalPrice[],
+): readonly RowChange[] {
+  const earlier = byKey(before);
+  const later = byKey(after);
+  const changes: RowChange[] = [];
+  for (const [key, row] of later) {
+    const was = earlier.get(key) ?? null;
+    if (was === null || !isEqual(was, row)) changes.push({ before: was, after: row });
+  }
+  for (const [key, row] of earlier) {
+    if (!later.has(key)) changes.push({ before: row, after: null });
+  }
+  return changes;
+}
+
+/** What makes two rows the same one. */
+export function rowKey({ countryIso, countryCode, networkId, mccMnc }: InternationalPrice): string {
+  return JSON.stringify([countryIso, countryCode, networkId, mccMnc]);
+}
+
+/** The order of specification 4.3 within a country: MCC-MNC, then network. */
+export function compareRows(one: InternationalPrice, other: InternationalPrice): number {
+  return compareTexts(one.mccMnc, other.mccMnc) || compareTexts(one.network, other.network);
+}
+
+function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function namedPrices({ sms, whatsapp, telegram }: SystemPrices): readonly [string, Money][] {
+  const group = (name: string, prices: Readonly<Record<string, Money>>) =>
+    Object.entries(prices).map(([each, price]): [string, Money] => [`${name}.${each}`, price]);
+  return [...group('sms', sms), ...group('whatsapp', whatsapp), ['telegram', telegram]];
+}
+
+function byKey(rows: readonly InternationalPrice[]): ReadonlyMap<string, InternationalPrice> {
+  const found = new Map<string, InternationalPrice>();
+  const times = new Map<string, number>();
+  for (const row of rows) {
+    const key = rowKey(row);
+    const count = times.get(key) ?? 0;
+    times.set(key, count + 1);
+    found.set(count === 0 ? key : `${key} ${count}`, row);
+  }
+  return found;
+}
+
+function isEqual(one: InternationalPrice, other: InternationalPrice): boolean {
+  return (
+    one.price === other.price &&
+    one.network === other.network &&
+    one.country === other.country &&
+    one.continent === other.continent
+  );
+}

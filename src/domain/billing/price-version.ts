@@ -1,0 +1,68 @@
+import type { PriceList } from './pricing.ts';
+
+/** Versions that are not yet in force. */
+export const SCHEDULED_VERSIONS_MAX = 20;
+
+/** A version may be withdrawn until so many milliseconds before it is in force: each process reads the schedule as often. */
+export const WITHDRAWAL_NOTICE_MS = 2_000;
+
+export const PRICE_VERSION_STATUSES = ['scheduled', 'in-force', 'replaced', 'withdrawn'] as const;
+export type PriceVersionStatus = (typeof PRICE_VERSION_STATUSES)[number];
+
+/** Through what a version was made: as in the audit log, or by a seed file. */
+export type PriceActor = 'operator' | 'cli' | 'cli-database' | 'system' | 'seed';
+
+/** One price list of the history. Its prices never change. */
+export interface PriceVersion {
+  /** 24 hex characters that grow with time. */
+  readonly id: string;
+  /** Milliseconds since 1970; 0 for the list of a seed file. */
+  readonly effectiveFrom: number;
+  readonly createdAt: number;
+  readonly actor: PriceActor;
+  /** Its international rows. */
+  readonly rowCount: number;
+  readonly withdrawnAt: number | null;
+}
+
+/** What a version is at an instant; `inForce` is the id of the one in force then. */
+export function priceVersionStatus(
+  { id, effectiveFrom, withdrawnAt }: PriceVersion,
+  inForce: string | null,
+  now: number,
+): PriceVersionStatus {
+  if (withdrawnAt !== null) return 'withdrawn';
+  if (effectiveFrom > now) return 'scheduled';
+  return id === inForce ? 'in-force' : 'replaced';
+}
+
+export type ScheduleRejection =
+  | { readonly kind: 'effective-from-past' }
+  | { readonly kind: 'too-many-scheduled-prices' };
+
+/** What keeps a version from the schedule; null when nothing does. `effectiveFrom` null means at once. */
+export function scheduleRejection(
+  effectiveFrom: number | null,
+  scheduled: number,
+  now: number,
+): ScheduleRejection | null {
+  if (effectiveFrom === null) return null;
+  if (effectiveFrom <= now) return { kind: 'effective-from-past' };
+  return scheduled >= SCHEDULED_VERSIONS_MAX ? { kind: 'too-many-scheduled-prices' } : null;
+}
+
+/** Whether a version may still be withdrawn: no process quotes by it yet. */
+export function isWithdrawable({ effectiveFrom }: PriceVersion, now: number): boolean {
+  return effectiveFrom > now + WITHDRAWAL_NOTICE_MS;
+}
+
+/** A price list, and from when on it is in force. */
+export interface ScheduledPrices {
+  readonly effectiveFrom: number;
+  readonly list: PriceList;
+}
+
+/** The list in force at an instant; null before the first. `schedule` is in the order of its instants. */
+export function pricesInForce(schedule: readonly ScheduledPrices[], at: number): PriceList | null {
+  return schedule.findLast(({ effectiveFrom }) => effectiveFrom <= at)?.list ?? null;
+}

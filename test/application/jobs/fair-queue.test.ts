@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { FairQueue } from '../../../src/application/jobs/fair-queue.ts';
+import type { JobPriority } from '../../../src/domain/jobs/job-priority.ts';
+
+interface Item {
+  readonly name: string;
+  readonly backlog: { readonly priority: JobPriority; readonly projectId: string };
+}
+
+const item = (projectId: string, priority: JobPriority = 'code', name = projectId): Item => ({
+  name,
+  backlog: { priority, projectId },
+});
+
+const queueOf = (...items: readonly Item[]): FairQueue<Item> => {
+  const queue = new FairQueue<Item>();
+  for (const each of items) queue.add(each);
+  return queue;
+};
+
+const taken = (queue: FairQueue<Item>, count: number): string =>
+  Array.from({ length: count }, () => queue.take()?.name ?? '-').join('');
+
+const many = (count: number, projectId: string, priority: JobPriority): readonly Item[] =>
+  Array.from({ length: count }, () => item(projectId, priority));
+
+it('a fair queue without items gives null', () => {
+  expect(new FairQueue<Item>().take()).toBeNull();
+});
+
+it('a fair queue gives the items of one project in the order they came', () => {
+  const names = ['1', '2', '3', '4'].map((name) => item('A', 'code', name));
+  expect(taken(queueOf(...names), 5)).toBe('1234-');
+});
+
+it('a fair queue serves projects in rotation, however many items each has', () => {
+  const queue = queueOf(...many(5, 'A', 'code'), ...many(2, 'B', 'code'), item('C'));
+  expect(taken(queue, 9)).toBe('ABCABAAA-');
+});
+
+it('an item of a project that comes late waits for one item of each other project', () => {
+  const queue = queueOf(...many(100, 'A', 'code'), ...many(100, 'B', 'code'));
+  expect(taken(queue, 3)).toBe('ABA');
+  queue.add(item('C'));
+  expect(taken(queue, 4)).toBe('BACB');
+});
+
+it('a fair queue gives codes before texts, and those before campaigns, but for one in ten of each', () => {
+  const queue = queueOf(...many(40, 'g', 'campaign'), ...many(40, 't', 'text'), ...many(40, 'c', 'code'));
+  expect(taken(queue, 22)).toBe('ccccccccctgcccccccctgc');
+});
+
+it('a fair queue gives everything to a lower priority that is alone', () => {
+  expect(taken(queueOf(...many(12, 'g', 'campaign')), 13)).toBe('gggggggggggg-');
+});
+
+it('a deleted item is not given, and deleting it again changes nothing', () => {
+  const [first, second] = [item('A', 'code', '1'), item('A', 'code', '2')];
+  const queue = queueOf(first, second, item('B'));
+  queue.delete(first);
+  queue.delete(first);
+  expect(taken(queue, 3)).toBe('2B-');
+});
+
+it('a fair queue that gave all of its items at once is empty', () => {
+  const queue = queueOf(item('A'), item('B', 'text'), item('A', 'campaign', 'G'));
+  expect(queue.takeAll().map(({ name }) => name)).toEqual(['A', 'B', 'G']);
+  expect(queue.take()).toBeNull();
+});

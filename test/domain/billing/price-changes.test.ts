@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { compareRows, rowChanges, systemPriceChanges } from '../../../src/domain/billing/price-changes.ts';
+import { iqd } from '../../../src/domain/shared/money.ts';
+import { anInternationalPrice, someStoredPrices } from '../../support/builders.ts';
+
+const row = anInternationalPrice;
+
+describe('what an import changes', () => {
+  it('a row is changed when price or names differ, and another row when country, code, network id or MCC-MNC do', () => {
+    expect(rowChanges([row()], [row()])).toEqual([]);
+    for (const changed of [
+      row({ price: iqd(120.001) }),
+      row({ network: 'Other' }),
+      row({ country: 'Türkiye' }),
+      row({ continent: 'Europe' }),
+    ]) {
+      expect(rowChanges([row()], [changed])).toEqual([{ before: row(), after: changed }]);
+    }
+    for (const other of [
+      row({ countryIso: 'CY' }),
+      row({ countryCode: '9' }),
+      row({ networkId: 'x' }),
+      row({ mccMnc: '28602' }),
+    ]) {
+      expect(rowChanges([row()], [other])).toEqual([
+        { before: null, after: other },
+        { before: row(), after: null },
+      ]);
+    }
+  });
+
+  it('rows that stand several times are compared one by one', () => {
+    const twice = [row({ price: iqd(1) }), row({ price: iqd(2) })];
+    expect(rowChanges(twice, twice)).toEqual([]);
+    expect(rowChanges(twice, [row({ price: iqd(1) })])).toEqual([
+      { before: row({ price: iqd(2) }), after: null },
+    ]);
+  });
+
+  it('system prices that differ are named with before and after, all of them without a list before', () => {
+    const before = someStoredPrices();
+    const after = someStoredPrices({ telegram: iqd(41), sms: { ...before.sms, others: iqd(99.5) } });
+    expect(systemPriceChanges(before, before)).toEqual([]);
+    expect(systemPriceChanges(before, after)).toEqual([
+      { name: 'sms.others', before: iqd(100), after: iqd(99.5) },
+      { name: 'telegram', before: iqd(40), after: iqd(41) },
+    ]);
+    expect(systemPriceChanges(null, before).map(({ name, before: none }) => [name, none])).toEqual([
+      ['sms.korekTelecom', null],
+      ['sms.asiaCell', null],
+      ['sms.zainIraq', null],
+      ['sms.others', null],
+      ['whatsapp.AUTHENTICATION', null],
+      ['whatsapp.UTILITY', null],
+      ['whatsapp.MARKETING', null],
+      ['telegram', null],
+    ]);
+  });
+
+  it('rows of a country are ordered by MCC-MNC, then by network, upper case before lower case', () => {
+    const rows = [
+      row({ mccMnc: '2', network: 'a' }),
+      row({ mccMnc: '1', network: 'a' }),
+      row({ mccMnc: '1', network: 'B' }),
+    ];
+    expect(rows.toSorted(compareRows).map(({ mccMnc, network }) => mccMnc + network)).toEqual([
+      '1B',
+      '1a',
+      '2a',
+    ]);
+    expect(compareRows(row(), row())).toBe(0);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import {
+  completedTree,
+  type GivenBusiness,
+  newIdsOf,
+  repeatedResourceId,
+} from '../../../src/domain/whatsapp/given-resources.ts';
+import { resourceChanges, resourcesInUse } from '../../../src/domain/whatsapp/resource-changes.ts';
+import {
+  anId,
+  aWhatsappAccount,
+  aWhatsappBusiness,
+  aWhatsappPhoneNumber,
+  aWhatsappTemplate,
+} from '../../support/builders.ts';
+
+const LATER = '2031-01-01T00:00:00.000Z';
+const STORED = [aWhatsappBusiness()];
+
+/** The tree without ids and instants. */
+function bare(tree: readonly GivenBusiness[]): readonly GivenBusiness[] {
+  return JSON.parse(JSON.stringify(tree), (name, value) =>
+    name === 'id' || name === 'createdAt' ? undefined : value,
+  ) as readonly GivenBusiness[];
+}
+
+describe('given whatsapp resources', () => {
+  it('resources without ids keep those that the platform knows them by', () => {
+    expect(newIdsOf(bare(STORED))).toBe(4);
+    expect(completedTree(STORED, bare(STORED), { ids: [], createdAt: LATER })).toEqual(STORED);
+  });
+
+  it('resources of an empty tree get new ids and the present', () => {
+    const ids = [1, 2, 3, 4].map((id) => anId(id));
+    const [business] = completedTree([], bare(STORED), { ids, createdAt: LATER });
+    const account = business?.whatsappAccounts[0];
+    const made = [business, account, account?.phoneNumbers[0], account?.templates[0]];
+    expect(made.map((each) => [each?.id, each?.createdAt])).toEqual(ids.map((id) => [id, LATER]));
+    expect(() => completedTree([], bare(STORED), { ids: [], createdAt: LATER })).toThrow('too few ids');
+  });
+
+  it('two resources of one id of the platform get two ids, and a given id is not given again', () => {
+    const [business] = bare(STORED);
+    if (business === undefined) throw new Error('The tree has a business');
+    const twins = completedTree(STORED, [business, business], {
+      ids: [1, 2, 3, 4].map((id) => anId(id)),
+      createdAt: LATER,
+    });
+    expect(repeatedResourceId(twins)).toBeNull();
+    const other = { ...business, businessId: 'other', id: aWhatsappBusiness().id, whatsappAccounts: [] };
+    const [, second] = completedTree(STORED, [other, { ...business, whatsappAccounts: [] }], {
+      ids: [anId(9)],
+      createdAt: LATER,
+    });
+    expect(second?.id).toBe(anId(9));
+  });
+
+  it('an id that stands twice is found, wherever it stands', () => {
+    expect(repeatedResourceId(STORED)).toBeNull();
+    const { id } = aWhatsappTemplate();
+    const account = aWhatsappAccount({ phoneNumbers: [aWhatsappPhoneNumber({ id })] });
+    expect(repeatedResourceId([aWhatsappBusiness({ whatsappAccounts: [account] })])).toBe(id);
+  });
+});
+
+describe('changes of whatsapp resources', () => {
+  it('a changed field belongs to its resource only, and null is the same as absent', () => {
+    const number = aWhatsappPhoneNumber({ qualityRating: 'RED' });
+    const template = aWhatsappTemplate();
+    const components = template.components.map((each) => ({ example: null, ...each }));
+    const after = aWhatsappBusiness({
+      whatsappAccounts: [
+        aWhatsappAccount({ phoneNumbers: [number], templates: [{ ...template, components }] }),
+      ],
+    });
+    const none = { added: [], removed: [] };
+    expect(resourceChanges(STORED, [after])).toEqual({ ...none, changed: [number.id] });
+  });
+
+  it('a tree without its account lacks all below it, of which those in use are named', () => {
+    const { removed } = resourceChanges(STORED, [aWhatsappBusiness({ whatsappAccounts: [] })]);
+    const number = aWhatsappPhoneNumber().id;
+    expect(removed).toEqual([aWhatsappAccount().id, number, aWhatsappTemplate().id]);
+    const used = {
+      campaign: new Set([number]),
+      'inbound-webhook': new Set<string>(),
+      message: new Set([number, anId(77)]),
+    };
+    expect(resourcesInUse(removed, used)).toEqual([{ id: number, usedBy: ['campaign', 'message'] }]);
+  });
+});
