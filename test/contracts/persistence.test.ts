@@ -43,11 +43,16 @@ interface Leftovers {
 /** Children before the rows they refer to. */
 const TABLES = [
   'api_keys',
+  'api_key_uses',
   'accounts',
+  'low_credit_notices',
   'sender_ids',
+  'sender_id_reasons',
   'whatsapp_resources',
   'inbound_webhooks',
+  'inbound_webhook_rotations',
   'campaigns',
+  'campaigns_without_numbers',
   'campaign_recipients',
   'sending_slots',
   'portfolios',

@@ -67,7 +67,11 @@ afterEach(() => database.close());
 
 /** When the first and the second key were used last, as it is stored. */
 async function stored(): Promise<readonly unknown[]> {
-  const rows = await database.knex('api_keys').select('last_four', 'last_used_at').orderBy('last_four');
+  const rows = await database
+    .knex('api_keys')
+    .leftJoin('api_key_uses', 'api_key_uses.digest', 'api_keys.digest')
+    .select('last_used_at')
+    .orderBy('last_four');
   return rows.map(({ last_used_at: at }) => at);
 }
 

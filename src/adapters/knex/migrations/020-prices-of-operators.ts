@@ -1,9 +1,16 @@
 import type { Knex } from 'knex';
 import type { DdlVariants } from '../driver/dialect.ts';
 
-/** What operators decide about sender IDs, and the versions of the price list; `price_lists` is what a seed file wrote. */
+/**
+ * Why operators decided about sender IDs as they did, and the versions of the price list; `price_lists` is what a seed file wrote.
+ * Reasons have a table: the version before reads `*` of `sender_ids`, and a column more would fail its prepared statements.
+ */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
-  await knex.raw('ALTER TABLE sender_ids ADD COLUMN reason text');
+  await knex.raw(`
+    CREATE TABLE sender_id_reasons (
+      id ${key} PRIMARY KEY,
+      reason text NOT NULL
+    ) ${clustered}`);
   await knex.raw('CREATE INDEX sender_ids_of_status ON sender_ids (status, id)');
   // One row: a change of the schedule locks it and counts it up, so that changes happen one after another.
   await knex.raw(`

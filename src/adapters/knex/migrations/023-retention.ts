@@ -3,7 +3,7 @@ import type { DdlVariants } from '../driver/dialect.ts';
 
 /**
  * How far old messages and reports of a project were treated, the old messages that wait for something, and the campaigns whose
- * numbers are still there.
+ * numbers are gone. These have a table: the version before reads `*` of `campaigns`.
  */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   await knex.raw(`
@@ -21,8 +21,11 @@ export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<v
       sms_id ${key} NOT NULL,
       PRIMARY KEY (project_id, sms_id)
     ) ${clustered}`);
-  await knex.raw('ALTER TABLE campaigns ADD COLUMN numbers_erased_at bigint');
   await knex.raw(`
-    CREATE INDEX campaigns_with_numbers ON campaigns (project_id, completed_at, id)
-    WHERE completed_at IS NOT NULL AND numbers_erased_at IS NULL`);
+    CREATE TABLE campaigns_without_numbers (
+      campaign_id ${key} PRIMARY KEY,
+      erased_at bigint NOT NULL
+    ) ${clustered}`);
+  await knex.raw(`
+    CREATE INDEX campaigns_ended ON campaigns (project_id, completed_at, id) WHERE completed_at IS NOT NULL`);
 }

@@ -19,7 +19,19 @@ const INSERT = {
   orderBy: 'project_id',
 } as const satisfies Insert<string>;
 
-const BY_PROJECT_IDS = 'SELECT * FROM accounts WHERE project_id = ANY(?) ORDER BY project_id';
+const LOCK = 'SELECT project_id FROM accounts WHERE project_id = ANY(?) ORDER BY project_id FOR UPDATE';
+
+const BY_PROJECT_IDS = `
+  SELECT accounts.project_id, payment_type, balance, held, spent, spending_threshold, trial_phone_number, noticed_at
+  FROM accounts LEFT JOIN low_credit_notices ON low_credit_notices.project_id = accounts.project_id
+  WHERE accounts.project_id = ANY(?) ORDER BY accounts.project_id`;
+
+const NOTE_NOTICES = {
+  table: 'low_credit_notices',
+  columns: { project_id: 'text', noticed_at: 'bigint' },
+  orderBy: 'project_id',
+  onConflict: 'ON CONFLICT (project_id) DO UPDATE SET noticed_at = excluded.noticed_at',
+} as const satisfies Insert<string>;
 
 export class SqlAccountStore implements AccountStore {
   readonly #session: Session;
@@ -44,7 +56,12 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async lock(projectIds: readonly string[]): Promise<readonly Account[]> {
-    return (await this.#session.query(`${BY_PROJECT_IDS} FOR UPDATE`, [projectIds])).map(fromRow);
+    const [, rows] = await Promise.all([
+      this.#session.query(LOCK, [projectIds]),
+      // The rows as they are under the lock, with the notices.
+      this.#session.query(BY_PROJECT_IDS, [projectIds]),
+    ]);
+    return rows.map(fromRow);
   }
 
   async byProjectIds(projectIds: readonly string[]): Promise<readonly Account[]> {
@@ -59,14 +76,18 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async setLowCreditNoticedAt(projectIds: readonly string[], at: number | null): Promise<void> {
-    await this.#session.execute('UPDATE accounts SET low_credit_noticed_at = ? WHERE project_id = ANY(?)', [
-      at,
-      projectIds,
-    ]);
+    if (at === null) {
+      await this.#session.execute('DELETE FROM low_credit_notices WHERE project_id = ANY(?)', [projectIds]);
+    } else {
+      await this.#session.insert(
+        NOTE_NOTICES,
+        projectIds.map((projectId) => ({ project_id: projectId, noticed_at: at })),
+      );
+    }
   }
 
   async endTrial(projectIds: readonly string[]): Promise<void> {
-    await this.#session.query(`${BY_PROJECT_IDS} FOR UPDATE`, [projectIds]);
+    await this.#session.query(LOCK, [projectIds]);
     await this.#session.execute('UPDATE accounts SET trial_phone_number = NULL WHERE project_id = ANY(?)', [
       projectIds,
     ]);
@@ -83,7 +104,7 @@ function fromRow(row: Row): Account {
     spent: amount(row, 'spent'),
     spendingThreshold: threshold === null ? null : money(threshold),
     trialPhoneNumber: row.trial_phone_number as PhoneNumber | null,
-    lowCreditNoticedAt: row.low_credit_noticed_at as number | null,
+    lowCreditNoticedAt: row.noticed_at as number | null,
   };
 }
 

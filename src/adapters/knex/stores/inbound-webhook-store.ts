@@ -10,8 +10,6 @@ const INSERT = {
     project_id: 'text',
     url: 'text',
     secret: 'text',
-    next_secret: 'text',
-    next_secret_from: 'bigint',
   },
   orderBy: 'phone_number_id',
 } as const satisfies Insert<string>;
@@ -19,12 +17,23 @@ const INSERT = {
 const SAVE = {
   ...INSERT,
   onConflict: `ON CONFLICT (phone_number_id) DO UPDATE
-    SET project_id = excluded.project_id, url = excluded.url, secret = excluded.secret,
-      next_secret = excluded.next_secret, next_secret_from = excluded.next_secret_from`,
+    SET project_id = excluded.project_id, url = excluded.url, secret = excluded.secret`,
 } as const satisfies Insert<string>;
 
-const BY_PHONE_NUMBER_IDS =
-  'SELECT * FROM inbound_webhooks WHERE phone_number_id = ANY(?) ORDER BY phone_number_id';
+const INSERT_ROTATIONS = {
+  table: 'inbound_webhook_rotations',
+  columns: { phone_number_id: 'text', next_secret: 'text', next_secret_from: 'bigint' },
+  orderBy: 'phone_number_id',
+} as const satisfies Insert<string>;
+
+const WITH_ROTATIONS = `
+  SELECT webhooks.phone_number_id, project_id, url, secret, next_secret, next_secret_from
+  FROM inbound_webhooks AS webhooks
+  LEFT JOIN inbound_webhook_rotations AS rotations ON rotations.phone_number_id = webhooks.phone_number_id`;
+const BY_PHONE_NUMBER_IDS = `${WITH_ROTATIONS}
+  WHERE webhooks.phone_number_id = ANY(?) ORDER BY webhooks.phone_number_id`;
+const LOCK =
+  'SELECT phone_number_id FROM inbound_webhooks WHERE phone_number_id = ANY(?) ORDER BY phone_number_id';
 
 export class SqlInboundWebhookStore implements InboundWebhookStore {
   readonly #session: Session;
@@ -35,14 +44,17 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
 
   async insert(webhooks: readonly InboundWebhook[]): Promise<void> {
     await this.#session.insert(INSERT, webhooks.map(toRow));
+    await this.#saveRotations(webhooks);
   }
 
   async save(webhooks: readonly InboundWebhook[]): Promise<void> {
     await this.#session.insert(SAVE, webhooks.map(toRow));
+    await this.#saveRotations(webhooks);
   }
 
   async delete(ids: readonly string[]): Promise<void> {
     await this.#session.execute('DELETE FROM inbound_webhooks WHERE phone_number_id = ANY(?)', [ids]);
+    await this.#removeRotations(ids);
   }
 
   async byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
@@ -51,13 +63,11 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
   }
 
   async lock(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
-    if (ids.length === 0) return [];
-    return (await this.#session.query(`${BY_PHONE_NUMBER_IDS} FOR UPDATE`, [ids])).map(fromRow);
+    return this.#locked('FOR UPDATE', ids);
   }
 
   async hold(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
-    if (ids.length === 0) return [];
-    return (await this.#session.query(`${BY_PHONE_NUMBER_IDS} FOR SHARE`, [ids])).map(fromRow);
+    return this.#locked('FOR SHARE', ids);
   }
 
   async ofProject(
@@ -66,11 +76,39 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
     limit: number,
   ): Promise<readonly InboundWebhook[]> {
     const rows = await this.#session.query(
-      `SELECT * FROM inbound_webhooks WHERE project_id = ? AND phone_number_id > ?
-       ORDER BY phone_number_id LIMIT ?`,
+      `${WITH_ROTATIONS} WHERE project_id = ? AND webhooks.phone_number_id > ?
+       ORDER BY webhooks.phone_number_id LIMIT ?`,
       [projectId, after ?? '', limit],
     );
     return rows.map(fromRow);
+  }
+
+  async #locked(
+    mode: 'FOR UPDATE' | 'FOR SHARE',
+    ids: readonly string[],
+  ): Promise<readonly InboundWebhook[]> {
+    if (ids.length === 0) return [];
+    await this.#session.query(`${LOCK} ${mode}`, [ids]);
+    // The rows as they are under the lock, with their rotations.
+    return this.byPhoneNumberIds(ids);
+  }
+
+  async #saveRotations(webhooks: readonly InboundWebhook[]): Promise<void> {
+    await this.#removeRotations(webhooks.map(({ whatsappPhoneId }) => whatsappPhoneId));
+    await this.#session.insert(
+      INSERT_ROTATIONS,
+      webhooks.flatMap(({ whatsappPhoneId, nextSecret, nextSecretFrom }) =>
+        nextSecret === null || nextSecretFrom === null
+          ? []
+          : [{ phone_number_id: whatsappPhoneId, next_secret: nextSecret, next_secret_from: nextSecretFrom }],
+      ),
+    );
+  }
+
+  async #removeRotations(ids: readonly string[]): Promise<void> {
+    await this.#session.execute('DELETE FROM inbound_webhook_rotations WHERE phone_number_id = ANY(?)', [
+      ids,
+    ]);
   }
 }
 
@@ -80,8 +118,6 @@ function toRow(webhook: InboundWebhook): RowOf<keyof typeof INSERT.columns> {
     project_id: webhook.projectId,
     url: webhook.url,
     secret: webhook.secret,
-    next_secret: webhook.nextSecret,
-    next_secret_from: webhook.nextSecretFrom,
   };
 }
 

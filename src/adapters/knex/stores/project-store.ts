@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type {
   KeyPlace,
   ManagedProject,
@@ -47,17 +48,19 @@ const SAVE_KEYS = {
 } as const satisfies Update<string, string>;
 
 const NOTE_KEY_USES = {
-  table: 'api_keys',
-  key: { digest: 'text' },
-  columns: { last_used_at: 'bigint' },
-  mode: 'set',
-} as const satisfies Update<string, string>;
+  table: 'api_key_uses',
+  columns: { digest: 'text', last_used_at: 'bigint' },
+  orderBy: 'digest',
+  onConflict: 'ON CONFLICT (digest) DO UPDATE SET last_used_at = excluded.last_used_at',
+} as const satisfies Insert<string>;
 
 /** Greater than every hex character. */
 const AFTER_HEX = '~';
 
+const COLUMNS = 'projects.id, name, slug, environment, settings, archived_at';
+
 const BY_KEY_DIGEST = `
-  SELECT projects.* FROM api_keys JOIN projects ON projects.id = api_keys.project_id
+  SELECT ${COLUMNS} FROM api_keys JOIN projects ON projects.id = api_keys.project_id
   WHERE api_keys.digest = ? AND api_keys.revoked_at IS NULL
     AND (api_keys.ends_at IS NULL OR api_keys.ends_at > ?) AND projects.archived_at IS NULL`;
 
@@ -73,7 +76,9 @@ export class SqlProjectStore implements ProjectStore {
   }
 
   async byIds(ids: readonly string[]): Promise<readonly ManagedProject[]> {
-    const rows = await this.#session.query('SELECT * FROM projects WHERE id = ANY(?) ORDER BY id', [ids]);
+    const rows = await this.#session.query(`SELECT ${COLUMNS} FROM projects WHERE id = ANY(?) ORDER BY id`, [
+      ids,
+    ]);
     return rows.map(managedFrom);
   }
 
@@ -108,7 +113,7 @@ export class SqlProjectStore implements ProjectStore {
   }
 
   async named(idOrSlug: string): Promise<ManagedProject | null> {
-    const rows = await this.#session.query('SELECT * FROM projects WHERE id = ? OR slug = ?', [
+    const rows = await this.#session.query(`SELECT ${COLUMNS} FROM projects WHERE id = ? OR slug = ?`, [
       idOrSlug,
       idOrSlug,
     ]);
@@ -118,7 +123,7 @@ export class SqlProjectStore implements ProjectStore {
 
   async lock(ids: readonly string[]): Promise<readonly ManagedProject[]> {
     const rows = await this.#session.query(
-      'SELECT * FROM projects WHERE id = ANY(?) ORDER BY id FOR UPDATE',
+      `SELECT ${COLUMNS} FROM projects WHERE id = ANY(?) ORDER BY id FOR UPDATE`,
       [ids],
     );
     return rows.map(managedFrom);
@@ -151,16 +156,15 @@ export class SqlProjectStore implements ProjectStore {
 
   async keysOf(projectId: string, before: KeyPlace | null, limit: number): Promise<readonly ProjectKey[]> {
     const rows = await this.#session.select((knex) =>
-      knex('api_keys')
+      keysWithUses(knex)
         .where({ project_id: projectId })
         .modify((query) => {
           if (before === null) return;
-          query.whereRaw('(created_at, digest) < (?, ?)', [before.createdAt, before.digest]);
+          query.whereRaw('(created_at, api_keys.digest) < (?, ?)', [before.createdAt, before.digest]);
         })
-        .select('*')
         .orderBy([
           { column: 'created_at', order: 'desc' },
-          { column: 'digest', order: 'desc' },
+          { column: 'api_keys.digest', order: 'desc' },
         ])
         .limit(limit),
     );
@@ -169,21 +173,24 @@ export class SqlProjectStore implements ProjectStore {
 
   async workingKeysOf(projectId: string, now: number, limit: number): Promise<readonly ProjectKey[]> {
     const rows = await this.#session.select((knex) =>
-      knex('api_keys')
+      keysWithUses(knex)
         .where({ project_id: projectId })
         .whereNull('revoked_at')
         .where((any) => any.whereNull('ends_at').orWhere('ends_at', '>', now))
-        .select('*')
-        .orderBy([{ column: 'created_at' }, { column: 'digest' }])
+        .orderBy([{ column: 'created_at' }, { column: 'api_keys.digest' }])
         .limit(limit),
     );
     return rows.map(keyFrom);
   }
 
   async keyOf(projectId: string, digestStart: string): Promise<ProjectKey | null> {
-    const [row] = await this.#session.query(
-      'SELECT * FROM api_keys WHERE project_id = ? AND digest >= ? AND digest < ? ORDER BY digest LIMIT 1',
-      [projectId, digestStart, digestStart + AFTER_HEX],
+    const [row] = await this.#session.select((knex) =>
+      keysWithUses(knex)
+        .where({ project_id: projectId })
+        .where('api_keys.digest', '>=', digestStart)
+        .where('api_keys.digest', '<', digestStart + AFTER_HEX)
+        .orderBy('api_keys.digest')
+        .limit(1),
     );
     return row === undefined ? null : keyFrom(row);
   }
@@ -198,11 +205,17 @@ export class SqlProjectStore implements ProjectStore {
   async noteKeyUses(
     uses: readonly { readonly digest: string; readonly lastUsedAt: number }[],
   ): Promise<void> {
-    await this.#session.update(
+    await this.#session.insert(
       NOTE_KEY_USES,
       uses.map(({ digest, lastUsedAt }) => ({ digest, last_used_at: lastUsedAt })),
     );
   }
+}
+
+function keysWithUses(knex: Knex): Knex.QueryBuilder {
+  return knex('api_keys')
+    .leftJoin('api_key_uses', 'api_key_uses.digest', 'api_keys.digest')
+    .select('api_keys.*', 'last_used_at');
 }
 
 function toRow({ id, slug, name, environment, settings }: Project): RowOf<keyof typeof INSERT.columns> {

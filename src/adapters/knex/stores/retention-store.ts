@@ -51,6 +51,13 @@ const ANONYMISE_RECIPIENTS = {
   mode: 'set',
 } as const satisfies Update<string, string>;
 
+const NOTE_ERASED = {
+  table: 'campaigns_without_numbers',
+  columns: { campaign_id: 'text', erased_at: 'bigint' },
+  orderBy: 'campaign_id',
+  onConflict: 'ON CONFLICT (campaign_id) DO NOTHING',
+} as const satisfies Insert<string>;
+
 const ERASE_FILTERS = {
   table: 'reports',
   key: { id: 'text' },
@@ -145,7 +152,8 @@ export class SqlRetentionStore implements RetentionStore {
     const rows = await this.#session.query(
       `SELECT * FROM campaigns
        WHERE project_id = ? AND (completed_at, id) > (?, ?) AND completed_at < ?
-         AND completed_at IS NOT NULL AND numbers_erased_at IS NULL
+         AND completed_at IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM campaigns_without_numbers WHERE campaign_id = campaigns.id)
        ORDER BY project_id, completed_at, id LIMIT ?`,
       [projectId, createdAt, id, before, limit],
     );
@@ -175,10 +183,10 @@ export class SqlRetentionStore implements RetentionStore {
   }
 
   async noteErased(campaignIds: readonly string[], at: number): Promise<void> {
-    await this.#session.execute('UPDATE campaigns SET numbers_erased_at = ? WHERE id = ANY(?)', [
-      at,
-      campaignIds,
-    ]);
+    await this.#session.insert(
+      NOTE_ERASED,
+      campaignIds.map((campaignId) => ({ campaign_id: campaignId, erased_at: at })),
+    );
   }
 
   async agedReports({ projectId, before, after, limit }: AgedQuery): Promise<readonly AgedRow[]> {

@@ -14,9 +14,18 @@ const INSERT = {
 const SAVE = {
   table: 'sender_ids',
   key: { id: 'text' },
-  columns: { status: 'text', reason: 'text', price_per_sms: 'text' },
+  columns: { status: 'text', price_per_sms: 'text' },
   mode: 'set',
 } as const satisfies Update<string, string>;
+
+const INSERT_REASONS = {
+  table: 'sender_id_reasons',
+  columns: { id: 'text', reason: 'text' },
+  orderBy: 'id',
+} as const satisfies Insert<string>;
+
+const COLUMNS = 'sender_ids.id, project_id, sender_id, status, price_per_sms';
+const WITH_REASONS = 'sender_ids LEFT JOIN sender_id_reasons ON sender_id_reasons.id = sender_ids.id';
 
 export class SqlSenderIdStore implements SenderIdStore {
   readonly #session: Session;
@@ -39,22 +48,24 @@ export class SqlSenderIdStore implements SenderIdStore {
   }
 
   async byProjectIds(projectIds: readonly string[]): Promise<readonly SenderId[]> {
-    const rows = await this.#session.query('SELECT * FROM sender_ids WHERE project_id = ANY(?) ORDER BY id', [
-      projectIds,
-    ]);
+    const rows = await this.#session.query(
+      `SELECT ${COLUMNS} FROM sender_ids WHERE project_id = ANY(?) ORDER BY id`,
+      [projectIds],
+    );
     return rows.map(fromRow);
   }
 
   async list({ projectId, status, after, limit }: SenderIdQuery): Promise<readonly ManagedSenderId[]> {
     const rows = await this.#session.select((knex) =>
       knex('sender_ids')
+        .leftJoin('sender_id_reasons', 'sender_id_reasons.id', 'sender_ids.id')
         .modify((query) => {
           if (projectId !== null) query.where({ project_id: projectId });
           if (status !== null) query.where({ status });
-          if (after !== null) query.where('id', '>', after);
+          if (after !== null) query.where('sender_ids.id', '>', after);
         })
-        .select('*')
-        .orderBy('id')
+        .select('sender_ids.*', 'reason')
+        .orderBy('sender_ids.id')
         .limit(limit),
     );
     return rows.map(managedFrom);
@@ -62,7 +73,8 @@ export class SqlSenderIdStore implements SenderIdStore {
 
   async find(projectId: string, idOrName: string): Promise<ManagedSenderId | null> {
     const rows = await this.#session.query(
-      'SELECT * FROM sender_ids WHERE project_id = ? AND (id = ? OR sender_id = ?) ORDER BY id',
+      `SELECT ${COLUMNS}, reason FROM ${WITH_REASONS}
+       WHERE project_id = ? AND (sender_ids.id = ? OR sender_id = ?) ORDER BY sender_ids.id`,
       [projectId, idOrName, idOrName],
     );
     const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
@@ -72,12 +84,18 @@ export class SqlSenderIdStore implements SenderIdStore {
   async save(senderIds: readonly ManagedSenderId[]): Promise<void> {
     await this.#session.update(
       SAVE,
-      senderIds.map(({ id, status, reason, pricePerSms }) => ({
+      senderIds.map(({ id, status, pricePerSms }) => ({
         id,
         status,
-        reason,
         price_per_sms: JSON.stringify(pricePerSms),
       })),
+    );
+    await this.#session.execute('DELETE FROM sender_id_reasons WHERE id = ANY(?)', [
+      senderIds.map(({ id }) => id),
+    ]);
+    await this.#session.insert(
+      INSERT_REASONS,
+      senderIds.flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }])),
     );
   }
 }
