@@ -26,6 +26,8 @@ class FailedFiles implements Reporter {
 export default defineConfig({
   test: {
     include: patterns.split(','),
+    // Tests of processor time: the instrumented code is many times slower.
+    exclude: ['**/*.time.test.ts'],
     reporters: [new FailedFiles()],
     // The files of one run share their modules: a mutant is tested in half the time.
     isolate: false,

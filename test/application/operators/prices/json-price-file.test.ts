@@ -52,23 +52,17 @@ describe('a price list in JSON that is read row by row', () => {
     ]);
   });
 
-  it('millions of lines before a row hold up the process for no longer than a slice', async () => {
-    let longestMs = 0;
+  it('other work runs after every 200,000 characters of a file', async () => {
+    let turns = 0;
     let isDone = false;
-    let before = process.cpuUsage();
     const tick = () => {
-      const { user } = process.cpuUsage(before);
-      longestMs = Math.max(longestMs, user / 1_000);
-      before = process.cpuUsage();
+      turns += 1;
       if (!isDone) setImmediate(tick);
     };
     setImmediate(tick);
-    const lines = 30_000_000;
-    const { rows } = await rowsOf(`{"international":[${'\n'.repeat(lines)}{}]}`);
+    await rowsOf(`{"international":[${' '.repeat(1_000_000)}{}]}`);
     isDone = true;
-    tick();
-    expect(rows.map(({ line }) => line)).toEqual([lines + 1]);
-    expect(longestMs, 'processor time of the longest turn').toBeLessThan(150);
+    expect(turns).toBeGreaterThanOrEqual(5);
   });
 
   it('a row that is no JSON is undefined, and the others are read', async () => {
