@@ -86,7 +86,7 @@ function byKey(rows: readonly InternationalPrice[]): ReadonlyMap<string, Interna
     const key = rowKey(row);
     const count = times.get(key) ?? 0;
     times.set(key, count + 1);
-    found.set(count === 0 ? key : `${key} ${count}`, row);
+    found.set(`${key} ${count}`, row);
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import {
+  correctionEntry,
   deltasOf,
   depositEntry,
   describeDifference,
@@ -23,6 +24,22 @@ describe('entries', () => {
       kind: 'deposit',
       reference: 'topup-1',
       balanceDelta: iqd(100),
+      heldDelta: 0,
+      spentDelta: 0,
+      createdAt: NOW,
+    });
+  });
+
+  test.each([
+    ['adds to', 25],
+    ['takes from', -25],
+  ])('a correction %s the balance only', (_, amount) => {
+    expect(correctionEntry({ ...OCCURRENCE, reference: 'correction-1' }, iqd(amount))).toEqual({
+      id: 'correction-1/correction',
+      projectId: 'p1',
+      kind: 'correction',
+      reference: 'correction-1',
+      balanceDelta: iqd(amount),
       heldDelta: 0,
       spentDelta: 0,
       createdAt: NOW,

@@ -37,6 +37,24 @@ describe('what an import changes', () => {
     ]);
   });
 
+  it('of three rows with one key the second and the third are compared with the second and the third', () => {
+    const first = row({ price: iqd(1) });
+    const second = row({ price: iqd(2) });
+    const third = row({ price: iqd(3) });
+    const other = row({ mccMnc: '28602' });
+    expect(rowChanges([first, second, other, third, other], [first, second, third, other, other])).toEqual(
+      [],
+    );
+    expect(rowChanges([first, second, third], [first, third, second])).toEqual([
+      { before: second, after: third },
+      { before: third, after: second },
+    ]);
+    expect(rowChanges([first], [first, second, third])).toEqual([
+      { before: null, after: second },
+      { before: null, after: third },
+    ]);
+  });
+
   it('system prices that differ are named with before and after, all of them without a list before', () => {
     const before = someStoredPrices();
     const after = someStoredPrices({ telegram: iqd(41), sms: { ...before.sms, others: iqd(99.5) } });
@@ -69,5 +87,12 @@ describe('what an import changes', () => {
       '2a',
     ]);
     expect(compareRows(row(), row())).toBe(0);
+  });
+
+  it('the order of two rows is the same from either side', () => {
+    const lower = row({ mccMnc: '28601', network: 'b' });
+    const higher = row({ mccMnc: '28602', network: 'a' });
+    expect(compareRows(lower, higher)).toBe(-1);
+    expect(compareRows(higher, lower)).toBe(1);
   });
 });

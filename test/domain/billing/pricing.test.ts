@@ -3,6 +3,7 @@ import {
   channelPrices,
   highestByCountryCode,
   highestPrice,
+  inIqd,
   type Priceable,
   type PriceList,
 } from '../../../src/domain/billing/pricing.ts';
@@ -107,6 +108,14 @@ describe('the prices of a message', () => {
 
   it('a whatsapp message of a category without a price has no price', () => {
     expect(channelPrices(PRICES, message({ whatsappCategory: null }))).not.toHaveProperty('whatsapp');
+  });
+});
+
+it('prices in IQD keep their names, with decimals where they have some', () => {
+  expect(inIqd({ asiaCell: iqd(82), others: iqd(40.5), none: iqd(0) })).toEqual({
+    asiaCell: 82,
+    others: 40.5,
+    none: 0,
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aMessage, aTemplateContent } from '../../support/builders.ts';
+import { advance, isGivenUp } from '../../../src/domain/messages/fallback-chain.ts';
+import { aMessage, anAttempt, aTemplateContent, NOW } from '../../support/builders.ts';
 import {
   DAY_MS,
   play,
@@ -188,4 +189,48 @@ describe('what a fallback chain revokes', () => {
       [deadline(0), ['finally sent whatsapp', 'capture for whatsapp'], 3 * DAY_MS],
     ]);
   });
+});
+
+describe('an attempt that the chain has given up', () => {
+  const onItsWay = anAttempt({ channel: 'sms', state: 'accepted' });
+  const final = (status: 'sent' | 'delivered' | 'failed', ...states: ('delivered' | 'read' | 'rejected')[]) =>
+    aMessage({
+      status,
+      isFinal: true,
+      attempts: [...states.map((state) => anAttempt({ state })), onItsWay],
+    });
+
+  it('an attempt that timed out is given up, whatever became of its message', () => {
+    const attempts = [anAttempt({ state: 'timed-out' })];
+    expect(isGivenUp(aMessage({ attempts }), 0)).toBe(true);
+    expect(isGivenUp(aMessage({ attempts, isFinal: true, status: 'failed' }), 0)).toBe(true);
+  });
+
+  it('an attempt on its way is given up once its message was delivered or read on another channel', () => {
+    expect(isGivenUp(final('delivered', 'delivered'), 1)).toBe(true);
+    expect(isGivenUp(final('delivered', 'read'), 1)).toBe(true);
+  });
+
+  it('an attempt on its way is not given up when no channel delivered its message', () => {
+    expect(isGivenUp(final('sent'), 0)).toBe(false);
+    expect(isGivenUp(final('sent', 'rejected'), 1)).toBe(false);
+    expect(isGivenUp(aMessage({ status: 'sent', attempts: [onItsWay] }), 0)).toBe(false);
+  });
+
+  it('an attempt that has ended otherwise, or does not exist, is not given up', () => {
+    expect(isGivenUp(final('delivered', 'delivered'), 0)).toBe(false);
+    expect(isGivenUp(final('delivered', 'rejected', 'delivered'), 0)).toBe(false);
+    expect(isGivenUp(aMessage(), 0)).toBe(false);
+  });
+});
+
+it('a message is the same one after a receipt that changes nothing', () => {
+  const message = aMessage({
+    status: 'delivered',
+    isFinal: true,
+    attempts: [anAttempt({ state: 'delivered', providerMessageIds: ['wa-1'], deliveredIds: ['wa-1'] })],
+  });
+  const { message: afterwards, effects } = advance(message, receiptFailed(0, 'Too late', 'wa-1'), NOW);
+  expect(afterwards).toBe(message);
+  expect(effects).toEqual([]);
 });

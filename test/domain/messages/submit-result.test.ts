@@ -8,7 +8,7 @@ import {
   unknownResult,
   withoutContent,
 } from '../../../src/domain/messages/submit-result.ts';
-import { aCode } from '../../support/builders.ts';
+import { aCode, aTemplateContent } from '../../support/builders.ts';
 
 it('a rejection has a cause only when it is not the fault of the message', () => {
   expect([
@@ -63,6 +63,16 @@ it('a reason holds nothing of what was sent', () => {
   const masked = 'no credit for "***" to +*** (***)';
   expect(withoutContent(rejectedAs('busy', reason), SENT)).toEqual(rejectedAs('busy', masked));
   expect(withoutContent(unknownResult(reason, ['1']), SENT)).toEqual(unknownResult(masked, ['1']));
+});
+
+it('a reason holds no text of four characters that was sent, and no number of a template', () => {
+  expect(withoutContent(rejectedAs('message', 'abcd is blocked'), { ...SENT, text: 'abcd' })).toEqual(
+    rejectedAs('message', '*** is blocked'),
+  );
+  const template = { ...SENT, content: aTemplateContent() };
+  expect(withoutContent(rejectedAs('message', 'No 9647712345678'), template)).toEqual(
+    rejectedAs('message', 'No ***'),
+  );
 });
 
 it('a reason keeps words of three characters, and the reason of an unknown message stays as it is', () => {

@@ -88,6 +88,14 @@ describe('an open circuit', () => {
     });
   });
 
+  it('says since when it is open, also after half-open attempts that failed', () => {
+    const open = having('----------');
+    expect(having('---------').openSince).toBeUndefined();
+    expect(open.openSince).toBe(openSince);
+    const later = openSince + MINUTE_MS;
+    expect(recordAttempt(halfOpened(open, later), false, later).openSince).toBe(openSince);
+  });
+
   it('forgets the attempts from before it opened', () => {
     expect(having('+++-------').recent).toEqual([]);
   });

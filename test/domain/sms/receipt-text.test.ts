@@ -106,6 +106,12 @@ describe('the dialects of receipts', () => {
     expect(read(`id:7 stat:EXPIRED err: ${name}:5`)?.receipt).toEqual(failed('The SMSC reports EXPIRED'));
   });
 
+  it('a field that is not read is no error of the receipt', () => {
+    expect(read('id:7 sub:001 dlvrd:002 stat:UNDELIV err:011 text:hello')?.receipt).toEqual(
+      failed('The SMSC reports UNDELIVERABLE with error 011'),
+    );
+  });
+
   it('a field whose name only ends alike is another field', () => {
     expect(read('id:7 stat:DELIVRD gid:8 smsc-id:9 laststate:EXPIRED')).toEqual({
       id: '7',

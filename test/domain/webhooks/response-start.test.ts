@@ -30,6 +30,7 @@ describe('the start of a response', () => {
 
   it('a response that was cut within the secret has a mask at its end', () => {
     expect(withoutSecret('secret: s3cre', 's3cret-1')).toBe('secret: ***');
+    expect(withoutSecret('it ends with s3cr', 's3cret-1')).toBe('it ends with ***');
     expect(withoutSecret('it ends with s3c', 's3cret-1')).toBe('it ends with s3c');
   });
 });

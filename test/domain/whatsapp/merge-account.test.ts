@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { mergeAccount, newIdsNeeded } from '../../../src/domain/whatsapp/merge-account.ts';
+import { mergeAccount, newIdsNeeded, withoutNewRows } from '../../../src/domain/whatsapp/merge-account.ts';
 import {
   aPlatformAccount,
   aPlatformPhoneNumber,
@@ -93,6 +93,66 @@ it('what the platform does not say stays as it was', () => {
     templates: [aPlatformTemplate({ parameterFormat: null })],
   });
   expect(mergeAccount(before, platform, NEW)).toEqual(before);
+});
+
+it('a new number of which the platform says nothing is stored with empty texts', () => {
+  const silent = {
+    phoneNumberId: '2',
+    displayPhoneNumber: '+964 770 000 0002',
+    verifiedName: null,
+    qualityRating: null,
+    messagingLimit: null,
+    status: null,
+    codeVerificationStatus: null,
+    nameStatus: null,
+    isOfficialBusinessAccount: null,
+  };
+  const empty = aWhatsappAccount({ phoneNumbers: [], templates: [] });
+  expect(mergeAccount(empty, { phoneNumbers: [silent], templates: [] }, NEW).phoneNumbers).toEqual([
+    {
+      id: 'new-1',
+      phoneNumberId: '2',
+      displayPhoneNumber: '+964 770 000 0002',
+      phoneNumber: '+9647700000002',
+      verifiedName: '',
+      qualityRating: '',
+      messagingLimit: '',
+      status: '',
+      codeVerificationStatus: '',
+      nameStatus: '',
+      isOfficialBusinessAccount: false,
+      createdAt: CREATED_AT,
+    },
+  ]);
+});
+
+test.each([
+  ['with a button of a flow behind its body', ['URL', 'FLOW'], true],
+  ['with other buttons only', ['URL', 'PHONE_NUMBER'], false],
+])('a template %s is of a flow: %j', (_, types, isWhatsappFlow) => {
+  const components = [
+    { type: 'BODY', text: 'Hello' },
+    { type: 'BUTTONS', buttons: types.map((type) => ({ type, text: 'Open' })) },
+  ];
+  const platform = aPlatformAccount({ templates: [aPlatformTemplate({ components })] });
+  expect(mergeAccount(stored, platform, NEW).templates).toMatchObject([{ isWhatsappFlow }]);
+});
+
+it('without new rows an account has the known numbers and templates of the platform only', () => {
+  const known = aPlatformAccount();
+  const platform = aPlatformAccount({
+    phoneNumbers: [aPlatformPhoneNumber({ phoneNumberId: '2' }), ...known.phoneNumbers],
+    templates: [
+      aPlatformTemplate({ language: 'ar' }),
+      ...known.templates,
+      aPlatformTemplate({ name: 'other' }),
+    ],
+  });
+  expect(withoutNewRows(stored, platform)).toEqual(known);
+  expect(withoutNewRows(stored, { phoneNumbers: [], templates: [] })).toEqual({
+    phoneNumbers: [],
+    templates: [],
+  });
 });
 
 it('new numbers and templates come behind the known ones with new ids', () => {

@@ -16,7 +16,10 @@ import {
 } from '../../support/builders.ts';
 
 const first = aWhatsappAccount({ id: 'first', phoneNumbers: [aWhatsappPhoneNumber({ id: 'one' })] });
-const second = aWhatsappAccount({ id: 'second', phoneNumbers: [aWhatsappPhoneNumber({ id: 'two' })] });
+const second = aWhatsappAccount({
+  id: 'second',
+  phoneNumbers: [aWhatsappPhoneNumber({ id: 'two' }), aWhatsappPhoneNumber({ id: 'three' })],
+});
 const businesses = [
   aWhatsappBusiness({ whatsappAccounts: [first] }),
   aWhatsappBusiness({ whatsappAccounts: [second] }),
@@ -27,6 +30,7 @@ test.each<[accountId: string | null, phoneId: string | null, ids: readonly strin
   ['second', null, ['second']],
   [null, 'one', ['first']],
   ['second', 'two', ['second']],
+  [null, 'three', ['second']],
   ['second', 'one', []],
   ['third', null, []],
 ])('a message with account %s and number %s may be sent from the accounts %j', (accountId, phoneId, ids) => {
@@ -47,8 +51,9 @@ it('a template can be sent when it is approved, in the first account and languag
 
 test.each<[title: string, phoneId: string | null, preferred: string | null, expected: string | null]>([
   ['the number that was named', 'one', '2', 'one'],
-  ['no number when another one was named', 'three', '2', null],
-  ['the preferred number', null, '2', 'two'],
+  ['no number when another one was named', 'four', '2', null],
+  ['the preferred number', null, '3', 'three'],
+  ['the preferred number that is not connected', null, '1', 'one'],
   ['the first connected number when the preferred one is elsewhere', null, '9', 'two'],
   ['the first connected number when none is preferred', null, null, 'two'],
 ])('an account sends from %s', (_, phoneId, preferred, expected) => {
@@ -56,6 +61,7 @@ test.each<[title: string, phoneId: string | null, preferred: string | null, expe
     phoneNumbers: [
       aWhatsappPhoneNumber({ id: 'one', phoneNumberId: '1', status: 'PENDING' }),
       aWhatsappPhoneNumber({ id: 'two', phoneNumberId: '2', status: 'CONNECTED' }),
+      aWhatsappPhoneNumber({ id: 'three', phoneNumberId: '3', status: 'CONNECTED' }),
     ],
   });
   expect(sendingNumber(account, phoneId, preferred)?.id ?? null).toBe(expected);
@@ -100,6 +106,15 @@ test.each<[title: string, category: string, components: readonly TemplateCompone
     { body: { '1': '4821' } },
   ],
   ['a named placeholder', 'UTILITY', [{ type: 'BODY', text: '{{code}}' }], { body: { code: '4821' } }],
+  [
+    'the body behind a header with a placeholder',
+    'UTILITY',
+    [
+      { type: 'HEADER', text: '{{name}}' },
+      { type: 'BODY', text: '{{code}}' },
+    ],
+    { body: { code: '4821' } },
+  ],
 ])('a code fills %s of a template', (_, category, components, expected) => {
   expect(codeParameters(aWhatsappTemplate({ category, components }), '4821')).toEqual(expected);
 });
