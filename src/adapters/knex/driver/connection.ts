@@ -10,6 +10,14 @@ export type Row = Readonly<Record<string, Value>>;
 export type Columns<Name extends string> = Readonly<Record<Name, 'text' | 'bigint'>>;
 export type RowOf<Name extends string> = Readonly<Record<Name, Value>>;
 
+/**
+ * The names of columns, as a statement lists them. A prepared statement reads no `*` of a table: PostgreSQL rejects it on every
+ * connection that has prepared it, once a newer version of the program has added a column.
+ */
+export function columnNames(columns: Columns<string>): string {
+  return Object.keys(columns).join(', ');
+}
+
 /*
  * Bulk statements are written once, as constants. A connection derives their text from them and keeps it
  * under the constant's identity, so they must not be built per call.

@@ -1,16 +1,17 @@
 import type pg from 'pg';
 import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
-import type {
-  BatchQuery,
-  Connection,
-  Insert,
-  Parameter,
-  Removal,
-  Row,
-  RowOf,
-  Update,
-  Value,
-  VersionedUpdate,
+import {
+  type BatchQuery,
+  type Connection,
+  columnNames,
+  type Insert,
+  type Parameter,
+  type Removal,
+  type Row,
+  type RowOf,
+  type Update,
+  type Value,
+  type VersionedUpdate,
 } from '../driver/connection.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
@@ -123,7 +124,7 @@ export class PostgresConnection implements Connection {
 
   async insert<Name extends string>(insert: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
     const sql = this.#bulk(insert, () => {
-      const names = Object.keys(insert.columns).join(', ');
+      const names = columnNames(insert.columns);
       return `INSERT INTO ${insert.table} (${names})
         SELECT ${names} FROM ${recordset(insert.columns)} ORDER BY ${insert.orderBy} ${insert.onConflict ?? ''}`;
     });
@@ -183,7 +184,7 @@ export class PostgresConnection implements Connection {
   ): Promise<readonly (readonly Row[])[]> {
     const sql = this.#bulk(batch, () => {
       const select = batch.select.replace(/:(\w+)/g, 'keys.$1');
-      const names = Object.keys(batch.columns).join(', ');
+      const names = columnNames(batch.columns);
       const given = `ROWS FROM (${recordset(batch.columns, '')}) WITH ORDINALITY AS keys (${names}, ${ORDINAL})`;
       // OFFSET forces one search per key: the planner knows no statistics of the keys and would join tables instead.
       return `SELECT keys.${ORDINAL}, found.* FROM ${given} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;

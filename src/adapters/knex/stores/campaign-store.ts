@@ -6,7 +6,7 @@ import type { CampaignSums } from '../../../domain/campaigns/campaign-sums.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
 import { money } from '../../../domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
-import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const CHANGING_COLUMNS = {
@@ -42,6 +42,9 @@ const INSERT = {
   orderBy: 'id',
 } as const satisfies Insert<string>;
 
+/** What `campaignFromRow` reads. */
+export const CAMPAIGN_COLUMNS = columnNames(INSERT.columns);
+
 const SAVE = {
   table: 'campaigns',
   key: { id: 'text' },
@@ -49,12 +52,23 @@ const SAVE = {
   mode: 'set',
 } as const satisfies Update<string, string>;
 
+const LOCK = `SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE id = ANY(?) ORDER BY id FOR UPDATE`;
+
+const LOCK_SCHEDULED = `
+  SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE status = 'scheduled' ORDER BY id FOR UPDATE`;
+
+const FIND = `SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE id = ? AND project_id = ?`;
+
+const SAMPLES_OF = `
+  SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE sample_of = ? AND project_id = ? ORDER BY id DESC LIMIT ?`;
+
 /** The id of a ledger entry of a recipient in SQL: that of an entry of its message. */
 const entryIdOf = (kind: LedgerEntry['kind']) =>
   `'${SMS_ID_PREFIX}' || recipients.id || '${ledgerEntryId('', kind)}'`;
 
 const AUDIT = `
-  SELECT campaigns.*,
+  SELECT campaigns.id, campaigns.total_recipients, campaigns.sent_count, campaigns.delivered_count,
+    campaigns.failed_count, campaigns.estimated_cost, campaigns.reserved, campaigns.captured, campaigns.released,
     COALESCE(sums.total, 0) AS r_total_recipients,
     COALESCE(sums.sent, 0) AS r_sent_count,
     COALESCE(sums.delivered, 0) AS r_delivered_count,
@@ -102,10 +116,7 @@ export class SqlCampaignStore implements CampaignStore {
   }
 
   async lock(ids: readonly string[]): Promise<readonly Campaign[]> {
-    const rows = await this.#session.query(
-      'SELECT * FROM campaigns WHERE id = ANY(?) ORDER BY id FOR UPDATE',
-      [ids],
-    );
+    const rows = await this.#session.query(LOCK, [ids]);
     return rows.map(campaignFromRow);
   }
 
@@ -121,10 +132,7 @@ export class SqlCampaignStore implements CampaignStore {
   }
 
   async find(projectId: string, id: string): Promise<Campaign | null> {
-    const [row] = await this.#session.query('SELECT * FROM campaigns WHERE id = ? AND project_id = ?', [
-      id,
-      projectId,
-    ]);
+    const [row] = await this.#session.query(FIND, [id, projectId]);
     return row === undefined ? null : campaignFromRow(row);
   }
 
@@ -143,10 +151,7 @@ export class SqlCampaignStore implements CampaignStore {
   }
 
   async lockScheduled(): Promise<readonly Campaign[]> {
-    const rows = await this.#session.query(
-      "SELECT * FROM campaigns WHERE status = 'scheduled' ORDER BY id FOR UPDATE",
-      [],
-    );
+    const rows = await this.#session.query(LOCK_SCHEDULED);
     return rows.map(campaignFromRow);
   }
 
@@ -183,10 +188,7 @@ export class SqlCampaignStore implements CampaignStore {
   }
 
   async samplesOf(projectId: string, id: string, limit: number): Promise<readonly Campaign[]> {
-    const rows = await this.#session.query(
-      'SELECT * FROM campaigns WHERE sample_of = ? AND project_id = ? ORDER BY id DESC LIMIT ?',
-      [id, projectId, limit],
-    );
+    const rows = await this.#session.query(SAMPLES_OF, [id, projectId, limit]);
     return rows.map(campaignFromRow);
   }
 }

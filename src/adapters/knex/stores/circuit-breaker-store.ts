@@ -18,6 +18,10 @@ const SAVE = {
   mode: 'set',
 } as const satisfies Update<string, string>;
 
+const READ = 'SELECT destination, state FROM webhook_circuit_breakers WHERE destination = ANY(?)';
+
+const LOCK = `${READ} ORDER BY destination FOR UPDATE`;
+
 /** Forgotten at most for each inserted one, so that the table cannot grow for ever. */
 const SWEPT_PER_INSERTED = 2;
 
@@ -30,24 +34,18 @@ export class SqlCircuitBreakerStore implements CircuitBreakerStore {
 
   async read(destinationKeys: readonly string[]): Promise<ReadonlyMap<string, CircuitBreaker>> {
     if (destinationKeys.length === 0) return new Map();
-    return byDestination(
-      await this.#session.query('SELECT * FROM webhook_circuit_breakers WHERE destination = ANY(?)', [
-        destinationKeys,
-      ]),
-    );
+    return byDestination(await this.#session.query(READ, [destinationKeys]));
   }
 
   async lock(destinationKeys: readonly string[], at: number): Promise<ReadonlyMap<string, CircuitBreaker>> {
-    const select =
-      'SELECT * FROM webhook_circuit_breakers WHERE destination = ANY(?) ORDER BY destination FOR UPDATE';
-    const known = byDestination(await this.#session.query(select, [destinationKeys]));
+    const known = byDestination(await this.#session.query(LOCK, [destinationKeys]));
     const unknown = destinationKeys.filter((destination) => !known.has(destination));
     if (unknown.length === 0) return known;
     await this.#session.insert(
       INSERT,
       unknown.map((destination) => ({ destination, state: JSON.stringify(CLOSED_CIRCUIT), touched_at: at })),
     );
-    const all = byDestination(await this.#session.query(select, [destinationKeys]));
+    const all = byDestination(await this.#session.query(LOCK, [destinationKeys]));
     // Last: a transaction that has locked swept rows must not wait for another lock.
     await this.#sweepOthers(destinationKeys, at, unknown.length * SWEPT_PER_INSERTED);
     return all;

@@ -1,15 +1,7 @@
 import type { IdempotencyStore } from '../../../application/ports/idempotency-store.ts';
 import type { IdempotencyRecord } from '../../../domain/idempotency/idempotency.ts';
-import type { BatchQuery, Insert, Row } from '../driver/connection.ts';
+import { type BatchQuery, columnNames, type Insert, type Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
-
-const FIND = {
-  columns: { project_id: 'text', route: 'text', key: 'text', now: 'bigint' },
-  select: `
-    SELECT records.* FROM idempotency_records AS records
-    WHERE records.project_id = :project_id AND records.route = :route AND records.key = :key
-      AND records.expires_at > :now`,
-} as const satisfies BatchQuery<string>;
 
 /** A record is saved under a lock, after none that is valid was found: one that is left under its key has expired. */
 const SAVE = {
@@ -26,6 +18,14 @@ const SAVE = {
   onConflict: `ON CONFLICT (project_id, route, key) DO UPDATE
     SET request_hash = excluded.request_hash, result = excluded.result, expires_at = excluded.expires_at`,
 } as const satisfies Insert<string>;
+
+const FIND = {
+  columns: { project_id: 'text', route: 'text', key: 'text', now: 'bigint' },
+  select: `
+    SELECT ${columnNames(SAVE.columns)} FROM idempotency_records AS records
+    WHERE records.project_id = :project_id AND records.route = :route AND records.key = :key
+      AND records.expires_at > :now`,
+} as const satisfies BatchQuery<string>;
 
 export class SqlIdempotencyStore implements IdempotencyStore {
   readonly #session: Session;

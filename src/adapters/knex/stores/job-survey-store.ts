@@ -24,7 +24,7 @@ const DEPTH = `SELECT priority, state, kind, COUNT(*) AS total FROM (${JOB_PRIOR
 /** Each part is a subquery: a LIMIT of its own is not possible otherwise. */
 function counted(rank: number, isAvailable: 0 | 1): string {
   const order = isAvailable === 1 ? '' : 'ORDER BY due_at, id';
-  return `SELECT * FROM (SELECT priority, SUBSTR(work, ${KIND_OFFSET}, ${KIND_CHARACTERS_MAX}) AS kind,
+  return `SELECT priority, kind, state FROM (SELECT priority, SUBSTR(work, ${KIND_OFFSET}, ${KIND_CHARACTERS_MAX}) AS kind,
       CASE WHEN is_available = 1 OR due_at <= ? THEN 'due' WHEN leased_by IS NOT NULL THEN 'leased'
         ELSE 'scheduled' END AS state
     FROM jobs WHERE is_available = ${isAvailable} AND priority = ${rank} ${order} LIMIT ?) AS part_${rank}_${isAvailable}`;

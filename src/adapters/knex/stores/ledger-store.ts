@@ -1,7 +1,7 @@
 import type { EntryPlace, LedgerStore } from '../../../application/ports/billing-stores.ts';
 import { type AccountDelta, deltasOf, type LedgerEntry } from '../../../domain/billing/ledger.ts';
 import { type Money, money } from '../../../domain/shared/money.ts';
-import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const INSERT = {
@@ -25,6 +25,8 @@ const ADD = {
   columns: { balance: 'bigint', held: 'bigint', spent: 'bigint' },
   mode: 'add',
 } as const satisfies Update<string, string>;
+
+const BY_IDS = `SELECT ${columnNames(INSERT.columns)} FROM ledger_entries WHERE id = ANY(?) ORDER BY id`;
 
 /** The index of statements is for this condition only. */
 const WITHOUT_HOLDS = "kind <> 'hold'";
@@ -93,9 +95,7 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async byIds(ids: readonly string[]): Promise<readonly LedgerEntry[]> {
-    const rows = await this.#session.query('SELECT * FROM ledger_entries WHERE id = ANY(?) ORDER BY id', [
-      ids,
-    ]);
+    const rows = await this.#session.query(BY_IDS, [ids]);
     return rows.map(fromRow);
   }
 

@@ -15,8 +15,9 @@ import type { Parameter, Row } from '../driver/connection.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import type { Session } from '../driver/session.ts';
 
-const COLUMNS = `messages.sms_id, project_id, campaign_id, messages.phone_number, channels, status, is_final, cost, created_at, sent_at,
-  final_at, error_reason`;
+const COLUMNS = `messages.sms_id, messages.project_id, messages.campaign_id, messages.phone_number, messages.channels,
+  messages.status, messages.is_final, messages.cost, messages.created_at, messages.sent_at, messages.final_at,
+  messages.error_reason`;
 
 const OF_ALL = `
   SELECT ${COLUMNS} FROM messages WHERE sms_id >= ? AND sms_id < ?
@@ -39,12 +40,12 @@ const NEWEST_OF_NUMBER = `
 
 /** The index by number begins with the project: one search for each of them. */
 const OF_NUMBER = `
-  SELECT found.* FROM projects CROSS JOIN LATERAL (
-    ${NEWEST_OF_NUMBER.replace('@project', 'projects.id')}) AS found
+  SELECT ${COLUMNS} FROM projects CROSS JOIN LATERAL (
+    ${NEWEST_OF_NUMBER.replace('@project', 'projects.id')}) AS messages
   ORDER BY created_at DESC, sms_id DESC LIMIT ?`;
 
 const OF_NUMBER_IN_PROJECT = `
-  SELECT * FROM (${NEWEST_OF_NUMBER.replace('@project', '?')}) AS found
+  SELECT ${COLUMNS} FROM (${NEWEST_OF_NUMBER.replace('@project', '?')}) AS messages
   ORDER BY created_at DESC, sms_id DESC LIMIT ?`;
 
 /** A read probes at most so many blocks. */

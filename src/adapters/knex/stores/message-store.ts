@@ -13,7 +13,14 @@ import type { ReportedMessage } from '../../../domain/reports/report-row.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
-import type { BatchQuery, Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import {
+  type BatchQuery,
+  columnNames,
+  type Insert,
+  type Row,
+  type RowOf,
+  type Update,
+} from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
 
@@ -64,6 +71,13 @@ const INSERT = {
   },
   orderBy: 'sms_id',
 } as const satisfies Insert<string>;
+
+/** What `fromRow` reads. */
+const COLUMNS = columnNames(INSERT.columns);
+
+const LOCK = `SELECT ${COLUMNS} FROM messages WHERE sms_id = ANY(?) ORDER BY sms_id FOR UPDATE`;
+
+const FIND = `SELECT ${COLUMNS} FROM messages WHERE sms_id = ? AND project_id = ?`;
 
 const SAVE_OPEN = {
   table: 'messages',
@@ -125,10 +139,7 @@ export class SqlMessageStore implements MessageStore {
   }
 
   async lock(smsIds: readonly string[]): Promise<readonly Message[]> {
-    const rows = await this.#session.query(
-      'SELECT * FROM messages WHERE sms_id = ANY(?) ORDER BY sms_id FOR UPDATE',
-      [smsIds],
-    );
+    const rows = await this.#session.query(LOCK, [smsIds]);
     return rows.map(fromRow);
   }
 
@@ -148,10 +159,7 @@ export class SqlMessageStore implements MessageStore {
   }
 
   async find(projectId: string, smsId: string): Promise<Message | null> {
-    const [row] = await this.#session.query('SELECT * FROM messages WHERE sms_id = ? AND project_id = ?', [
-      smsId,
-      projectId,
-    ]);
+    const [row] = await this.#session.query(FIND, [smsId, projectId]);
     return row === undefined ? null : fromRow(row);
   }
 

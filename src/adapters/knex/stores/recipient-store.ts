@@ -10,7 +10,7 @@ import { type Money, money } from '../../../domain/shared/money.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
-import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const PROGRESS_COLUMNS = {
@@ -38,6 +38,11 @@ const INSERT = {
   },
   orderBy: 'id',
 } as const satisfies Insert<string>;
+
+/** What `recipientFromRow` reads. */
+export const RECIPIENT_COLUMNS = columnNames(INSERT.columns);
+
+const OF_CAMPAIGN = `SELECT ${RECIPIENT_COLUMNS} FROM campaign_recipients WHERE campaign_id = ? ORDER BY position`;
 
 const SAVE_COSTS = {
   table: 'campaign_recipients',
@@ -77,10 +82,7 @@ export class SqlRecipientStore implements RecipientStore {
   }
 
   async ofCampaign(campaignId: string): Promise<readonly Recipient[]> {
-    const rows = await this.#session.query(
-      'SELECT * FROM campaign_recipients WHERE campaign_id = ? ORDER BY position',
-      [campaignId],
-    );
+    const rows = await this.#session.query(OF_CAMPAIGN, [campaignId]);
     return rows.map(recipientFromRow);
   }
 

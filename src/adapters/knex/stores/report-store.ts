@@ -9,7 +9,7 @@ import {
   type ReportSummary,
 } from '../../../domain/reports/report.ts';
 import { offsetOf, type Page } from '../../../domain/shared/page.ts';
-import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
+import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const CHANGING_COLUMNS = { record_count: 'bigint', updated_at: 'bigint', deleted_at: 'bigint' } as const;
@@ -30,6 +30,15 @@ const INSERT = {
   columns: { ...SUMMARY_COLUMNS, filters: 'text' },
   orderBy: 'id',
 } as const satisfies Insert<string>;
+
+/** What `fromRow` reads. */
+const COLUMNS = columnNames(INSERT.columns);
+
+const FIND = `SELECT ${COLUMNS} FROM reports WHERE id = ANY(?) ORDER BY id`;
+
+const LOCK = `${FIND} FOR UPDATE`;
+
+const OF_FILE = `SELECT ${COLUMNS} FROM reports WHERE file_id = ?`;
 
 const SAVE = {
   table: 'reports',
@@ -63,9 +72,7 @@ export class SqlReportStore implements ReportStore {
   }
 
   async lock(ids: readonly string[]): Promise<readonly Report[]> {
-    const rows = await this.#session.query('SELECT * FROM reports WHERE id = ANY(?) ORDER BY id FOR UPDATE', [
-      ids,
-    ]);
+    const rows = await this.#session.query(LOCK, [ids]);
     return rows.map(fromRow);
   }
 
@@ -77,12 +84,12 @@ export class SqlReportStore implements ReportStore {
   }
 
   async find(ids: readonly string[]): Promise<readonly Report[]> {
-    const rows = await this.#session.query('SELECT * FROM reports WHERE id = ANY(?) ORDER BY id', [ids]);
+    const rows = await this.#session.query(FIND, [ids]);
     return rows.map(fromRow);
   }
 
   async ofFile(fileId: string): Promise<Report | null> {
-    const [row] = await this.#session.query('SELECT * FROM reports WHERE file_id = ?', [fileId]);
+    const [row] = await this.#session.query(OF_FILE, [fileId]);
     return row === undefined ? null : fromRow(row);
   }
 

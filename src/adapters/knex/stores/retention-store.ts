@@ -13,9 +13,9 @@ import type { Message } from '../../../domain/messages/message.ts';
 import type { ReportFilters } from '../../../domain/reports/report.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
-import { campaignFromRow } from './campaign-store.ts';
+import { CAMPAIGN_COLUMNS, campaignFromRow } from './campaign-store.ts';
 import { ERASED_COLUMNS, erasedColumns } from './message-store.ts';
-import { recipientFromRow } from './recipient-store.ts';
+import { RECIPIENT_COLUMNS, recipientFromRow } from './recipient-store.ts';
 
 const PLACE = {
   table: 'retention_places',
@@ -64,6 +64,12 @@ const ERASE_FILTERS = {
   columns: { filters: 'text' },
   mode: 'set',
 } as const satisfies Update<string, string>;
+
+const CAMPAIGNS = `SELECT ${CAMPAIGN_COLUMNS} FROM campaigns WHERE id = ANY(?) ORDER BY id`;
+
+const RECIPIENTS_AT = `
+  SELECT ${RECIPIENT_COLUMNS} FROM campaign_recipients WHERE campaign_id = ? AND position >= ? AND position < ?
+  ORDER BY id FOR UPDATE`;
 
 /** Before every id, and before every instant. */
 const BEFORE_ALL = { createdAt: -1, id: '' };
@@ -143,7 +149,7 @@ export class SqlRetentionStore implements RetentionStore {
 
   async campaigns(ids: readonly string[]): Promise<readonly Campaign[]> {
     if (ids.length === 0) return [];
-    const rows = await this.#session.query('SELECT * FROM campaigns WHERE id = ANY(?) ORDER BY id', [ids]);
+    const rows = await this.#session.query(CAMPAIGNS, [ids]);
     return rows.map(campaignFromRow);
   }
 
@@ -161,11 +167,7 @@ export class SqlRetentionStore implements RetentionStore {
   }
 
   async recipientsAt(campaignId: string, from: number, to: number): Promise<readonly Recipient[]> {
-    const rows = await this.#session.query(
-      `SELECT * FROM campaign_recipients WHERE campaign_id = ? AND position >= ? AND position < ?
-       ORDER BY id FOR UPDATE`,
-      [campaignId, from, to],
-    );
+    const rows = await this.#session.query(RECIPIENTS_AT, [campaignId, from, to]);
     return rows.map(recipientFromRow);
   }
 

@@ -1,6 +1,6 @@
 import type { WebhookAttemptStore } from '../../../application/ports/webhook-attempt-store.ts';
 import type { WebhookAttempt } from '../../../domain/webhooks/webhook-attempt.ts';
-import type { BatchQuery, Insert, Row } from '../driver/connection.ts';
+import { type BatchQuery, columnNames, type Insert, type Row } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
 const INSERT = {
@@ -22,7 +22,7 @@ const INSERT = {
 const OF_KEY = {
   columns: { ordering_key: 'text', most: 'bigint' },
   select: `
-    SELECT * FROM webhook_attempts WHERE webhook_attempts.ordering_key = :ordering_key
+    SELECT ${columnNames(INSERT.columns)} FROM webhook_attempts WHERE webhook_attempts.ordering_key = :ordering_key
     ORDER BY event_id DESC, attempt_number DESC LIMIT :most`,
 } as const satisfies BatchQuery<string>;
 

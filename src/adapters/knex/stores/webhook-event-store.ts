@@ -5,34 +5,45 @@ import type {
   WebhookEventStore,
 } from '../../../application/ports/webhook-stores.ts';
 import { isOpen, type WebhookEvent, type WebhookState } from '../../../domain/webhooks/webhook-event.ts';
-import type { BatchQuery, Insert, Row, RowOf, VersionedUpdate } from '../driver/connection.ts';
+import {
+  type BatchQuery,
+  columnNames,
+  type Insert,
+  type Row,
+  type RowOf,
+  type VersionedUpdate,
+} from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 
-const CHANGING_COLUMNS = {
+const PROGRESS_COLUMNS = {
   state: 'text',
-  is_open: 'bigint',
   attempts: 'bigint',
   first_attempt_at: 'bigint',
   next_attempt_at: 'bigint',
   last_error: 'text',
 } as const;
 
+const CHANGING_COLUMNS = { ...PROGRESS_COLUMNS, is_open: 'bigint' } as const;
+
+const DESTINATION_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
+
+/** What `fromRow` reads of a row. */
+const EVENT_COLUMNS = {
+  id: 'text',
+  kind: 'text',
+  ordering_key: 'text',
+  phone_number_id: 'text',
+  url: 'text',
+  secret: 'text',
+  body: 'text',
+  created_at: 'bigint',
+  version: 'bigint',
+  ...PROGRESS_COLUMNS,
+} as const;
+
 const INSERT = {
   table: 'webhook_events',
-  columns: {
-    id: 'text',
-    kind: 'text',
-    project_id: 'text',
-    ordering_key: 'text',
-    phone_number_id: 'text',
-    url: 'text',
-    endpoint: 'text',
-    secret: 'text',
-    body: 'text',
-    created_at: 'bigint',
-    version: 'bigint',
-    ...CHANGING_COLUMNS,
-  },
+  columns: { ...DESTINATION_COLUMNS, ...EVENT_COLUMNS, ...CHANGING_COLUMNS },
   orderBy: 'ordering_key',
   onConflict: `ON CONFLICT (ordering_key) WHERE kind = 'inbound' DO NOTHING`,
 } as const satisfies Insert<string>;
@@ -49,15 +60,11 @@ const SAVE_WITH_ADDRESS = {
   columns: { ...CHANGING_COLUMNS, url: 'text', endpoint: 'text', secret: 'text' },
 } as const satisfies VersionedUpdate<string, string>;
 
-const DESTINATION_COLUMNS = { project_id: 'text', endpoint: 'text' } as const;
-
-/** What `fromRow` reads, but for what the key itself says. */
+/** The key itself says the destination. */
 const DUE = {
   columns: { ...DESTINATION_COLUMNS, now: 'bigint', after_at: 'bigint', after_id: 'text', most: 'bigint' },
   select: `
-    SELECT id, kind, ordering_key, phone_number_id, url, secret, body, state, attempts, first_attempt_at,
-      next_attempt_at, last_error, created_at, version
-    FROM webhook_events
+    SELECT ${columnNames(EVENT_COLUMNS)} FROM webhook_events
     WHERE webhook_events.project_id = :project_id AND webhook_events.endpoint = :endpoint
       AND next_attempt_at <= :now AND (next_attempt_at, id) > (:after_at, :after_id)
     ORDER BY next_attempt_at, id LIMIT :most`,
@@ -71,13 +78,24 @@ const NEXT_DUE_AT = {
       AND next_attempt_at IS NOT NULL`,
 } as const satisfies BatchQuery<string>;
 
+const COLUMNS = columnNames({ ...DESTINATION_COLUMNS, ...EVENT_COLUMNS });
+
+const LOCK_OPEN = `
+  SELECT ${COLUMNS} FROM webhook_events WHERE ordering_key = ANY(?) AND is_open = 1 ORDER BY id FOR UPDATE`;
+
+const LOCK = `SELECT ${COLUMNS} FROM webhook_events WHERE id = ANY(?) ORDER BY id FOR UPDATE`;
+
+const OF_PHONE_NUMBER = `
+  SELECT ${COLUMNS} FROM webhook_events WHERE phone_number_id = ? AND created_at > ?
+  ORDER BY created_at DESC, id DESC LIMIT ?`;
+
 const OPEN_OF_NUMBER = `
-  SELECT * FROM webhook_events
+  SELECT ${COLUMNS} FROM webhook_events
   WHERE phone_number_id = ? AND project_id = ? AND is_open = 1 AND id > ?
   ORDER BY id LIMIT ? FOR UPDATE`;
 
-const OF_PROJECT =
-  'SELECT * FROM webhook_events WHERE id > ? AND id <= ? AND project_id = ? ORDER BY id LIMIT ?';
+const OF_PROJECT = `
+  SELECT ${COLUMNS} FROM webhook_events WHERE id > ? AND id <= ? AND project_id = ? ORDER BY id LIMIT ?`;
 
 export class SqlWebhookEventStore implements WebhookEventStore {
   readonly #session: Session;
@@ -94,14 +112,11 @@ export class SqlWebhookEventStore implements WebhookEventStore {
   }
 
   lockOpen(orderingKeys: readonly string[]): Promise<readonly WebhookEvent[]> {
-    return this.#select(
-      'SELECT * FROM webhook_events WHERE ordering_key = ANY(?) AND is_open = 1 ORDER BY id FOR UPDATE',
-      orderingKeys,
-    );
+    return this.#select(LOCK_OPEN, orderingKeys);
   }
 
   lock(ids: readonly string[]): Promise<readonly WebhookEvent[]> {
-    return this.#select('SELECT * FROM webhook_events WHERE id = ANY(?) ORDER BY id FOR UPDATE', ids);
+    return this.#select(LOCK, ids);
   }
 
   async due(keys: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]> {
@@ -147,11 +162,7 @@ export class SqlWebhookEventStore implements WebhookEventStore {
     since: number,
     limit: number,
   ): Promise<readonly WebhookEvent[]> {
-    const rows = await this.#session.query(
-      `SELECT * FROM webhook_events WHERE phone_number_id = ? AND created_at > ?
-       ORDER BY created_at DESC, id DESC LIMIT ?`,
-      [whatsappPhoneId, since, limit],
-    );
+    const rows = await this.#session.query(OF_PHONE_NUMBER, [whatsappPhoneId, since, limit]);
     return rows.map((row) => fromRow(row, destinationOf(row)));
   }
 
