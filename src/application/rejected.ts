@@ -1,4 +1,4 @@
-import type { BalanceBelowHolds } from '../domain/billing/account.ts';
+import type { BalanceBelowHolds, BalanceTooLarge } from '../domain/billing/account.ts';
 import type { ScheduleRejection } from '../domain/billing/price-version.ts';
 import type { AttachRejection } from '../domain/campaigns/attach-recipients.ts';
 import type { CampaignStatus } from '../domain/campaigns/campaign.ts';
@@ -53,6 +53,7 @@ export type OperatorRejection =
   /** The project has as many keys that work as it may have. */
   | { readonly kind: 'too-many-keys' }
   | BalanceBelowHolds
+  | BalanceTooLarge
   /** Dropping a job of this kind would leave something open for ever. */
   | { readonly kind: 'job-not-droppable'; readonly jobKind: string }
   | { readonly kind: 'unknown-sender-id' }

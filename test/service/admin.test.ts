@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Harness } from '../../src/bootstrap/harness.ts';
+import { depositEntry } from '../../src/domain/billing/ledger.ts';
+import { iqd } from '../../src/domain/shared/money.ts';
 import { ADMIN_TOKEN, admin, codeOf, done } from '../support/admin.ts';
 import { startService } from '../support/running-service.ts';
 import { KEY, seedWith, verification } from '../support/seeds.ts';
@@ -383,6 +385,22 @@ describe('the money of the admin interface', () => {
     expect(await correct(-20)).toMatchObject({ status: 200, body: { balance: 80, credit: 0, held: 80 } });
     await service.advance(DAY_MS);
     await service.assertQuiet();
+  });
+
+  it('a top-up or a correction that makes a balance more than a trillion IQD is rejected', async () => {
+    const service = await start(seedWith({ credit: 0 }));
+    await service.service.roots.unitOfWork.run(async ({ projects, ledger }) => {
+      const project = await projects.named('demo');
+      const occurrence = { projectId: project?.id ?? '', reference: 'earlier', at: 0 };
+      await ledger.post([depositEntry(occurrence, iqd(999_999_999_999))]);
+    });
+    for (const path of ['top-ups', 'corrections']) {
+      const body = { amount: 1.001, reason: 'A test' };
+      const rejected = await admin(service, `/projects/demo/${path}`, { body });
+      expect(codeOf(rejected)).toEqual([409, 'balance-too-large']);
+    }
+    const topped = await admin(service, '/projects/demo/top-ups', { body: { amount: 1 } });
+    expect(topped).toMatchObject({ status: 200, body: { balance: 1_000_000_000_000 } });
   });
 
   it('a top-up and a correction with one Idempotency-Key happen once each', async () => {

@@ -1,4 +1,4 @@
-import { type Account, correctionRejection } from '../../domain/billing/account.ts';
+import { type Account, correctionRejection, topUpRejection } from '../../domain/billing/account.ts';
 import { correctionEntry, depositEntry, thresholdResetEntry } from '../../domain/billing/ledger.ts';
 import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
@@ -54,12 +54,12 @@ export class ManageCredit {
     this.#ports = ports;
   }
 
-  /** Adds credit; the first credit ends the trial of the project. Rejects as `project-not-found`. */
+  /** Adds credit; the first credit ends the trial of the project. Rejects as `project-not-found` or `balance-too-large`. */
   topUp(change: CreditChange): Promise<CreditResult> {
     return this.#post(change, 'credit-added');
   }
 
-  /** Corrects the balance. Rejects as `balance-below-holds` what would leave less than is held. */
+  /** Corrects the balance. Rejects as `balance-below-holds` what would leave less than is held, and as `balance-too-large`. */
   correct(change: CreditChange): Promise<CreditResult> {
     return this.#post(change, 'credit-corrected');
   }
@@ -98,9 +98,10 @@ export class ManageCredit {
       const request = { projectId, request: idempotency };
       const result = await runKeyed({ store: stores.idempotency, requestHasher }, request, at, async () => {
         const occurrence = { projectId, reference: id, at };
+        const rejectionOf = action === 'credit-added' ? topUpRejection : correctionRejection;
+        const rejection = rejectionOf(before, amount);
+        if (rejection !== null) throw new Rejected(rejection);
         if (action === 'credit-corrected') {
-          const rejection = correctionRejection(before, amount);
-          if (rejection !== null) throw new Rejected(rejection);
           await stores.ledger.post([correctionEntry(occurrence, amount)]);
         } else {
           await stores.ledger.post([depositEntry(occurrence, amount)]);

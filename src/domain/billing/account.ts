@@ -1,4 +1,4 @@
-import { add, larger, type Money, subtract, ZERO } from '../shared/money.ts';
+import { add, iqd, larger, type Money, negate, subtract, ZERO } from '../shared/money.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 
 export const PAYMENT_TYPES = ['prepaid', 'postpaid'] as const;
@@ -46,14 +46,38 @@ export interface BalanceBelowHolds {
   readonly held: Money;
 }
 
+/** The most that the balance of a project may be above or below zero, in IQD. */
+export const BALANCE_IQD_MAX = 1_000_000_000_000;
+
+/** The balance would be further from zero than `BALANCE_IQD_MAX`. */
+export interface BalanceTooLarge {
+  readonly kind: 'balance-too-large';
+}
+
+/** What keeps an operator from adding `amount` to the balance; null when nothing does. */
+export function topUpRejection({ balance }: Account, amount: Money): BalanceTooLarge | null {
+  const most = larger(iqd(BALANCE_IQD_MAX), size(balance));
+  return size(add(balance, amount)) > most ? { kind: 'balance-too-large' } : null;
+}
+
 /**
  * What keeps an operator from changing the balance by `amount`; null when nothing does. What a prepaid account has promised
  * stays covered; the balance of a postpaid one may be below zero anyway.
  */
-export function correctionRejection(account: Account, amount: Money): BalanceBelowHolds | null {
+export function correctionRejection(
+  account: Account,
+  amount: Money,
+): BalanceBelowHolds | BalanceTooLarge | null {
+  const tooLarge = topUpRejection(account, amount);
+  if (tooLarge !== null) return tooLarge;
   const { balance, held, paymentType } = account;
   if (amount >= ZERO || paymentType === 'postpaid' || add(balance, amount) >= held) return null;
   return { kind: 'balance-below-holds', balance, held };
+}
+
+/** How far an amount is from zero. */
+function size(amount: Money): Money {
+  return larger(amount, negate(amount));
 }
 
 /** The credit of the project: balance less open holds, never below zero (specification 2.8). */

@@ -16,6 +16,7 @@ const MEANINGS = {
   'key-not-working': 'a rotation of a key that is revoked or has ended',
   'too-many-keys': `the project has ${WORKING_KEYS_MAX} keys that work`,
   'balance-below-holds': 'a correction that leaves less than is held',
+  'balance-too-large': 'a balance of more than a trillion IQD above or below zero',
   'job-not-droppable': 'a job of the slice ends something that would stay open for ever',
   'unknown-sender-id': 'the project has no sender ID of this id or name',
   'sender-id-taken': 'the project has a sender ID of this name',

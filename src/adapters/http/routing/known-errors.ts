@@ -1,5 +1,6 @@
 import { type OperatorRejection, Rejected, type Rejection } from '../../../application/rejected.ts';
 import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
+import { BALANCE_IQD_MAX } from '../../../domain/billing/account.ts';
 import { SCHEDULED_VERSIONS_MAX } from '../../../domain/billing/price-version.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { EDITABLE_CAMPAIGNS_MAX } from '../../../domain/campaigns/campaign.ts';
@@ -317,6 +318,11 @@ export function rejectionError(rejection: Rejection): HttpError {
         balance: toIqd(rejection.balance),
         held: toIqd(rejection.held),
       });
+    case 'balance-too-large':
+      return conflict(
+        rejection.kind,
+        `The balance would be more than ${BALANCE_IQD_MAX.toLocaleString('en')} IQD above or below zero`,
+      );
     case 'job-not-droppable':
       return conflict(
         rejection.kind,

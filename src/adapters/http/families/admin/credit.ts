@@ -31,9 +31,9 @@ const balance = z.int().min(-CURSOR_BALANCE_MAX).max(CURSOR_BALANCE_MAX);
 /** Project and entry, and the balance before it. */
 const place = z.tuple([z.string(), z.int().min(0), z.string(), balance.nullable()]);
 
-const USED_KEY: DocumentedError = {
-  description: 'The Idempotency-Key was used with another request',
-  error: rejectionError({ kind: 'idempotency-conflict' }),
+const TOO_LARGE_OR_USED_KEY: DocumentedError = {
+  description: 'The balance would be too large, or the Idempotency-Key was used with another request',
+  error: rejectionError({ kind: 'balance-too-large' }),
 };
 
 export interface CreditUseCases {
@@ -58,7 +58,7 @@ export function adminCreditRoutes(
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: topUpBody,
     ok: { description: 'The money after it', schema: creditSchema, headers: ['Idempotency-Replayed'] },
-    rejections: { 400: invalidBody('amount is not valid'), 404: NO_PROJECT, 409: USED_KEY },
+    rejections: { 400: invalidBody('amount is not valid'), 404: NO_PROJECT, 409: TOO_LARGE_OR_USED_KEY },
     handle: async (input) => presentResult(await manageCredit.topUp(changeOf(TOP_UP_ROUTE, input))),
   });
 
@@ -78,7 +78,8 @@ export function adminCreditRoutes(
       400: invalidBody('reason is required'),
       404: NO_PROJECT,
       409: {
-        description: 'Less than is held would be left, or the Idempotency-Key was used with another request',
+        description:
+          'Less than is held would be left, the balance would be too large, or the Idempotency-Key was used with another request',
         schema: z.union([
           z
             .object({
@@ -96,7 +97,11 @@ export function adminCreditRoutes(
                 .string()
                 .meta({ description: 'What is wrong, for people', examples: ['The key was used'] }),
             })
-            .meta({ id: 'KeyWasUsed', description: 'The Idempotency-Key was used with another request' }),
+            .meta({
+              id: 'CorrectionConflict',
+              description:
+                'The balance would be too large, or the Idempotency-Key was used with another request',
+            }),
         ]),
       },
     },
