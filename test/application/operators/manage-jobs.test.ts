@@ -3,6 +3,7 @@ import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
 import type { Job } from '../../../src/application/jobs/job.ts';
 import { makeReportJob, removeReportJob } from '../../../src/application/jobs/report-jobs.ts';
+import { runRetentionJob } from '../../../src/application/jobs/retention-jobs.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import { DEAD_LETTER_SLICE_MAX, ManageJobs } from '../../../src/application/operators/manage-jobs.ts';
 import { holdEntry } from '../../../src/domain/billing/ledger.ts';
@@ -91,6 +92,92 @@ describe('the jobs of operators', () => {
     expect(await left()).toBe(1);
     expect(await manageJobs.redrive('operator', ALL)).toEqual({ jobs: 1, hasMore: false });
     expect(await left()).toBe(0);
+  });
+
+  it('one request drops a slice, and says that more are there', async () => {
+    await deadLetteredMessages(DEAD_LETTER_SLICE_MAX + 1);
+    expect(await manageJobs.drop('operator', ALL)).toEqual({ jobs: DEAD_LETTER_SLICE_MAX, hasMore: true });
+    expect(await left()).toBe(1);
+    expect(await manageJobs.drop('operator', ALL)).toEqual({ jobs: 1, hasMore: false });
+    expect(await left()).toBe(0);
+  });
+
+  it('the audit log has a record for each project and kind of the jobs that were redriven', async () => {
+    await deadLetteredMessages(2);
+    await deadLetter([
+      runRetentionJob(NOW),
+      deliverWebhooksJob({ projectId: PROJECT_ID, endpoint: 'a.example/1' }, NOW),
+    ]);
+    world.clock.at = NOW + 5;
+    expect(await manageJobs.redrive('cli', ALL)).toEqual({ jobs: 4, hasMore: false });
+    const found = await records();
+    expect(found.every(({ id }) => /^[0-9a-f]{24}$/.test(id))).toBe(true);
+    const record = { at: NOW + 5, actor: 'cli', action: 'jobs-redriven', before: null };
+    const byKind = [...found].sort((one, other) =>
+      String(one.after?.kind) < String(other.after?.kind) ? -1 : 1,
+    );
+    expect(byKind.map(({ id: _, ...each }) => each)).toEqual([
+      { ...record, projectId: PROJECT_ID, after: { kind: 'deliver-webhooks', jobs: 1 } },
+      { ...record, projectId: null, after: { kind: 'run-retention', jobs: 1 } },
+      { ...record, projectId: PROJECT_ID, after: { kind: 'start-attempt', jobs: 2 } },
+    ]);
+    expect((await world.lease()).length).toBe(4);
+  });
+
+  it('jobs that end different things are dropped together, each with what it ends', async () => {
+    await deadLetteredMessages(1);
+    const campaign = aCampaign({ status: 'scheduled', scheduledFor: NOW });
+    await world.unitOfWork.run(({ campaigns }) => campaigns.insert([campaign]));
+    await deadLetter([startCampaignJob(campaign, NOW)]);
+    const report = await deadLetteredReport(null);
+
+    expect(await manageJobs.drop('operator', ALL)).toEqual({ jobs: 3, hasMore: false });
+
+    expect(await world.message(anSmsId(1))).toMatchObject({ status: 'failed', isFinal: true });
+    expect(await campaignNow(campaign.id)).toMatchObject({ status: 'failed' });
+    expect(await reportNow(report.id)).toMatchObject({ deletedAt: NOW });
+  });
+
+  it('dead-letter jobs are listed with the newest first, by kind and reason', async () => {
+    await deadLetteredMessages(1);
+    const any = { kind: null, reason: null, after: null, limit: 10 };
+    const job = startAttemptJob(aMessage({ smsId: anSmsId(1) }), 0, NOW);
+    const listed = {
+      id: job.id,
+      projectId: PROJECT_ID,
+      work: job.work,
+      reason: 'broken',
+      deadLetteredAt: NOW,
+    };
+    expect(await manageJobs.deadLetters(any)).toEqual([listed]);
+    expect(await manageJobs.deadLetters({ ...any, kind: 'start-attempt', reason: 'broken' })).toEqual([
+      listed,
+    ]);
+    expect(await manageJobs.deadLetters({ ...any, kind: 'make-report' })).toEqual([]);
+  });
+
+  it('the overview has the jobs by kind and state, and the workers, the latest seen first', async () => {
+    await deadLetteredMessages(1);
+    await world.unitOfWork.run(async ({ jobs, workers }) => {
+      await jobs.add([
+        runRetentionJob(NOW),
+        removeReportJob({ id: REPORT_ID, projectId: PROJECT_ID, createdAt: NOW }, NOW),
+      ]);
+      await workers.markSeen('gone', NOW - 15_001);
+      await workers.markSeen('newest', NOW - 1);
+      await workers.markSeen('old', NOW - 15_000);
+    });
+    const { survey, depth, workers } = await manageJobs.overview();
+    expect(survey).toMatchObject({ deadLetterJobs: 1, workers: 2, openWebhookCircuits: 0 });
+    expect(depth.map(({ kind, jobs }) => [kind, jobs]).sort()).toEqual([
+      ['remove-report', 1],
+      ['run-retention', 1],
+    ]);
+    expect(workers).toEqual([
+      { id: 'newest', seenAt: NOW - 1, isSeen: true },
+      { id: 'old', seenAt: NOW - 15_000, isSeen: true },
+      { id: 'gone', seenAt: NOW - 15_001, isSeen: false },
+    ]);
   });
 
   it.each([

@@ -56,6 +56,12 @@ describe('the projects of the installation, for operators', () => {
 
   const records = () =>
     world.unitOfWork.read(({ auditLog }) => auditLog.list({ projectId: null, before: null, limit: 10 }));
+  /** The ids of the jobs that are due, which are done then. */
+  const due = async () => {
+    const leased = await world.lease();
+    await world.unitOfWork.run(({ jobs }) => jobs.complete(leased));
+    return leased.map(({ id }) => id);
+  };
   const rejected = (kind: string) => ({ rejection: { kind } });
   const change = (given: Partial<ProjectChange>, project = 'demo') =>
     manageProjects.change('cli', project, { settings: {}, ...given });
@@ -146,6 +152,11 @@ describe('the projects of the installation, for operators', () => {
     expect(await change({ name: 'Renamed' })).toEqual(changed);
     expect(await records()).toHaveLength(1);
 
+    const again = { ...changed, project: { ...changed.project, name: 'Again' } };
+    expect(await change({ name: 'Again' })).toEqual(again);
+    expect(await manageProjects.find('demo')).toEqual(again);
+    await change({ name: 'Renamed' });
+
     const without = { ...changed, account: { ...ACCOUNT, spendingThreshold: null } };
     expect(await change({ spendingThreshold: null })).toEqual(without);
     expect(await manageProjects.find('demo')).toEqual(without);
@@ -153,15 +164,15 @@ describe('the projects of the installation, for operators', () => {
   });
 
   it('a project that has retention from now on is treated at once, and no other change adds a job', async () => {
-    const due = async () => (await world.lease()).map(({ id }) => id);
     await change({ name: 'Renamed' });
     expect(await due()).toEqual([]);
     await change({ settings: { retention: { days: 30, action: 'remove' } } });
     expect(await due()).toEqual(['retention/run']);
+    await change({ name: 'Again' });
+    expect(await due()).toEqual([]);
   });
 
   it('a retention that ends, and a new project with one, have their jobs, or none', async () => {
-    const due = async () => (await world.lease()).map(({ id }) => id);
     const retention = { days: 30, action: 'anonymise' } as const;
     await manageProjects.create('operator', { ...NEW, settings: { retention } });
     expect(await due()).toEqual(['retention/run']);

@@ -34,9 +34,31 @@ describe('a price list in JSON that is read row by row', () => {
     ['the second list is empty', '{"international":[1],"international":[]}'],
     ['the first list is empty', '{"international":[],"telegram":1,"international":[2]}'],
     ['its name has an escape', '{"interna\\u0074ional":[1]}'],
+    ['the rows of both are told apart', '{"international":[1],"telegram":1,"international":[2,3]}'],
     ['its name is far before it', `{"international":${' '.repeat(300)}[1]}`],
   ])('it has rows that were not read: %s', async (_, text) => {
     expect(await rowsOf(text)).toMatchObject({ hasOtherRows: true });
+  });
+
+  test.each([
+    ['its list is that of another name', '{"international":7,"x":[1]}'],
+    ['its value is an object', '{"international":{"a":1}}'],
+    ['its name is longer', '{"internationals":[1]}'],
+  ])('a file has no rows when %s', async (_, text) => {
+    const { head, rows, hasRows } = await rowsOf(text);
+    expect({ head, rows, hasRows }).toEqual({ head: JSON.parse(text), rows: [], hasRows: false });
+  });
+
+  test.each(['{"international" :[1]}', '{"international"\n\t:\r\n [1]}'])(
+    'white space may stand between the name and the list: %j',
+    async (text) => {
+      expect(await rowsOf(text)).toMatchObject({ hasRows: true, rows: [{ value: 1 }] });
+    },
+  );
+
+  test.each([' ', '\t', '\r'])('white space before a row is not its beginning: %j', async (space) => {
+    const { rows } = await rowsOf(`{"international":[${space}\n{}]}`);
+    expect(rows).toEqual([{ line: 2, value: {} }]);
   });
 
   it('each row has the line at which it begins', async () => {
@@ -52,7 +74,10 @@ describe('a price list in JSON that is read row by row', () => {
     ]);
   });
 
-  it('other work runs after every 200,000 characters of a file', async () => {
+  test.each([
+    ['200,000 characters', ' '.repeat(1_000_000), 5],
+    ['500 rows', '{},'.repeat(1_500), 3],
+  ])('other work runs after every %s of a file', async (_, text, pauses) => {
     let turns = 0;
     let isDone = false;
     const tick = () => {
@@ -60,9 +85,10 @@ describe('a price list in JSON that is read row by row', () => {
       if (!isDone) setImmediate(tick);
     };
     setImmediate(tick);
-    await rowsOf(`{"international":[${' '.repeat(1_000_000)}{}]}`);
+    await rowsOf(`{"international":[${text}{}]}`);
     isDone = true;
-    expect(turns).toBeGreaterThanOrEqual(5);
+    expect(turns).toBeGreaterThanOrEqual(pauses);
+    expect(turns).toBeLessThanOrEqual(pauses + 1);
   });
 
   it('a row that is no JSON is undefined, and the others are read', async () => {
@@ -88,5 +114,9 @@ describe('a price list in JSON that is read row by row', () => {
       1,
     ]);
     expect((await rowsOf(`{"telegram":"${long}"}`)).head).toBeUndefined();
+    const [row, head] = [JSON.stringify('x'.repeat(9_998)), { telegram: 'x'.repeat(65_521) }];
+    expect((await rowsOf(`{"international":[${row}]}`)).rows).toEqual([{ line: 1, value: JSON.parse(row) }]);
+    expect(JSON.stringify(head)).toHaveLength(65_536);
+    expect((await rowsOf(JSON.stringify(head))).head).toEqual(head);
   });
 });
