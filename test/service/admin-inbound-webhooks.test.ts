@@ -91,6 +91,16 @@ describe('inbound webhooks of operators', () => {
     expect(await done(service, '/audit')).toMatchObject({ records: [] });
   });
 
+  it('an address that webhooks never go to is told with the field of the request', async () => {
+    const service = await start();
+    const body = { error: 'url is an address that webhooks are not posted to' };
+    const forbidden = 'https://10.0.0.1/';
+    const create = await admin(service, PATH, { body: { whatsappPhoneId: NUMBER_ID, url: forbidden } });
+    expect(create.body).toEqual(body);
+    const change = { method: 'PATCH', body: { url: forbidden } };
+    expect((await admin(service, `${PATH}/${NUMBER_ID}`, change)).body).toEqual(body);
+  });
+
   it('a number has one inbound webhook, and only its project may change it', async () => {
     const service = await start();
     await create(service);

@@ -172,7 +172,7 @@ export class ManageInboundWebhooks {
 
   #accepted(url: string): string {
     const accepted = this.#ports.webhookTransport.acceptUrl(url);
-    if (accepted === null) throw new Rejected({ kind: 'webhook-url-refused' });
+    if (accepted === null) throw new Rejected({ kind: 'webhook-url-refused', field: 'url' });
     return accepted;
   }
 

@@ -34,7 +34,7 @@ const NO_WEBHOOK: DocumentedError = {
 
 const BAD_URL: DocumentedError = {
   description: 'The body is not valid, or webhooks never go to this address',
-  error: rejectionError({ kind: 'webhook-url-refused' }),
+  error: rejectionError({ kind: 'webhook-url-refused', field: 'url' }),
 };
 
 /** The inbound webhooks of whatsapp numbers, for operators. */
