@@ -56,6 +56,9 @@ it.skipIf(!hasOpenssl)(hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSIN
     endpoint,
   );
   const id = events[0]?.id ?? '';
+  const [message] = service.inbox.all();
+  const { text } = await runAdmin(service, ['messages', 'trace', message?.smsId ?? '']);
+  expect(text).toMatch(new RegExp(`^\\neventAttempts:\\nevent +number +.*\\n${id} +1 `, 'm'));
   await jsonOfAdmin(service, 'webhooks', 'resend', id);
   expect(await jsonOfAdmin(service, 'webhooks', 'show', id)).toMatchObject({
     attemptLog: [{ number: 2 }, { number: 1 }],

@@ -1,5 +1,13 @@
 import type { Command } from 'commander';
-import { type AdminConsole, type Columns, type PageOptions, paged, pathOf } from './admin-console.ts';
+import { recordLines } from '../text-table.ts';
+import {
+  type AdminConsole,
+  type Columns,
+  type Fields,
+  type PageOptions,
+  paged,
+  pathOf,
+} from './admin-console.ts';
 
 const MESSAGES: Columns = {
   list: 'messages',
@@ -33,5 +41,18 @@ export function addMessageCommands(program: Command, admin: AdminConsole): void 
     .command('trace')
     .description('show a message with its attempts, money and webhooks')
     .argument('<message>', 'the id of the message')
-    .action((message: string) => admin.print({ path: pathOf('messages', message) }));
+    .action((message: string) => admin.print({ path: pathOf('messages', message) }, traceLines));
+}
+
+/** A trace with the attempts of all its events in a table of their own. */
+function traceLines({ events, ...trace }: Fields): readonly string[] {
+  const logged = (events as readonly Fields[]).map(({ attemptLog, ...event }) => ({
+    event,
+    attempts: (attemptLog as readonly Fields[]).map((attempt) => ({ event: event.id, ...attempt })),
+  }));
+  return recordLines({
+    ...trace,
+    events: logged.map(({ event }) => event),
+    eventAttempts: logged.flatMap(({ attempts }) => attempts),
+  });
 }
