@@ -64,8 +64,9 @@ async function readCsv(
     if (!(error instanceof InvalidCsv)) throw error;
     mistakes.add(error.line, null, error.message);
   }
-  if (columns === null) mistakes.add(1, null, 'the file has no header');
-  else if (rows.isEmpty) mistakes.add(null, null, 'the file has no rows');
+  // Of a file that is no csv some lines were not read, the header perhaps.
+  if (mistakes.all.length === 0 && columns === null) mistakes.add(1, null, 'the file has no header');
+  else if (mistakes.all.length === 0 && rows.isEmpty) mistakes.add(null, null, 'the file has no rows');
   return { system: {}, international: await rows.byCountry() };
 }
 

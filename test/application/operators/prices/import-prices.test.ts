@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { csvDecoder } from '../../../../src/adapters/csv/csv-decoder.ts';
 import { ImportPrices } from '../../../../src/application/operators/prices/import-prices.ts';
 import { ManagePrices, type PricePage } from '../../../../src/application/operators/prices/manage-prices.ts';
 import type { PriceFormat } from '../../../../src/application/operators/prices/read-price-file.ts';
+import { ports } from '../../../../src/bootstrap/tokens.ts';
 import type { InternationalPrice } from '../../../../src/domain/billing/pricing.ts';
 import { iqd, toIqd } from '../../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, openApplication } from '../../../support/application-world.ts';
@@ -214,6 +216,26 @@ describe('imports of price lists', () => {
     );
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(results[1]).toMatchObject({ reason: rejected('preview-outdated') });
+  });
+
+  it('of two imports with the same preview in two processes one is applied', async () => {
+    const text = json([JORDAN]);
+    const { preview } = await importPrices.preview(given(text));
+    const elsewhere = new ImportPrices({
+      unitOfWork: world.unitOfWork,
+      requestHasher: world.container.get(ports.requestHasher),
+      csvDecoder,
+      clock: world.clock,
+      ids: world.container.get(ports.idSource),
+    });
+    const results = await Promise.allSettled(
+      [importPrices, elsewhere].map((each) => each.apply('operator', given(text), preview)),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: rejected('preview-outdated'),
+    });
+    expect(await statuses()).toEqual(['in-force', 'replaced']);
   });
 
   it('an import for later is scheduled, replaces what is in force then, and may be withdrawn', async () => {

@@ -187,6 +187,24 @@ describe('webhooks, for operators', () => {
     expect(await manageWebhooks.resendEvent('cli', anId(2))).toMatchObject({ id: anId(2), state: 'pending' });
   });
 
+  it('the newest notice of low credit is sent again although an older one is open', async () => {
+    const notice = (n: number, given: Partial<WebhookEvent> = {}) =>
+      discarded(n, { kind: 'credit', orderingKey: 'credit', body: '{}', ...given });
+    await insert(notice(1, { state: 'pending', attempts: 0, nextAttemptAt: NOW }), notice(2));
+    const attempt = {
+      attemptNumber: 1,
+      startedAt: NOW,
+      durationMs: 1,
+      status: 500,
+      error: 'HTTP 500',
+      response: null,
+    };
+    await world.unitOfWork.run(({ webhookAttempts }) =>
+      webhookAttempts.insert([{ ...attempt, orderingKey: 'credit', eventId: anId(2) }]),
+    );
+    expect(await manageWebhooks.resendEvent('cli', anId(2))).toMatchObject({ id: anId(2), state: 'pending' });
+  });
+
   it('a slice sends the discarded events of one destination again, and supersedes the outdated', async () => {
     await insert(
       discarded(1),
@@ -323,6 +341,38 @@ describe('webhooks, for operators', () => {
       await expect(ids({ project: 'none' })).rejects.toMatchObject(rejected('project-not-found'));
     });
 
+    it('discarded events of all projects, or to all endpoints, are found, too', async () => {
+      await insert(
+        discarded(1, at(1)),
+        discarded(2, { ...at(2), state: 'delivered' }),
+        discarded(3, { ...at(3), endpoint: 'customer.example/other' }),
+        discarded(4, { ...at(4), projectId: OTHER_PROJECT }),
+      );
+      expect(await ids({ state: 'discarded' })).toEqual([4, 3, 1]);
+      expect(await ids({ endpoint: ENDPOINT, state: 'discarded' })).toEqual([4, 1]);
+      expect(await ids({ project: 'demo', state: 'discarded' })).toEqual([3, 1]);
+      expect(await ids({ project: 'demo', endpoint: ENDPOINT })).toEqual([2, 1]);
+      expect(await ids({ project: 'demo', endpoint: ENDPOINT, state: 'delivered' })).toEqual([2]);
+    });
+
+    it('a rare event is found behind many others, and a discarded one of a destination behind any number', async () => {
+      const others = Array.from({ length: 1_100 }, (_, n) =>
+        discarded(n, {
+          ...at(n + 10),
+          projectId: OTHER_PROJECT,
+          endpoint: 'other.example/',
+          state: 'delivered',
+        }),
+      );
+      await insert(discarded(1, at(1)), ...others.slice(0, 10));
+      expect(await ids({ project: 'demo' }, 1)).toEqual([1]);
+      expect(await ids({ endpoint: ENDPOINT }, 1)).toEqual([1]);
+      expect(await ids({ state: 'discarded' }, 1)).toEqual([1]);
+      await insert(...others.slice(10));
+      expect(await ids({ project: 'demo' }, 1)).toEqual([]);
+      expect(await ids({ project: 'demo', endpoint: ENDPOINT, state: 'discarded' }, 1)).toEqual([1]);
+    });
+
     it('a page ends at its limit, and the next one begins behind it', async () => {
       await insert(discarded(1, at(1)), discarded(2, at(2)), discarded(3, at(3)));
       for (const given of [{}, { project: 'demo', endpoint: ENDPOINT, state: 'discarded' } as const]) {
@@ -370,6 +420,8 @@ describe('webhooks, for operators', () => {
         await circuitBreakers.lock([...breakers.keys()], NOW);
         await circuitBreakers.save(breakers, NOW);
       });
+      const closed = Array.from({ length: 10 }, (_, n) => `${PROJECT_ID}/b.example/${n}`);
+      await world.unitOfWork.run(({ circuitBreakers }) => circuitBreakers.lock(closed, NOW));
       const found = async (project: string | null, after: string | null = null, limit = 10) => {
         const { rows, next } = await log.openCircuits(project, after, limit);
         return { rows: rows.map(({ projectId, endpoint }) => `${projectId}/${endpoint}`), next };
