@@ -156,7 +156,7 @@ export class SqlRetentionStore implements RetentionStore {
   async endedCampaigns({ projectId, before, after, limit }: AgedQuery): Promise<readonly Campaign[]> {
     const { createdAt, id } = after ?? BEFORE_ALL;
     const rows = await this.#session.query(
-      `SELECT * FROM campaigns
+      `SELECT ${CAMPAIGN_COLUMNS} FROM campaigns
        WHERE project_id = ? AND (completed_at, id) > (?, ?) AND completed_at < ?
          AND completed_at IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM campaigns_without_numbers WHERE campaign_id = campaigns.id)
