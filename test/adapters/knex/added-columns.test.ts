@@ -7,6 +7,7 @@ import { anId, anSmsId, NOW, PROJECT_ID } from '../../support/builders.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const SCHEMA = `added_columns_${process.pid}`;
+const AGED = { projectId: PROJECT_ID, before: NOW, after: null, limit: 1 };
 const PHONE = { projectId: PROJECT_ID, whatsappPhoneId: anId() };
 
 /** Methods that read whole rows. */
@@ -38,6 +39,7 @@ const READS: readonly [string, (stores: Stores) => Promise<unknown>][] = [
   ['reports.lock', ({ reports }) => reports.lock([anId()])],
   ['reports.ofFile', ({ reports }) => reports.ofFile('file')],
   ['retention.campaigns', ({ retention }) => retention.campaigns([anId()])],
+  ['retention.endedCampaigns', ({ retention }) => retention.endedCampaigns(AGED)],
   ['retention.recipientsAt', ({ retention }) => retention.recipientsAt(anId(), 0, 1)],
   ['webhookEvents.lock', ({ webhookEvents }) => webhookEvents.lock([anId()])],
   ['webhookEvents.lockOpen', ({ webhookEvents }) => webhookEvents.lockOpen([anId()])],
