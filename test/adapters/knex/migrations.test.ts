@@ -163,7 +163,7 @@ async function readDeadLettersByIndex(config: DatabaseConfig): Promise<void> {
     dead_lettered_at: index,
   }));
   await knex.batchInsert('dead_letter_jobs', rows, 500);
-  await knex.raw('ANALYZE');
+  await knex.raw('ANALYZE dead_letter_jobs');
   const older = 'WHERE (dead_lettered_at, id) < (?, ?)';
   const newer = 'WHERE (dead_lettered_at, id) > (?, ?)';
   const newestFirst = 'ORDER BY dead_lettered_at DESC, id DESC LIMIT 51';
