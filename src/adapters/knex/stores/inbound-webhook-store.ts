@@ -88,9 +88,9 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
     ids: readonly string[],
   ): Promise<readonly InboundWebhook[]> {
     if (ids.length === 0) return [];
-    await this.#session.query(`${LOCK} ${mode}`, [ids]);
+    const locked = await this.#session.query(`${LOCK} ${mode}`, [ids]);
     // The rows as they are under the lock, with their rotations.
-    return this.byPhoneNumberIds(ids);
+    return this.byPhoneNumberIds(locked.map((row) => row.phone_number_id as string));
   }
 
   async #saveRotations(webhooks: readonly InboundWebhook[]): Promise<void> {
