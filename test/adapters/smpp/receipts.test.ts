@@ -153,6 +153,8 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     world.releaseAlways();
     await closing;
     expect(world.batches).toEqual([1]);
+    // All that was sent on the connection has arrived.
+    await smsc.seen('closed');
     expect(smsc.of('deliver_sm_resp').map(({ sequence, status }) => [sequence, status])).toEqual([
       [1, ESME_ROK],
     ]);
