@@ -1,13 +1,15 @@
 /** The first capacity after a second chunk, in bytes. */
 const CAPACITY_MIN_BYTES = 1_024;
 
+const EMPTY = Buffer.alloc(0);
+
 /**
  * Bytes that arrive in chunks, up to a limit. Small chunks cost no more memory than their bytes: they are copied into one
  * buffer, and no buffer that a chunk is a view of stays in memory. A single chunk is kept as it is.
  */
 export class GrowingBuffer {
   readonly #bytesMax: number;
-  #held: Buffer = Buffer.alloc(0);
+  #held: Buffer = EMPTY;
   #size = 0;
 
   /** Holds up to `bytesMax` bytes. */
@@ -19,7 +21,7 @@ export class GrowingBuffer {
   add(chunk: Buffer): boolean {
     const size = this.#size + chunk.length;
     if (size > this.#bytesMax) {
-      this.#held = Buffer.alloc(0);
+      this.#held = EMPTY;
       this.#size = 0;
       return false;
     }
@@ -36,7 +38,7 @@ export class GrowingBuffer {
 
   /** All bytes in their order. They share memory with what is added later. */
   bytes(): Buffer {
-    return this.#held.subarray(0, this.#size);
+    return this.#size === this.#held.length ? this.#held : this.#held.subarray(0, this.#size);
   }
 
   /** At least doubles, so that each byte is copied a few times at most. */

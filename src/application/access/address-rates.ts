@@ -1,5 +1,5 @@
 import type { Project } from '../../domain/access/project.ts';
-import { decideRate, windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
+import { decideRate, type RateLimit, windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import type { Clock } from '../ports/clock.ts';
 import { Rejected } from '../rejected.ts';
 
@@ -33,9 +33,17 @@ export class AddressRates {
    * Resolves as `send` does, which counts once it has begun, and no longer when it rejects. Rejects as `rate-limited`, and
    * does not call it, when the project has as many from this network as it may. `network` is an address, or the /64 of one.
    */
-  async limit<Result>(project: Project, network: string, send: () => Promise<Result>): Promise<Result> {
+  limit<Result>(project: Project, network: string, send: () => Promise<Result>): Promise<Result> {
     const limit = project.settings.addressRateLimit;
-    if (limit === null) return send();
+    return limit === null ? send() : this.#limited(limit, project, network, send);
+  }
+
+  async #limited<Result>(
+    limit: RateLimit,
+    project: Project,
+    network: string,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
     const key = `${project.id} ${network}`;
     const counted = { at: this.#clock.now() };
     // What is later than now was counted before the clock was put back.

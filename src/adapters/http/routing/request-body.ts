@@ -20,6 +20,7 @@ const JSON_TYPE_PATTERN = new RegExp(
   'i',
 );
 const BYTE_ORDER_MARK = '\uFEFF';
+const REPLACEMENT_CHARACTER = '\uFFFD';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -69,15 +70,22 @@ export function readBytes(
   });
 }
 
-/**
- * The JSON value in raw bytes. Rejects with 400 what is not UTF-8, nests deeper than `JSON_DEPTH_MAX`, has an object or
- * list of too many members, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null counts as
- * absent: typed clients write null for a field they have no value for.
- */
-export function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8', 'invalid-encoding');
+/** The text in raw bytes, without a byte order mark. Rejects with 400 what is not UTF-8. */
+export function decodeText(bytes: Buffer): string {
   const decoded = bytes.toString('utf8');
-  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+  // What is not UTF-8 becomes this character. It may also stand in the body, and is then looked for in the bytes.
+  if (decoded.includes(REPLACEMENT_CHARACTER) && !isUtf8(bytes)) {
+    throw invalid('The request body is not valid UTF-8', 'invalid-encoding');
+  }
+  return decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
+}
+
+/**
+ * The JSON value in a text. Rejects with 400 what nests deeper than `JSON_DEPTH_MAX`, has an object or list of too many
+ * members, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null
+ * counts as absent: typed clients write null for a field they have no value for.
+ */
+export function parseJson(text: string): unknown {
   const excess = excessOf(text);
   if (excess === 'depth') throw invalid('The request body is nested too deep', 'nested-too-deep');
   if (excess === 'members') throw invalid('An object or list of the request body has too many members');
@@ -85,6 +93,14 @@ export function parseJson(bytes: Buffer): unknown {
   // Most bodies hold no null, and this tells without a walk.
   if (text.includes('null')) dropNulls(value);
   return value;
+}
+
+/**
+ * Whether JSON that `decodeText` returned may hold an escape. The texts in JSON without one have neither NUL nor half of a
+ * surrogate pair: the first is no JSON, and the second no UTF-8.
+ */
+export function hasEscapes(json: string): boolean {
+  return json.includes('\\');
 }
 
 function jsonOf(text: string): unknown {
