@@ -16,11 +16,12 @@ import {
   methodNotAllowed,
   NOT_FOUND,
 } from './routing/known-errors.ts';
-import type { Route, RouteFamily } from './routing/route.ts';
+import type { PathParams, Route, RouteFamily } from './routing/route.ts';
 import { type ClosingTimes, closeGracefully } from './server/close-gracefully.ts';
 import { ConnectionTable } from './server/connection-table.ts';
 import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
+import { ExactPaths } from './server/exact-paths.ts';
 import { fastExpress } from './server/fast-express.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import type { ObservedReply } from './server/observed-reply.ts';
@@ -30,6 +31,7 @@ import { ReplyWriter } from './server/reply-writer.ts';
 import { RequestLog } from './server/request-log.ts';
 
 const HOST = 'host';
+const NO_PARAMS: PathParams = {};
 
 const MALFORMED_REPLY = errorReply(MALFORMED_REQUEST, usualEnvelope);
 const NOT_FOUND_REPLY = errorReply(NOT_FOUND, usualEnvelope);
@@ -99,14 +101,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   const families = [...options.families, openApiRoutes(openApi)];
   const admin = options.admin === undefined ? null : adminOf(options.admin);
+  const exactPaths = new ExactPaths();
   for (const [path, samePath] of groupByPath([...families, ...(admin?.families ?? [])])) {
-    registerPath(app, path, samePath, { writer, shedder, limits });
+    registerPath(app, exactPaths, path, samePath, { writer, shedder, limits });
   }
   const { serve, openResponses } = pipeliningLimit(
     server,
     limits.connectionRequestsMax,
     connections,
-    requestListener(app, writer),
+    requestListener(app, exactPaths, writer),
   );
   server.timeout = limits.stallTimeoutMs;
   server.on('request', serve);
@@ -160,17 +163,20 @@ function groupByPath(families: readonly RouteFamily[]): ReadonlyMap<string, read
 
 function registerPath(
   app: Express,
+  exactPaths: ExactPaths,
   path: string,
   samePath: readonly EnvelopedRoute[],
   parts: EndpointParts,
 ): void {
   const { writer } = parts;
-  const registration = app.route([path, `/api${path}`]);
+  const paths = [path, `/api${path}`];
+  const registration = app.route(paths);
   for (const { route, envelope } of samePath) {
     const endpoint = new Endpoint(route, envelope, parts);
+    for (const each of paths) exactPaths.add(route.method.toUpperCase(), each, endpoint);
     registration[route.method]((request: Request, response: Response) => {
       // Not returned: the router would watch the promise, which never rejects.
-      void endpoint.serve(request, response);
+      void endpoint.serve(request, response, request.params as PathParams);
     });
   }
   const methods = methodsOf(samePath);
@@ -189,10 +195,15 @@ function methodsOf(samePath: readonly EnvelopedRoute[]): readonly string[] {
   return [...methods, 'OPTIONS'];
 }
 
-function requestListener(app: Express, writer: ReplyWriter): Serve {
+function requestListener(app: Express, exactPaths: ExactPaths, writer: ReplyWriter): Serve {
   return (request, response) => {
     if (!isServed(request)) {
       writer.write(writer.begin(request, response, null), MALFORMED_REPLY, true);
+      return;
+    }
+    const endpoint = exactPaths.find(request);
+    if (endpoint !== undefined) {
+      void endpoint.serve(request, response, NO_PARAMS);
       return;
     }
     request.url = decodableUrl(request.url ?? '');

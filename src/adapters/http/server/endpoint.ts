@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerLimits } from '../limits.ts';
 import { type ErrorEnvelope, type ErrorReply, errorReply } from '../routing/http-error.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
@@ -35,7 +35,7 @@ export class Endpoint {
   }
 
   /** Never rejects. */
-  async serve(request: Request, response: Response): Promise<void> {
+  async serve(request: IncomingMessage, response: ServerResponse, params: PathParams): Promise<void> {
     const isFree = this.#route.bypassesLoadShedding === true;
     const place = isFree ? this.#shedder.beginFree(request) : this.#shedder.begin(request);
     const context = this.#writer.begin(request, response, this.#route.path, place);
@@ -47,7 +47,7 @@ export class Endpoint {
     try {
       let reply: HttpReply;
       try {
-        reply = await this.#route.serve(request, response, request.params as PathParams, place);
+        reply = await this.#route.serve(request, response, params, place);
       } catch (thrown) {
         reply = this.#errorReplyTo(thrown);
       }

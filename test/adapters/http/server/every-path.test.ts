@@ -83,6 +83,17 @@ describe('paths and methods', () => {
     expect(reply.body).toEqual(method === 'HEAD' ? null : { message: 'Method not allowed' });
   });
 
+  test.each(['/info', '/api/info', '/info/', '/INFO', '/info?a=%00', 'http://127.0.0.1/info'])(
+    'a path without parameters gets the same reply when it is written as %s',
+    async (path) => {
+      const { status, body } = await world.call('GET', '/info');
+      expect(status).toBe(200);
+      const reply = await world.call('GET', path);
+      expect(reply).toMatchObject({ status, body });
+      expect(world.seen.map(({ route }) => route)).toEqual(['/info', '/info']);
+    },
+  );
+
   it('OPTIONS names the methods of a path', async () => {
     const reply = await world.call('OPTIONS', '/info', { keyless: true });
     expect(reply.status).toBe(200);
