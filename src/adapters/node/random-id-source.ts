@@ -1,25 +1,33 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IdSource } from '../../application/ports/id-source.ts';
 
 const RANDOM_BYTES = 6;
 const TIME_HEX_DIGITS = 12;
 const SECRET_BYTES = 20;
-/** Random bytes are drawn in bulk: one system call serves this many ids. */
+const RANDOM_HEX_DIGITS = 2 * RANDOM_BYTES;
+/** Random bytes are drawn and written as hex in bulk: one call of each serves this many ids. */
 const IDS_PER_DRAW = 1024;
 
 /** Ids from the clock's milliseconds and the operating system's randomness. */
 export class RandomIdSource implements IdSource {
-  readonly #pool = Buffer.alloc(RANDOM_BYTES * IDS_PER_DRAW);
-  #used = this.#pool.length;
+  #pool = '';
+  #used = 0;
+  /** The newest id's time, and its digits: under load many ids have one millisecond, and making its digits takes longest. */
+  #now = Number.NaN;
+  #time = '';
 
   hex24(now: number): string {
     if (this.#used === this.#pool.length) {
-      randomFillSync(this.#pool);
+      this.#pool = randomBytes(RANDOM_BYTES * IDS_PER_DRAW).toString('hex');
       this.#used = 0;
     }
-    const random = this.#pool.toString('hex', this.#used, this.#used + RANDOM_BYTES);
-    this.#used += RANDOM_BYTES;
-    return now.toString(16).padStart(TIME_HEX_DIGITS, '0').slice(-TIME_HEX_DIGITS) + random;
+    const random = this.#pool.slice(this.#used, this.#used + RANDOM_HEX_DIGITS);
+    this.#used += RANDOM_HEX_DIGITS;
+    if (now !== this.#now) {
+      this.#now = now;
+      this.#time = now.toString(16).padStart(TIME_HEX_DIGITS, '0').slice(-TIME_HEX_DIGITS);
+    }
+    return this.#time + random;
   }
 
   secret(): string {
