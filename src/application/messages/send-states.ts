@@ -8,6 +8,7 @@ import { rateLimitFor } from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
+import type { AcceptedAtQuery } from '../ports/message-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { PendingSend } from './send-command.ts';
 
@@ -20,13 +21,18 @@ interface Reads {
   readonly accounts: readonly Account[];
   readonly senderIds: readonly SenderId[];
   readonly whatsapp: ReadonlyMap<string, readonly WhatsappBusiness[]>;
-  readonly acceptedAt: Map<string, number[]>;
+  readonly acceptedAt: AcceptedAt;
 }
+
+/**
+ * When earlier sends to the handset of each send were accepted. Sends to one handset share one list, to which those of
+ * this batch are added. A send without a rate limit has no list.
+ */
+type AcceptedAt = ReadonlyMap<PendingSend, number[]>;
 
 /** What the sends of one batch are decided by: read in bulk, and carried on from each accepted send to the next. */
 export class SendStates {
   readonly #accounts: Map<string, Account>;
-  readonly #acceptedAt: Map<string, number[]>;
   readonly #reads: Reads;
   readonly #catalog: SendCatalog;
 
@@ -52,11 +58,11 @@ export class SendStates {
     this.#reads = reads;
     this.#catalog = catalog;
     this.#accounts = new Map(reads.accounts.map((account) => [account.projectId, account]));
-    this.#acceptedAt = reads.acceptedAt;
   }
 
   /** What this send is decided by. Throws when its project has no account. */
-  before({ project, request }: PendingSend): SendState {
+  before(send: PendingSend): SendState {
+    const { project, request } = send;
     return {
       project,
       account: this.accountOf(project),
@@ -66,15 +72,14 @@ export class SendStates {
         (each) => each.projectId === project.id && each.senderId === request.senderId,
       ),
       whatsappBusinesses: this.#reads.whatsapp.get(project.id) ?? [],
-      acceptedAt: this.#acceptedAt.get(handsetKey(project.id, request)) ?? [],
+      acceptedAt: this.#reads.acceptedAt.get(send) ?? [],
     };
   }
 
   /** The sends behind this one see its hold, and count it for the rate limit. */
-  accept({ project, request }: PendingSend, account: Account, now: number): void {
-    this.#accounts.set(project.id, account);
-    const key = handsetKey(project.id, request);
-    this.#acceptedAt.set(key, [...(this.#acceptedAt.get(key) ?? []), now]);
+  accept(send: PendingSend, account: Account, now: number): void {
+    this.#accounts.set(send.project.id, account);
+    this.#reads.acceptedAt.get(send)?.push(now);
   }
 
   accountOf(project: Project): Account {
@@ -88,24 +93,27 @@ async function readAcceptedAt(
   stores: Stores,
   sends: readonly PendingSend[],
   now: number,
-): Promise<Map<string, number[]>> {
-  const queries = new Map(
-    sends.flatMap(({ project, request }) => {
-      const limit = rateLimitFor(project, request.phoneNumber);
-      if (limit === null) return [];
-      const { phoneNumber } = request;
-      const since = now - windowMs(limit);
-      const query = { projectId: project.id, phoneNumber, since, limit: limit.maxRequests };
-      return [[handsetKey(project.id, request), query] as const];
-    }),
-  );
-  if (queries.size === 0) return new Map();
-  const instants = await stores.messages.acceptedAt([...queries.values()]);
-  return new Map([...queries.keys()].map((key, index) => [key, [...(instants[index] ?? [])]]));
-}
-
-function handsetKey(projectId: string, { phoneNumber }: SendRequest): string {
-  return `${projectId} ${phoneNumber}`;
+): Promise<AcceptedAt> {
+  const bySend = new Map<PendingSend, number[]>();
+  const byHandset = new Map<string, number[]>();
+  const queries: AcceptedAtQuery[] = [];
+  for (const send of sends) {
+    const { id: projectId } = send.project;
+    const { phoneNumber } = send.request;
+    const limit = rateLimitFor(send.project, phoneNumber);
+    if (limit === null) continue;
+    const handset = `${projectId} ${phoneNumber}`;
+    const known = byHandset.get(handset);
+    const instants = known ?? [];
+    bySend.set(send, instants);
+    if (known !== undefined) continue;
+    byHandset.set(handset, instants);
+    queries.push({ projectId, phoneNumber, since: now - windowMs(limit), limit: limit.maxRequests });
+  }
+  if (queries.length === 0) return bySend;
+  const stored = await stores.messages.acceptedAt(queries);
+  for (const [index, instants] of [...byHandset.values()].entries()) instants.push(...(stored[index] ?? []));
+  return bySend;
 }
 
 function projectIdsOf(sends: readonly PendingSend[]): readonly string[] {
