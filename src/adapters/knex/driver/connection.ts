@@ -1,3 +1,4 @@
+import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
 
 /** The value of a column or a parameter. Instants and money are whole numbers. */
@@ -106,4 +107,6 @@ export interface Connection {
     statement: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]>;
+  /** As `MessageStore.acceptedAt`: SQLite answers it from memory, PostgreSQL from an index. */
+  acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
 }

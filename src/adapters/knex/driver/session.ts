@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type {
   BatchQuery,
@@ -87,6 +88,10 @@ export class Session {
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
     return keys.length === 0 ? [] : this.#guard(() => this.#connection.batchQuery(statement, keys));
+  }
+
+  async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
+    return queries.length === 0 ? [] : this.#guard(() => this.#connection.acceptedAt(queries));
   }
 
   #change<T>(statement: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import type { Durability, LockWait } from '../../../application/ports/unit-of-work.ts';
 import {
   type BatchQuery,
@@ -34,6 +35,15 @@ const TYPES: Readonly<Record<string, string>> = { text: 'text COLLATE "C"' };
 
 /** The column that ties a row of a batch query to its key. */
 const ORDINAL = 'ordinal';
+
+const ACCEPTED_AT = {
+  columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
+  select: `
+    SELECT created_at FROM recent_sends
+    WHERE recent_sends.project_id = :project_id AND recent_sends.phone_number = :phone_number
+      AND created_at > :since
+    ORDER BY created_at DESC LIMIT :newest`,
+} as const satisfies BatchQuery<string>;
 
 /** The state of a transaction, from BEGIN to the result of COMMIT. */
 interface Transaction {
@@ -193,6 +203,19 @@ export class PostgresConnection implements Connection {
     const found = keys.map((): Row[] => []);
     for (const row of rows) found[(row[ORDINAL] as number) - 1]?.push(row);
     return found;
+  }
+
+  async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
+    const found = await this.batchQuery(
+      ACCEPTED_AT,
+      queries.map(({ projectId, phoneNumber, since, limit }) => ({
+        project_id: projectId,
+        phone_number: phoneNumber,
+        since,
+        newest: limit,
+      })),
+    );
+    return found.map((rows) => rows.map((row) => row.created_at as number));
   }
 
   /** The text of a bulk statement, made once per connection. */

@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type {
   BatchQuery,
@@ -31,6 +32,16 @@ interface Bulk {
   readonly valuesOf: (row: Row) => Value[];
 }
 
+interface BulkInsert {
+  readonly one: Prepared;
+  /** Takes the values of `ROWS_PER_INSERT` rows. */
+  readonly many: Prepared;
+  readonly valuesOf: (row: Row) => Value[];
+}
+
+/** Rows of one INSERT: that takes a third to a half less than an INSERT for each, and with more rows no less. */
+const ROWS_PER_INSERT = 8;
+
 const NO_ROWS = { columns: 0, readRow: rowReader([]) };
 
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
@@ -40,6 +51,7 @@ export class SqliteConnection implements Connection {
   readonly #checkpointer: Checkpointer | null;
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
+  readonly #inserts = new WeakMap<object, BulkInsert>();
   readonly #recentSends: SqliteRecentSends;
   readonly #numberBlocks: SqliteNumberBlocks;
   readonly #turnBudget = new TurnBudget();
@@ -91,15 +103,21 @@ export class SqliteConnection implements Connection {
   }
 
   async insert<Name extends string>(insert: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
-    const bulk = this.#bulk(insert, () => {
+    let bulk = this.#inserts.get(insert);
+    if (bulk === undefined) {
       const names = Object.keys(insert.columns);
-      const places = names.map(() => '?').join(', ');
-      const sql = `INSERT INTO ${insert.table} (${names.join(', ')}) VALUES (${places}) ${insert.onConflict ?? ''}`;
-      return { sql, names };
-    });
-    for (const row of rows) runBulk(bulk, row);
+      const prepare = (count: number) => this.#prepare(insertText(insert, names, count));
+      bulk = { one: prepare(1), many: prepare(ROWS_PER_INSERT), valuesOf: rowWriter(names) };
+      this.#inserts.set(insert, bulk);
+    }
+    const values = rows.map(bulk.valuesOf);
+    const inMany = values.length - (values.length % ROWS_PER_INSERT);
+    for (let index = 0; index < inMany; index += ROWS_PER_INSERT) {
+      bulk.many.statement.run(...values.slice(index, index + ROWS_PER_INSERT).flat());
+    }
+    for (const each of values.slice(inMany)) bulk.one.statement.run(...each);
     if (insert.table !== this.#recentSends.source) return;
-    this.#recentSends.noteInserted(rows.length);
+    this.#recentSends.noteInserted(rows);
     this.#numberBlocks.noteInserted(rows.length);
   }
 
@@ -149,10 +167,6 @@ export class SqliteConnection implements Connection {
     batch: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    if (!this.#database.inTransaction) {
-      this.#recentSends.follow();
-      this.#recentSends.keep();
-    }
     const bulk = this.#bulk(batch, () => {
       const names: string[] = [];
       const sql = batch.select.replace(/:(\w+)/g, (_, name: string) => {
@@ -162,6 +176,11 @@ export class SqliteConnection implements Connection {
       return { sql, names };
     });
     return keys.map((key) => rowsOf(bulk.prepared, bulk.valuesOf(key)));
+  }
+
+  async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
+    if (!this.#database.inTransaction) this.#recentSends.follow();
+    return queries.map((query) => this.#recentSends.acceptedAt(query));
   }
 
   /** FULL syncs the log at each commit; NORMAL leaves that to the next commit that is FULL. */
@@ -205,6 +224,17 @@ function inSqlite(sql: string): string {
     .replaceAll('= ANY(?)', 'IN (SELECT value FROM json_each(?))')
     .replace(/\bFOR (UPDATE( SKIP LOCKED)?|SHARE)/g, '')
     .replace(/\bLIMIT \?/g, 'LIMIT ? + 0');
+}
+
+/** What a failed INSERT has written is undone with its transaction: FAIL spares a copy of each page that it changes. */
+function insertText(
+  { table, onConflict = '' }: Insert<string>,
+  names: readonly string[],
+  rows: number,
+): string {
+  const row = `(${names.map(() => '?').join(', ')})`;
+  const values = Array.from({ length: rows }, () => row).join(', ');
+  return `INSERT OR FAIL INTO ${table} (${names.join(', ')}) VALUES ${values} ${onConflict}`;
 }
 
 function equalities(names: readonly string[]): string {

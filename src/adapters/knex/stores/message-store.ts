@@ -13,14 +13,7 @@ import type { ReportedMessage } from '../../../domain/reports/report-row.ts';
 import type { Channel } from '../../../domain/shared/channel.ts';
 import { money } from '../../../domain/shared/money.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
-import {
-  type BatchQuery,
-  columnNames,
-  type Insert,
-  type Row,
-  type RowOf,
-  type Update,
-} from '../driver/connection.ts';
+import { columnNames, type Insert, type Row, type RowOf, type Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
 
@@ -87,15 +80,6 @@ const SAVE_OPEN = {
 } as const satisfies Update<string, string>;
 
 const SAVE_FINAL = { ...SAVE_OPEN, columns: CHANGING_COLUMNS } as const satisfies Update<string, string>;
-
-const ACCEPTED_AT = {
-  columns: { project_id: 'text', phone_number: 'text', since: 'bigint', newest: 'bigint' },
-  select: `
-    SELECT created_at FROM recent_sends
-    WHERE recent_sends.project_id = :project_id AND recent_sends.phone_number = :phone_number
-      AND created_at > :since
-    ORDER BY created_at DESC LIMIT :newest`,
-} as const satisfies BatchQuery<string>;
 
 const SINGLE_RANKS = SINGLE_MESSAGE_PRIORITIES.map((priority) => RANKS[priority]).join(', ');
 const SMS_ID_CHARACTERS = SMS_ID_PREFIX.length + 24;
@@ -170,17 +154,8 @@ export class SqlMessageStore implements MessageStore {
     return new Map(rows.map((row) => [row.sms_id as string, row.project_id as string]));
   }
 
-  async acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
-    const found = await this.#session.batchQuery(
-      ACCEPTED_AT,
-      keys.map(({ projectId, phoneNumber, since, limit }) => ({
-        project_id: projectId,
-        phone_number: phoneNumber,
-        since,
-        newest: limit,
-      })),
-    );
-    return found.map((rows) => rows.map((row) => row.created_at as number));
+  acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
+    return this.#session.acceptedAt(queries);
   }
 
   async sendersOfOpen(projectId: string): Promise<readonly WhatsappSender[]> {
