@@ -1,8 +1,11 @@
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { withDeadline } from './deadline.ts';
 
-/** A peer that stays silent for two of these is gone. */
-export const HEARTBEAT_SECONDS = 10;
+/**
+ * A peer that stays silent for two of these is gone, and its messages go to others: a frozen worker must not hold codes for
+ * longer than three seconds. Nothing here holds an event loop for a tenth of that, and a reconnection costs little.
+ */
+export const HEARTBEAT_SECONDS = 1;
 
 /** Time for one exchange of the handshake. */
 export const CONNECT_TIMEOUT_MS = 3_000;
