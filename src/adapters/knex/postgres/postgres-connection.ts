@@ -149,11 +149,10 @@ export class PostgresConnection implements Connection {
       const { table, mode } = update;
       const key = Object.keys(update.key);
       const changes = Object.keys(update.columns).map((name) =>
-        mode === 'add' ? `${name} = ${table}.${name} + given.${name}` : `${name} = given.${name}`,
+        mode === 'add' ? `${name} = ${table}.${name} + locked.${name}` : `${name} = locked.${name}`,
       );
-      return `WITH ${givenAndLocked(table, update.key, update.columns)}
-        UPDATE ${table} SET ${changes.join(', ')} FROM given JOIN locked USING (${key.join(', ')})
-        WHERE ${equalities(table, key, 'given')}`;
+      return `WITH ${locked(table, update.key, update.columns)}
+        UPDATE ${table} SET ${changes.join(', ')} FROM locked WHERE ${equalities(table, key, 'locked')}`;
     });
     unwatched(this.#change(sql, rows));
   }
@@ -165,11 +164,11 @@ export class PostgresConnection implements Connection {
     const key = Object.keys(update.key) as Key[];
     const sql = this.#bulk(update, () => {
       const { table, version } = update;
-      const changes = Object.keys(update.columns).map((name) => `${name} = given.${name}`);
-      return `WITH ${givenAndLocked(table, update.key, update.columns)}
+      const changes = Object.keys(update.columns).map((name) => `${name} = locked.${name}`);
+      return `WITH ${locked(table, update.key, update.columns)}
         UPDATE ${table} SET ${changes.join(', ')}, ${version} = ${table}.${version} + 1
-        FROM given JOIN locked USING (${key.join(', ')}) WHERE ${equalities(table, key, 'given')}
-        RETURNING ${key.map((name) => `given.${name}`).join(', ')}`;
+        FROM locked WHERE ${equalities(table, key, 'locked')}
+        RETURNING ${key.map((name) => `locked.${name}`).join(', ')}`;
     });
     return foundAmong(rows, key, (await this.#change(sql, rows)).rows);
   }
@@ -181,7 +180,7 @@ export class PostgresConnection implements Connection {
     const key = Object.keys(removal.key) as Key[];
     const sql = this.#bulk(removal, () => {
       const { table } = removal;
-      return `WITH ${givenAndLocked(table, removal.key, {})}
+      return `WITH ${locked(table, removal.key, {})}
         DELETE FROM ${table} USING locked WHERE ${equalities(table, key, 'locked')}
         RETURNING ${key.map((name) => `${table}.${name}`).join(', ')}`;
     });
@@ -192,30 +191,34 @@ export class PostgresConnection implements Connection {
     batch: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    const sql = this.#bulk(batch, () => {
+    const sql = this.#batchText(batch);
+    const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(keys)]));
+    return rowsByKey(rows, keys.length);
+  }
+
+  /**
+   * Planned anew each time. A plan that was made while the table was small may go by the index by project, and read all recent
+   * messages of a project for each number, until the statistics of the table change a minute later.
+   */
+  async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
+    const keys = queries.map(({ projectId, phoneNumber, since, limit }) => ({
+      project_id: projectId,
+      phone_number: phoneNumber,
+      since,
+      newest: limit,
+    }));
+    const rows = await this.queryOnce(inPostgres(this.#batchText(ACCEPTED_AT)), [JSON.stringify(keys)]);
+    return rowsByKey(rows, keys.length).map((found) => found.map((row) => row.created_at as number));
+  }
+
+  #batchText<Name extends string>(batch: BatchQuery<Name>): string {
+    return this.#bulk(batch, () => {
       const select = batch.select.replace(/:(\w+)/g, 'keys.$1');
       const names = columnNames(batch.columns);
       const given = `ROWS FROM (${recordset(batch.columns, '')}) WITH ORDINALITY AS keys (${names}, ${ORDINAL})`;
       // OFFSET forces one search per key: the planner knows no statistics of the keys and would join tables instead.
       return `SELECT keys.${ORDINAL}, found.* FROM ${given} CROSS JOIN LATERAL (${select} OFFSET 0) AS found`;
     });
-    const { rows } = await this.#inOrder(false, () => this.#prepared(sql, [JSON.stringify(keys)]));
-    const found = keys.map((): Row[] => []);
-    for (const row of rows) found[(row[ORDINAL] as number) - 1]?.push(row);
-    return found;
-  }
-
-  async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
-    const found = await this.batchQuery(
-      ACCEPTED_AT,
-      queries.map(({ projectId, phoneNumber, since, limit }) => ({
-        project_id: projectId,
-        phone_number: phoneNumber,
-        since,
-        newest: limit,
-      })),
-    );
-    return found.map((rows) => rows.map((row) => row.created_at as number));
   }
 
   /** The text of a bulk statement, made once per connection. */
@@ -297,6 +300,13 @@ export function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' && SQLSTATE.test(code) ? code : null;
 }
 
+/** The rows of each key of a batch query, in the order of the keys. */
+function rowsByKey(rows: readonly Row[], keys: number): readonly Row[][] {
+  const found = Array.from({ length: keys }, (): Row[] => []);
+  for (const row of rows) found[(row[ORDINAL] as number) - 1]?.push(row);
+  return found;
+}
+
 /** For each row whether its key was returned; of equal ones only the first. */
 function foundAmong<Key extends string>(
   rows: readonly RowOf<Key>[],
@@ -321,18 +331,20 @@ function recordset(columns: Readonly<Record<string, string>>, alias = 'given'): 
   return `json_to_recordset(?) AS ${alias} (${typed.join(', ')})`;
 }
 
-/** The given rows, and the rows of the table they name, locked one after the other in the order of the key. */
-function givenAndLocked(
+/**
+ * The given rows that the table has, locked one after the other in the order of the key. They carry what is given: a second
+ * join with that would compare each row with each, as the planner thinks them few.
+ */
+function locked(
   table: string,
   key: Readonly<Record<string, string>>,
   columns: Readonly<Record<string, string>>,
 ): string {
   const names = Object.keys(key);
-  const qualified = names.map((name) => `${table}.${name}`).join(', ');
-  return `given AS (SELECT * FROM ${recordset({ ...key, ...columns })}),
-    locked AS (
-      SELECT ${qualified} FROM ${table} JOIN given ON ${equalities(table, names, 'given')}
-      ORDER BY ${qualified} FOR UPDATE OF ${table})`;
+  const order = names.map((name) => `${table}.${name}`).join(', ');
+  return `locked AS (
+      SELECT given.* FROM ${table} JOIN ${recordset({ ...key, ...columns })} ON ${equalities(table, names, 'given')}
+      ORDER BY ${order} FOR UPDATE OF ${table})`;
 }
 
 function equalities(table: string, names: readonly string[], other: string): string {
