@@ -8,6 +8,7 @@ export type ServerName =
   | 'attacker'
   | 'bare-pool'
   | 'bare-smpp'
+  | 'bare-storage'
   | 'campaign-service'
   | 'lean-express'
   | 'neighbour-service'

@@ -5,10 +5,11 @@ import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import type { ServiceHandlers } from '../servers/service.ts';
 
 export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
+/** How long each round of a row takes. */
+export const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const CONNECTIONS = 64;
 /** Long enough for the code to be compiled and the caches to be filled. */
-const WARM_UP_SECONDS = 3;
+export const WARM_UP_SECONDS = 3;
 const DELIVERED_MESSAGES = 20_000;
 const DELIVERED_SECONDS_MAX = 120;
 const POLL_MS = 20;

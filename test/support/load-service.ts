@@ -8,6 +8,8 @@ export const LOAD_SECRET_KEY = Buffer.alloc(32, 7);
 
 export interface LoadServiceOptions {
   readonly seed: SeedFile;
+  /** As the environment says when absent. Here `api` may have a SQLite file: nobody does the jobs then. */
+  readonly role?: ServiceParts['role'];
   /** How far the clock is ahead of the machine's, in milliseconds. */
   readonly aheadMs?: number;
   readonly onSubmission?: ServiceParts['onSubmission'];
@@ -25,10 +27,12 @@ export interface LoadService {
 /** Starts the whole service as the environment configures it, with a clock that can be put ahead. */
 export async function startLoadService({
   seed,
+  role: givenRole,
   aheadMs = 0,
   onSubmission,
 }: LoadServiceOptions): Promise<LoadService> {
   const config = readConfig(process.env);
+  const role = givenRole ?? config.role;
   const clock = {
     aheadMs,
     now() {
@@ -36,7 +40,7 @@ export async function startLoadService({
     },
   };
   const service = new Service({
-    role: config.role,
+    role,
     database: config.database,
     queue: config.queue,
     providers: config.providers,
@@ -54,12 +58,12 @@ export async function startLoadService({
   await service.start();
   return {
     service,
-    port: config.role === 'worker' ? 0 : await service.listen(0, '127.0.0.1'),
+    port: role === 'worker' ? 0 : await service.listen(0, '127.0.0.1'),
     now: () => clock.now(),
     putClockAhead: (ms) => {
       clock.aheadMs = ms;
       // Without one the worker would count as frozen until its next heartbeat, and attempt no webhook.
-      if (config.role !== 'api') void service.roots.workerHeartbeat.beat();
+      if (role !== 'api') void service.roots.workerHeartbeat.beat();
       service.roots.wakeSignal.wake();
     },
   };
