@@ -19,6 +19,11 @@ const { service, port } = await startLoadService({
 const handlers = {
   /** When each message of the neighbour was first submitted, in milliseconds since 1970, by smsId. */
   triedAt: (): Readonly<Record<string, number>> => triedAt,
+  /** What all threads of this process took of the processor, in milliseconds. */
+  processorMs: (): number => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
 };
 export type NeighbourServiceHandlers = typeof handlers;
 

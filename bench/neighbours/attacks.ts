@@ -1,0 +1,51 @@
+export const WIRINGS = ['SQLite', 'PostgreSQL and RabbitMQ'] as const;
+export type Wiring = (typeof WIRINGS)[number];
+
+/** What others do to the service meanwhile, by the name of the attacker's handler. */
+export const ATTACKS = {
+  nothing: 'no attack',
+  storm: 'one project sends as fast as it can',
+  hangingReceivers: 'failing sends, each with a webhook address that hangs',
+  madeUpKeys: 'made-up keys',
+  endlessBodies: 'requests whose bodies never end',
+  idleConnections: 'connections without requests',
+  slowHeaders: 'requests whose headers come byte by byte',
+  campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',
+  lockedAccount: 'the account of one project is locked',
+  lockedFile: 'another process holds the write lock of the file',
+  forgedMessage: 'forged messages at the broker',
+} as const satisfies Record<string, string>;
+export type Attack = keyof typeof ATTACKS;
+
+/** SQLite has no locks of rows and no broker; PostgreSQL has no lock of its file. */
+const ONLY_ON: { readonly [Name in Attack]?: Wiring } = {
+  lockedAccount: 'PostgreSQL and RabbitMQ',
+  lockedFile: 'SQLite',
+  forgedMessage: 'PostgreSQL and RabbitMQ',
+};
+
+/** Messages of `hangingReceivers`, each with an endpoint of its own. */
+const HANGING_ENDPOINTS: Readonly<Record<Wiring, number>> = {
+  SQLite: 120_000,
+  'PostgreSQL and RabbitMQ': 60_000,
+};
+
+/** The attacks with these names; all of them when there is none. Throws for an unknown name. */
+export function chosenAttacks(names: readonly string[]): readonly Attack[] {
+  const unknown = names.find((name) => !(name in ATTACKS));
+  const all = Object.keys(ATTACKS) as Attack[];
+  if (unknown !== undefined)
+    throw new Error(`There is no attack ${unknown}: the attacks are ${all.join(', ')}`);
+  return all.filter((name) => names.length === 0 || names.includes(name));
+}
+
+/** Whether the attack is possible on that wiring. */
+export function isPossible(attack: Attack, wiring: Wiring): boolean {
+  const only = ONLY_ON[attack];
+  return only === undefined || only === wiring;
+}
+
+/** How many endpoints hang at most; `ATTACK_ENDPOINTS` changes it. */
+export function hangingEndpoints(wiring: Wiring): number {
+  return Number(process.env.ATTACK_ENDPOINTS ?? HANGING_ENDPOINTS[wiring]);
+}

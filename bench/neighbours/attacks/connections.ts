@@ -1,0 +1,68 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Target } from './target.ts';
+
+const SLOW_HEADERS = 2_000;
+const DRIPPING_INTERVAL_MS = 500;
+/** So many connections are opened at a time. */
+const OPENED_AT_ONCE = 200;
+const OPENING_INTERVAL_MS = 10;
+
+/** Holds so many connections open, and opens those again that are closed; resolves with how many were opened. */
+export async function holdConnections(
+  { port, seconds }: Target,
+  count: number,
+  firstBytes: Buffer | null,
+): Promise<number> {
+  const open = new Set<Socket>();
+  let opened = 0;
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    for (let index = 0; index < OPENED_AT_ONCE && open.size < count; index += 1) {
+      const socket = connect(port, '127.0.0.1');
+      if (firstBytes !== null) socket.write(firstBytes);
+      socket.on('error', () => {});
+      socket.on('close', () => open.delete(socket));
+      socket.resume();
+      open.add(socket);
+      opened += 1;
+    }
+    await sleep(OPENING_INTERVAL_MS);
+  }
+  for (const socket of open) socket.destroy();
+  return opened;
+}
+
+/**
+ * Holds so many connections whose headers come byte by byte, and opens those again that are closed; resolves with how
+ * many were opened, and with how long the slowest one stayed open, in milliseconds.
+ */
+export async function dripHeaders({ port, seconds }: Target): Promise<{ opened: number; longestMs: number }> {
+  let longestMs = 0;
+  const openedAt = new Map<Socket, number>();
+  let opened = 0;
+  const open = (): void => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => socket.write('POST /sms HTTP/1.1\r\nHost: x\r\nX-Slow: '));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      const waitedMs = performance.now() - (openedAt.get(socket) ?? 0);
+      if (openedAt.delete(socket)) longestMs = Math.max(longestMs, waitedMs);
+    });
+    socket.resume();
+    openedAt.set(socket, performance.now());
+    opened += 1;
+  };
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    for (let index = 0; index < OPENED_AT_ONCE && openedAt.size < SLOW_HEADERS; index += 1) open();
+    for (const socket of openedAt.keys()) if (!socket.connecting && socket.writable) socket.write('x');
+    await sleep(openedAt.size < SLOW_HEADERS ? OPENING_INTERVAL_MS : DRIPPING_INTERVAL_MS);
+  }
+  for (const [socket, since] of [...openedAt]) {
+    longestMs = Math.max(longestMs, performance.now() - since);
+    openedAt.delete(socket);
+    socket.destroy();
+  }
+  return { opened, longestMs };
+}

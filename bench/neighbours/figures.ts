@@ -1,0 +1,46 @@
+import type { Probe } from './probe.ts';
+
+const PERCENTILE = 0.99;
+
+/** When each message got so far, in milliseconds since 1970, by smsId. */
+export type Instants = Readonly<Record<string, number>>;
+
+/** How codes fared. Times are 99th percentiles in milliseconds, infinite when that many codes did not get so far. */
+export interface Figures {
+  readonly sends: number;
+  /** Replied to with another status than 200, or not at all. */
+  readonly failed: number;
+  /** Not replied to at all, or accepted and lost on the way. */
+  readonly lost: number;
+  readonly replyMs: number;
+  readonly triedMs: number;
+  readonly webhookMs: number;
+}
+
+export function figuresOf(codes: readonly Probe[], triedAt: Instants, arrivedAt: Instants): Figures {
+  const waits = (at: Instants) =>
+    codes.map(({ smsId, sentAt }) => (at[smsId ?? ''] ?? Number.POSITIVE_INFINITY) - sentAt);
+  const isLost = ({ status, smsId }: Probe): boolean =>
+    status === 0 || (smsId !== null && !(smsId in triedAt && smsId in arrivedAt));
+  return {
+    sends: codes.length,
+    failed: codes.filter(({ status }) => status !== 200).length,
+    lost: codes.filter(isLost).length,
+    replyMs: p99(codes.map(({ status, replyMs }) => (status === 200 ? replyMs : Number.POSITIVE_INFINITY))),
+    triedMs: p99(waits(triedAt)),
+    webhookMs: p99(waits(arrivedAt)),
+  };
+}
+
+/** How long after `from`, or after it was sent later, the last of the accepted codes was tried; in milliseconds. */
+export function lastTriedMs(codes: readonly Probe[], from: number, triedAt: Instants): number {
+  const waits = codes
+    .filter(({ smsId }) => smsId !== null)
+    .map(({ smsId, sentAt }) => (triedAt[smsId ?? ''] ?? Number.POSITIVE_INFINITY) - Math.max(from, sentAt));
+  return Math.max(...waits);
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * PERCENTILE) - 1] ?? Number.NaN;
+}
