@@ -1,4 +1,4 @@
-import type { Probe } from './probe.ts';
+import type { HealthProbe, Probe } from './probe.ts';
 
 const PERCENTILE = 0.99;
 
@@ -15,9 +15,16 @@ export interface Figures {
   readonly replyMs: number;
   readonly triedMs: number;
   readonly webhookMs: number;
+  /** The slowest reply of `/healthz`. */
+  readonly healthMs: number;
 }
 
-export function figuresOf(codes: readonly Probe[], triedAt: Instants, arrivedAt: Instants): Figures {
+export function figuresOf(
+  codes: readonly Probe[],
+  health: readonly HealthProbe[],
+  triedAt: Instants,
+  arrivedAt: Instants,
+): Figures {
   const waits = (at: Instants) =>
     codes.map(({ smsId, sentAt }) => (at[smsId ?? ''] ?? Number.POSITIVE_INFINITY) - sentAt);
   const isLost = ({ status, smsId }: Probe): boolean =>
@@ -29,6 +36,7 @@ export function figuresOf(codes: readonly Probe[], triedAt: Instants, arrivedAt:
     replyMs: p99(codes.map(({ status, replyMs }) => (status === 200 ? replyMs : Number.POSITIVE_INFINITY))),
     triedMs: p99(waits(triedAt)),
     webhookMs: p99(waits(arrivedAt)),
+    healthMs: Math.max(...health.map(({ replyMs }) => replyMs)),
   };
 }
 

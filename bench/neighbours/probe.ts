@@ -20,10 +20,15 @@ export interface Probe {
   readonly smsId: string | null;
 }
 
+/** One request of `/healthz`: when it was sent, and how long the reply took; for ever when it was not 200. */
+export interface HealthProbe {
+  readonly sentAt: number;
+  readonly replyMs: number;
+}
+
 export interface Probed {
   readonly codes: readonly Probe[];
-  /** How long the slowest `/healthz` took, in milliseconds; infinite when one did not reply 200. */
-  readonly healthMs: number;
+  readonly health: readonly HealthProbe[];
   /** When the attack ended. */
   readonly endedAt: number;
 }
@@ -45,18 +50,14 @@ export async function probe({
     endedAt = Date.now();
   });
   const codes: Promise<Probe>[] = [];
-  const health: Promise<number>[] = [];
+  const health: Promise<HealthProbe>[] = [];
   while (Date.now() < endedAt + afterMs) {
-    health.push(healthMs(neighbour.port, agent));
+    health.push(askHealth(neighbour.port, agent));
     codes.push(send(neighbour, codes.length, agent));
     await sleep(INTERVAL_MS);
   }
   await attacked;
-  const probed = {
-    codes: await Promise.all(codes),
-    healthMs: Math.max(...(await Promise.all(health))),
-    endedAt,
-  };
+  const probed = { codes: await Promise.all(codes), health: await Promise.all(health), endedAt };
   agent.destroy();
   return probed;
 }
@@ -97,10 +98,12 @@ function connectionOf(index: number, agent: Agent): RequestOptions {
   return { ...options(NEIGHBOUR.apiKey), agent: isNew ? false : agent };
 }
 
-async function healthMs(port: number, agent: Agent): Promise<number> {
+async function askHealth(port: number, agent: Agent): Promise<HealthProbe> {
+  const sentAt = Date.now();
   const startedAt = performance.now();
   const { status } = await exchange({ port, path: '/healthz', agent }, '');
-  return status === 200 ? performance.now() - startedAt : Number.POSITIVE_INFINITY;
+  const replyMs = performance.now() - startedAt;
+  return { sentAt, replyMs: status === 200 ? replyMs : Number.POSITIVE_INFINITY };
 }
 
 /** Resolves with status 0 when there is no reply. */
