@@ -59,6 +59,11 @@ import {
   REPORTS_WRITTEN_PER_PROJECT_MAX,
 } from '../../src/application/reports/make-reports.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
+import {
+  SURPLUS_DELAY_MAX_MS,
+  SURPLUS_DELAY_MS,
+  SURPLUS_JOBS_MIN,
+} from '../../src/application/webhooks/surplus-line.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-recipients.ts';
 import {
   CAMPAIGN_NAME_CHARACTERS_MAX,
@@ -238,7 +243,8 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'destinations at a time',
         `${number(limits.destinationsPerProject)} of one project, ${number(limits.destinations)} in all; ` +
-          'the others come back 2 s later',
+          `the others come again after ${SURPLUS_DELAY_MS / 1_000} s to ${SURPLUS_DELAY_MAX_MS / 60_000} min, ` +
+          `${(1_000 * SURPLUS_JOBS_MIN) / SURPLUS_DELAY_MS} a second of each project, or twice as many as have ended lately`,
       ],
     ]);
   });

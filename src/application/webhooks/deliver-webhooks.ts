@@ -31,9 +31,6 @@ interface DeliverPorts {
   readonly fetchInterval: Delay;
 }
 
-/** A job whose destination is one too many for this process is due again after this time. */
-const SURPLUS_JOB_DELAY_MS = 2_000;
-
 /** So many are polled at a time: one query, however many destinations hang. */
 const POLLED_DESTINATIONS_MAX = 250;
 
@@ -61,8 +58,10 @@ export class DeliverWebhooks {
   /** Resolves when every job is in hand or released; deliveries go on in the background. Never rejects. */
   async execute(jobs: readonly LeasedJob<WebhookWork>[]): Promise<void> {
     const surplus = jobs.filter((job) => !this.#add(job));
-    const notBefore = this.#ports.clock.now() + SURPLUS_JOB_DELAY_MS;
-    await Promise.all(surplus.map((job) => this.#release(job, notBefore)));
+    const now = this.#ports.clock.now();
+    await Promise.all(
+      surplus.map((job) => this.#release(job, this.#capacity.surplusDueAt(job.work.projectId, now))),
+    );
   }
 
   /** Nothing more is attempted; each job is released once its attempts in flight are recorded. */
@@ -188,7 +187,7 @@ export class DeliverWebhooks {
   #remove({ job, queue, capacity }: Destination): void {
     this.#destinations.delete(job.id);
     this.#limiter.close(queue);
-    this.#capacity.close(capacity);
+    this.#capacity.close(capacity, this.#ports.clock.now());
   }
 
   /** Now and then leases are renewed, and the destinations that were polled longest ago are fetched for. */

@@ -1,4 +1,5 @@
 import type { DeliveryLimits } from './delivery-limits.ts';
+import { SurplusLine } from './surplus-line.ts';
 
 type InHandLimits = Pick<
   DeliveryLimits,
@@ -14,13 +15,15 @@ interface InHand {
   destinations: number;
   /** Events that are fetched and not recorded yet, and those that fetches in flight may bring. */
   fetched: number;
+  /** Of jobs whose destinations are too many. */
+  readonly surplus: SurplusLine;
 }
 
 /** Bounds the destinations and the fetched events that this process has in hand, of each project and in all. */
 export class DeliveryCapacity {
   readonly #limits: InHandLimits;
   readonly #projects = new Map<string, InHand>();
-  readonly #all: InHand = { destinations: 0, fetched: 0 };
+  readonly #all: InHand = nothingInHand();
 
   constructor(limits: InHandLimits) {
     this.#limits = limits;
@@ -28,7 +31,7 @@ export class DeliveryCapacity {
 
   /** The capacity of one more destination; null when its project or this process has as many as it may. */
   open(projectId: string): DestinationCapacity | null {
-    const project = this.#projects.get(projectId) ?? { destinations: 0, fetched: 0 };
+    const project = this.#projects.get(projectId) ?? nothingInHand();
     if (project.destinations >= this.#limits.destinationsPerProject) return null;
     if (this.#all.destinations >= this.#limits.destinations) return null;
     this.#projects.set(projectId, project);
@@ -36,11 +39,24 @@ export class DeliveryCapacity {
     return new DestinationCapacity(this.#limits, projectId, project, this.#all);
   }
 
+  /** When the job of a destination that found no capacity is due again. */
+  surplusDueAt(projectId: string, now: number): number {
+    const { surplus } = this.#projects.get(projectId) ?? this.#all;
+    return surplus.next(now);
+  }
+
   /** The destination is done, and has nothing in hand. */
-  close({ projectId, project }: DestinationCapacity): void {
-    for (const each of [project, this.#all]) each.destinations -= 1;
+  close({ projectId, project }: DestinationCapacity, now: number): void {
+    for (const each of [project, this.#all]) {
+      each.destinations -= 1;
+      each.surplus.noteEnded(now);
+    }
     if (project.destinations === 0) this.#projects.delete(projectId);
   }
+}
+
+function nothingInHand(): InHand {
+  return { destinations: 0, fetched: 0, surplus: new SurplusLine() };
 }
 
 export class DestinationCapacity {

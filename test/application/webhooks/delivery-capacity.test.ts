@@ -13,6 +13,8 @@ const LIMITS = {
   destinations: 3,
 };
 
+const NOW = 1_000_000;
+
 function opened(capacity: DeliveryCapacity, projectId: string): DestinationCapacity {
   const found = capacity.open(projectId);
   if (found === null) throw new Error(`No capacity for ${projectId}`);
@@ -26,9 +28,9 @@ it('DeliveryCapacity bounds the destinations of a project and of the process', (
   expect(capacity.open('p1')).toBeNull();
   const other = opened(capacity, 'p2');
   expect([capacity.open('p2'), capacity.open('p3')]).toEqual([null, null]);
-  capacity.close(other);
+  capacity.close(other, NOW);
   expect(capacity.open('p1')).toBeNull();
-  capacity.close(first);
+  capacity.close(first, NOW);
   opened(capacity, 'p1');
   expect(capacity.open('p1')).toBeNull();
   opened(capacity, 'p3');
@@ -61,6 +63,15 @@ it('DeliveryCapacity counts the events of a project for as long as it has a dest
   const capacity = new DeliveryCapacity(LIMITS);
   const [one, two] = [opened(capacity, 'p1'), opened(capacity, 'p1')];
   one.take(9);
-  capacity.close(two);
+  capacity.close(two, NOW);
   expect(opened(capacity, 'p1').left(0, 0)).toBe(6);
+});
+
+it('DeliveryCapacity has a line of jobs without capacity for each project, and one for projects with nothing in hand', () => {
+  const capacity = new DeliveryCapacity(LIMITS);
+  for (const projectId of ['p1', 'p1', 'p2']) opened(capacity, projectId);
+  const dueAt = (projectId: string): number => capacity.surplusDueAt(projectId, NOW);
+  expect(['p1', 'p1', 'p2', 'p3', 'p4'].map(dueAt)).toEqual([
+    1_002_000, 1_002_005, 1_002_000, 1_002_000, 1_002_005,
+  ]);
 });
