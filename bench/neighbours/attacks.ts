@@ -24,6 +24,9 @@ const ONLY_ON: { readonly [Name in Attack]?: Wiring } = {
   forgedMessage: 'PostgreSQL and RabbitMQ',
 };
 
+/** SQLite truncates its log after 20 s, and headers may come byte by byte for 15 s. */
+const SECONDS: Readonly<Record<Wiring, number>> = { SQLite: 21, 'PostgreSQL and RabbitMQ': 16 };
+
 /** Messages of `hangingReceivers`, each with an endpoint of its own. */
 const HANGING_ENDPOINTS: Readonly<Record<Wiring, number>> = {
   SQLite: 120_000,
@@ -43,6 +46,11 @@ export function chosenAttacks(names: readonly string[]): readonly Attack[] {
 export function isPossible(attack: Attack, wiring: Wiring): boolean {
   const only = ONLY_ON[attack];
   return only === undefined || only === wiring;
+}
+
+/** How long an attack takes; `ATTACK_SECONDS` changes it. */
+export function attackSeconds(wiring: Wiring): number {
+  return Number(process.env.ATTACK_SECONDS ?? SECONDS[wiring]);
 }
 
 /** How many endpoints hang at most; `ATTACK_ENDPOINTS` changes it. */

@@ -14,6 +14,7 @@ import { THIS_CHECKOUT } from '../support/checkout.ts';
 import {
   ATTACKS,
   type Attack,
+  attackSeconds,
   chosenAttacks,
   hangingEndpoints,
   isPossible,
@@ -34,8 +35,6 @@ import { HEADER, type Outcome, rowsOf, setBars } from './verdicts.ts';
  * and what it takes of the processor is measured.
  */
 
-/** Longer than the 20 s after which SQLite truncates its log. */
-const SECONDS = Number(process.env.ATTACK_SECONDS ?? 25);
 const AFTER_MS = 5_000;
 /** What was sent last may take so long to arrive. */
 const ARRIVAL_MS_MAX = 5_000;
@@ -87,8 +86,13 @@ async function attacked(
   const { port } = service;
   await load({ port, ...WARM_UP, makeRequest: smsRequest({ apiKey: NEIGHBOUR.apiKey }) });
   const busy = await startShare(service);
-  const endpoints = hangingEndpoints(wiring);
-  const attacking = attacker.ask(attack, { port, seconds: SECONDS, databaseUrl, queueUrl, endpoints });
+  const attacking = attacker.ask(attack, {
+    port,
+    seconds: attackSeconds(wiring),
+    databaseUrl,
+    queueUrl,
+    endpoints: hangingEndpoints(wiring),
+  });
   const busyShare = attacking.then(busy);
   const webhookUrl = `https://localhost:${receiver.port}/neighbour`;
   const { codes, health, endedAt } = await probe({
