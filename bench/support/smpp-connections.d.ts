@@ -1,5 +1,32 @@
-/** What the peers of benches and crash tests use of the package `smpp`: its connections, which the service does not use. */
+/** What benches and tests use of the package `smpp` and the service does not: its connections, and how it reads fields. */
 declare module 'smpp' {
+  interface FieldType {
+    read(buffer: Buffer, offset: number, length?: number): unknown;
+  }
+
+  interface CommandDefinition {
+    readonly id: number;
+    readonly params: Readonly<Record<string, { readonly type: FieldType }>>;
+  }
+
+  export interface PDU {
+    /** A missing field is undefined. */
+    readonly [field: string]: unknown;
+  }
+
+  export interface Package {
+    readonly types: {
+      readonly int8: FieldType;
+      readonly cstring: FieldType;
+      readonly buffer: FieldType;
+      readonly tlv: { readonly buffer: FieldType };
+    };
+    /** Replaces a command of the same name. */
+    addCommand(command: string, definition: CommandDefinition): void;
+    /** Replaces an optional parameter of the same name. */
+    addTLV(name: string, definition: { readonly id: number; readonly type: FieldType }): void;
+  }
+
   type Fields = Readonly<Record<string, string | number | Buffer>>;
 
   /** One connection, of a client or of a server. */

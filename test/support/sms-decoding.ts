@@ -1,3 +1,5 @@
+import { smsPartsOf, writePart } from '../../src/domain/sms/sms-parts.ts';
+
 /** Reads the parts of an sms as a handset does, from a table of GSM 03.38 of its own. */
 
 /** The default alphabet as the standard prints it: sixteen codes a row; the escape stands as U+001B. */
@@ -38,6 +40,21 @@ export const GSM_CHARACTERS: readonly (readonly [character: string, septets: rea
     [ESCAPE, code],
   ]),
 ];
+
+/** The parts of a text as the network carries them. */
+export function octetPartsOf(text: string): {
+  readonly encoding: 'gsm7' | 'ucs2';
+  readonly parts: readonly Uint8Array[];
+} {
+  const { encoding, parts } = smsPartsOf(text);
+  return {
+    encoding,
+    parts: parts.map((part) => {
+      const octets = new Uint8Array(2 * part.length);
+      return octets.subarray(0, writePart(encoding, part, octets, 0));
+    }),
+  };
+}
 
 /** The text of one part. Throws when it is none: an unknown septet, or half of a pair of octets. */
 export function decodeSmsPart(encoding: 'gsm7' | 'ucs2', octets: Uint8Array): string {

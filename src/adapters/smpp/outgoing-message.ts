@@ -3,24 +3,29 @@ import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-e
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
-import { ESME_RMSGQFUL, ESME_ROK, ESME_RTHROTTLED, type SubmitFields } from './pdu.ts';
-import type { SmppSession, SubmitReply } from './smpp-session.ts';
+import { ESME_ROK } from './pdu.ts';
+import type { SubmitFields } from './pdu-writer.ts';
+import type { SmppSession } from './smpp-session.ts';
+import { isThrottled, replyOf, type SubmitReply } from './submit-reply.ts';
 
 /** The parts of one message that were throttled are written again this often in all. */
 export const THROTTLED_RETRIES_MAX = 3;
 
+interface Part {
+  readonly fields: SubmitFields;
+  state: 'unwritten' | 'in-flight' | 'responded';
+  /** Of its last `submit_sm`. */
+  sequence: number;
+  /** Null until the SMSC gave one. */
+  id: string | null;
+}
+
 /** A message on its way: all its parts go over one session. */
 export class OutgoingMessage {
   readonly backlog: Backlog;
-  readonly #parts: readonly SubmitFields[];
+  readonly #parts: readonly Part[];
   readonly #submitIds: MessageIdForm;
   readonly #settle: (result: SubmitResult) => void;
-  /** By part; null until the SMSC gave one. */
-  readonly #ids: (string | null)[];
-  /** What may be written now, by index. The others wait until the first part is taken: a rejection is then of the whole. */
-  #unwritten: number[] = [0];
-  /** The numbers of what has no response. */
-  readonly #inFlight = new Set<number>();
   #session: SmppSession | null = null;
   #taken = 0;
   #retries = 0;
@@ -34,10 +39,9 @@ export class OutgoingMessage {
     settle: (result: SubmitResult) => void,
   ) {
     this.backlog = backlog;
-    this.#parts = parts;
+    this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
     this.#submitIds = submitIds;
     this.#settle = settle;
-    this.#ids = parts.map(() => null);
   }
 
   get isInParts(): boolean {
@@ -55,21 +59,21 @@ export class OutgoingMessage {
 
   /** Whether a part may be written now. */
   get isReady(): boolean {
-    return !this.#isSettled && this.#unwritten.length > 0;
+    return !this.#isSettled && this.#nextPart() !== undefined;
   }
 
   /** Writes the next part; only while `isReady`. `replied` is called after its response counted, or when there is none. */
   write(session: SmppSession, replied: (reply: SubmitReply) => void): void {
-    const index = this.#unwritten.shift() ?? 0;
-    const part = this.#parts[index];
+    const part = this.#nextPart();
     if (part === undefined) return;
     this.#session = session;
-    const sequence = session.submit(part, (reply) => {
-      this.#inFlight.delete(sequence);
-      this.#take(index, reply);
+    part.state = 'in-flight';
+    part.sequence = session.submit(part.fields, (response) => {
+      const reply = replyOf(response);
+      part.state = 'responded';
+      this.#take(part, reply);
       replied(reply);
     });
-    this.#inFlight.add(sequence);
   }
 
   /** It waits no longer to be written: nothing of it was sent, so another provider may take it. No effect afterwards. */
@@ -81,16 +85,26 @@ export class OutgoingMessage {
   giveUp(reason: string): void {
     this.giveUpUnwritten(reason);
     this.#endUnknown(reason);
-    for (const sequence of this.#inFlight) this.#session?.abandon(sequence);
-    this.#inFlight.clear();
+    for (const part of this.#parts) {
+      if (part.state !== 'in-flight') continue;
+      part.state = 'responded';
+      this.#session?.abandon(part.sequence);
+    }
   }
 
-  #take(index: number, reply: SubmitReply): void {
+  /** The others wait until the first part is taken: a rejection is then of the whole. */
+  #nextPart(): Part | undefined {
+    const [first] = this.#parts;
+    if (this.#taken > 0) return this.#parts.find(({ state }) => state === 'unwritten');
+    return first?.state === 'unwritten' ? first : undefined;
+  }
+
+  #take(part: Part, reply: SubmitReply): void {
     if (this.#isSettled) return;
     if (reply.kind === 'lost') this.#endUnknown(reply.reason);
-    else if (reply.status === ESME_ROK) this.#takeId(index, reply.messageId);
-    else if (index === 0) this.#reject(reply.status);
-    else this.#rejectLater(index, reply.status);
+    else if (reply.status === ESME_ROK) this.#takeId(part, reply.messageId);
+    else if (this.#taken === 0) this.#reject(reply.status);
+    else this.#rejectLater(part, reply.status);
   }
 
   /** The first part is alone on its way, so nothing of the message was taken. */
@@ -99,23 +113,25 @@ export class OutgoingMessage {
     this.#end(rejectedAs(about, reason));
   }
 
-  #rejectLater(index: number, status: number): void {
+  #rejectLater(part: Part, status: number): void {
     if (isThrottled(status) && this.#retries < THROTTLED_RETRIES_MAX) {
       this.#retries += 1;
-      this.#unwritten.unshift(index);
+      part.state = 'unwritten';
       return;
     }
     const { reason } = smppStatus(status);
     this.#endUnknown(`The SMSC took ${this.#taken} of ${this.#parts.length} parts: ${reason}`);
   }
 
-  #takeId(index: number, messageId: string): void {
-    this.#ids[index] = messageId === '' ? null : canonicalMessageId(messageId, this.#submitIds);
+  #takeId(part: Part, messageId: string): void {
+    part.id = messageId === '' ? null : canonicalMessageId(messageId, this.#submitIds);
     this.#taken += 1;
-    if (index === 0) this.#unwritten = this.#parts.map((_, each) => each).slice(1);
     if (this.#taken < this.#parts.length) return;
-    if (this.#ids.includes(null)) this.#endUnknown('The SMSC took the message and gave no usable id');
-    else this.#end({ kind: 'accepted', providerMessageIds: this.#knownIds() });
+    if (this.#parts.every(({ id }) => id !== null)) {
+      this.#end({ kind: 'accepted', providerMessageIds: this.#knownIds() });
+    } else {
+      this.#endUnknown('The SMSC took the message and gave no usable id');
+    }
   }
 
   #endUnknown(reason: string): void {
@@ -132,11 +148,8 @@ export class OutgoingMessage {
 
   /** Some SMSCs give all parts of a message the same id. */
   #knownIds(): readonly string[] {
-    return [...new Set(this.#ids.filter((id) => id !== null))];
+    const ids: string[] = [];
+    for (const { id } of this.#parts) if (id !== null && !ids.includes(id)) ids.push(id);
+    return ids;
   }
-}
-
-/** Whether the SMSC asks for fewer messages. */
-export function isThrottled(status: number): boolean {
-  return status === ESME_RTHROTTLED || status === ESME_RMSGQFUL;
 }

@@ -17,13 +17,10 @@ import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { SmppBind } from './smpp-bind.ts';
 import { SmppSession, type SmscAddress, type SmscCredentials, type Timeouts } from './smpp-session.ts';
+import { SubmitDeadlines } from './submit-deadlines.ts';
 import { type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
 import { SubmitQueue } from './submit-queue.ts';
 
-/** A message that is not written by then was not sent, in milliseconds after `submit`. */
-export const WRITE_TIMEOUT_MS = 4_000;
-/** Responses count until then, in milliseconds after `submit`: a while before the caller stops to wait. */
-export const RESPONSE_TIMEOUT_MS = 8_000;
 /** How long `start` waits for the binds, in milliseconds. */
 export const START_TIMEOUT_MS = 2_000;
 /** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
@@ -61,6 +58,7 @@ export class SmppProvider implements ChannelProvider {
   readonly #options: SmppProviderOptions;
   readonly #binds: readonly SmppBind[];
   readonly #queue: SubmitQueue;
+  readonly #deadlines: SubmitDeadlines;
   readonly #inbox: DeliveryInbox;
   readonly #references: PartReferences;
   readonly #log: MinuteLog;
@@ -89,6 +87,10 @@ export class SmppProvider implements ChannelProvider {
       perSecond: options.perSecond,
       timeouts,
     });
+    this.#deadlines = new SubmitDeadlines({
+      timeouts,
+      onUnwritten: (message) => this.#queue.delete(message),
+    });
   }
 
   get name(): string {
@@ -103,26 +105,24 @@ export class SmppProvider implements ChannelProvider {
     await this.#within(START_TIMEOUT_MS, attempts);
   }
 
-  async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
-    const { timeouts } = this.#options;
-    const messages: OutgoingMessage[] = [];
-    const results = submissions.map(
-      (submission) => new Promise<SubmitResult>((settle) => this.#prepare(submission, messages, settle)),
-    );
-    const cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
-      for (const message of messages) {
-        message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
-        this.#queue.delete(message);
+  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    return new Promise((resolve) => {
+      const results: SubmitResult[] = [];
+      let open = submissions.length;
+      if (open === 0) return resolve(results);
+      const deadlines = this.#deadlines.begin(open);
+      for (const [index, submission] of submissions.entries()) {
+        const message = this.#prepared(submission, (result) => {
+          results[index] = result;
+          deadlines.end();
+          open -= 1;
+          if (open === 0) resolve(results);
+        });
+        if (message === null) continue;
+        deadlines.add(message);
+        this.#queue.add(message);
       }
     });
-    const cancelResponse = timeouts(RESPONSE_TIMEOUT_MS)(() => {
-      for (const message of messages) message.giveUp('The SMSC did not respond');
-    });
-    this.#queue.add(messages);
-    const settled = await Promise.all(results);
-    cancelWrite();
-    cancelResponse();
-    return settled;
   }
 
   /**
@@ -170,7 +170,9 @@ export class SmppProvider implements ChannelProvider {
   }
 
   #openSessions(): readonly SmppSession[] {
-    return this.#binds.flatMap(({ session }) => session ?? []);
+    const sessions: SmppSession[] = [];
+    for (const { session } of this.#binds) if (session !== null) sessions.push(session);
+    return sessions;
   }
 
   #session(onDelivery: (pdu: IncomingPdu) => void, onChange: () => void = () => {}): SmppSession {
@@ -187,19 +189,13 @@ export class SmppProvider implements ChannelProvider {
     });
   }
 
-  /** Makes the message ready to be sent, or settles it when that is impossible. */
-  #prepare(
-    submission: Submission,
-    messages: OutgoingMessage[],
-    settle: (result: SubmitResult) => void,
-  ): void {
+  /** The message, ready to be sent; null when that is impossible, and it has its result. */
+  #prepared(submission: Submission, settle: (result: SubmitResult) => void): OutgoingMessage | null {
     const { submit, ids } = this.#options;
     const parts = submitFieldsOf(submission, submit, () => this.#references.next(submission.phoneNumber));
-    if (parts !== null) {
-      messages.push(new OutgoingMessage(submission, parts, ids.submitIds, settle));
-      return;
-    }
+    if (parts !== null) return new OutgoingMessage(submission, parts, ids.submitIds, settle);
     settle(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
+    return null;
   }
 
   /** What cannot be used is acknowledged: the SMSC would bring it again for ever. */

@@ -2,20 +2,20 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Timeout } from '../../application/ports/timeout.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
+import { encodePdu } from './packaged-pdu.ts';
 import {
-  decodePdu,
   ESME_RBINDFAIL,
   ESME_RINVCMDID,
   ESME_RINVPASWD,
   ESME_RINVSYSID,
   ESME_ROK,
-  encodePdu,
   INTERFACE_VERSION,
   type IncomingPdu,
   isNack,
-  type SubmitFields,
 } from './pdu.ts';
 import { PduFramer } from './pdu-framer.ts';
+import { decodePdu } from './pdu-reader.ts';
+import { PduWriter, type SubmitFields } from './pdu-writer.ts';
 
 /** To connect and to bind, in milliseconds. */
 export const BIND_TIMEOUT_MS = 8_000;
@@ -64,16 +64,9 @@ export type BindResult =
   | { readonly kind: 'bound' }
   | { readonly kind: 'failed'; readonly reason: string; readonly areCredentialsRejected: boolean };
 
-/**
- * What became of a `submit_sm`. `lost`: the connection ended before a response, or the response makes no sense: the SMSC may
- * have taken it.
- */
-export type SubmitReply =
-  | { readonly kind: 'response'; readonly status: number; readonly messageId: string }
-  | { readonly kind: 'lost'; readonly reason: string };
-
 interface Request {
-  readonly command: 'bind_transceiver' | 'submit_sm' | 'enquire_link' | 'unbind';
+  /** The name of the response to it. */
+  readonly response: 'bind_transceiver_resp' | 'submit_sm_resp' | 'enquire_link_resp' | 'unbind_resp';
   /** Null when the session ended first. */
   readonly done: (response: IncomingPdu | null) => void;
   /** How many PDUs the SMSC had sent before it. */
@@ -88,6 +81,7 @@ const CREDENTIALS_REJECTED: ReadonlySet<number> = new Set([ESME_RBINDFAIL, ESME_
 export class SmppSession {
   readonly #options: SmppSessionOptions;
   readonly #framer = new PduFramer();
+  readonly #writer = new PduWriter();
   readonly #requests = new Map<number, Request>();
   /** Resolves with the reason once the session is over. */
   readonly ended: Promise<string>;
@@ -99,6 +93,8 @@ export class SmppSession {
   #received = 0;
   /** A response is overdue, and nothing came since. */
   #isSilent = false;
+  /** What is written is sent at the end of this turn. */
+  #isSending = false;
   #cancelEnquiry: () => void = () => {};
   #isEnquiring = false;
 
@@ -162,13 +158,15 @@ export class SmppSession {
     });
   }
 
-  /** Sends a `submit_sm` while there is capacity; returns its number. `done` is called once, also when the session ends. */
-  submit(fields: SubmitFields, done: (reply: SubmitReply) => void): number {
+  /** Sends a `submit_sm` while there is capacity; returns its number. `done` is called once, with null when the session ends. */
+  submit(fields: SubmitFields, done: Request['done']): number {
     this.#submits += 1;
-    return this.#request('submit_sm', { ...fields }, (response) => {
-      this.#submits -= 1;
-      done(replyOf(response));
-    });
+    const sequence = this.#begin('submit_sm_resp', done);
+    if (this.#isWritable) {
+      this.#writer.submit(sequence, fields);
+      this.#sendSoon();
+    }
+    return sequence;
   }
 
   /** The response of this `submit_sm` is overdue: `done` is not called any more. A silent SMSC is asked whether it is there. */
@@ -187,9 +185,10 @@ export class SmppSession {
 
   /** Responds to a request of the SMSC; nothing when the session is over. */
   respond({ command, sequence }: IncomingPdu, status = ESME_ROK): void {
-    this.#write(
-      encodePdu(`${command}_resp`, sequence, status === ESME_ROK ? {} : { command_status: status }),
-    );
+    if (!this.#isWritable) return;
+    if (command === 'deliver_sm') this.#writer.deliverResponse(sequence, status);
+    else this.#writer.add(encodePdu(`${command}_resp`, sequence, { command_status: status }));
+    this.#sendSoon();
   }
 
   /** Unbinds and closes; takes `limitMs` at most. Responses that come meanwhile still count. */
@@ -225,23 +224,27 @@ export class SmppSession {
 
   #receive(chunk: Buffer): void {
     if (this.isOver) return;
+    let takesMore = false;
     try {
       for (const octets of this.#framer.push(chunk)) {
-        if (!this.isOver) this.#take(decodePdu(octets));
+        if (!this.isOver) takesMore = this.#take(decodePdu(octets)) || takesMore;
       }
     } catch (error) {
       this.#options.onInvalid('length');
       this.#end(error instanceof Error ? error.message : 'The SMSC sent what is no PDU');
     }
+    // Once for all PDUs of the chunk.
+    if (takesMore) this.#options.onChange();
   }
 
-  #take(pdu: IncomingPdu): void {
+  /** Returns whether the session takes more than before. */
+  #take(pdu: IncomingPdu): boolean {
     const wasSilent = this.#isSilent;
     this.#isSilent = false;
     this.#received += 1;
     if (pdu.isResponse) this.#takeResponse(pdu);
     else this.#takeRequest(pdu);
-    if (wasSilent || pdu.isResponse) this.#options.onChange();
+    return wasSilent || pdu.isResponse;
   }
 
   #takeResponse(pdu: IncomingPdu): void {
@@ -251,10 +254,9 @@ export class SmppSession {
       if (isNack(pdu)) this.#options.onInvalid('generic_nack');
       return;
     }
-    this.#requests.delete(pdu.sequence);
-    const isExpected = isNack(pdu) || pdu.command === `${request.command}_resp`;
+    const isExpected = pdu.command === request.response || isNack(pdu);
     if (!isExpected) this.#options.onInvalid('response');
-    request.done(isExpected ? pdu : null);
+    this.#finish(pdu.sequence, request, isExpected ? pdu : null);
   }
 
   #takeRequest(pdu: IncomingPdu): void {
@@ -268,6 +270,7 @@ export class SmppSession {
       case 'unbind':
         this.respond(pdu);
         // The response still goes out.
+        this.#send();
         this.#socket?.destroySoon();
         this.#end('The SMSC unbound the session');
         break;
@@ -282,14 +285,24 @@ export class SmppSession {
   }
 
   #request(
-    command: Request['command'],
-    fields: Readonly<Record<string, string | number | Buffer>>,
+    command: 'bind_transceiver' | 'enquire_link' | 'unbind',
+    fields: Readonly<Record<string, string | number>>,
     done: Request['done'],
-  ): number {
+  ): void {
+    this.#write(encodePdu(command, this.#begin(`${command}_resp`, done), fields));
+  }
+
+  /** Returns the number of a request that waits for its response from now on. */
+  #begin(response: Request['response'], done: Request['done']): number {
     const sequence = this.#nextSequence();
-    this.#requests.set(sequence, { command, done, receivedBefore: this.#received });
-    this.#write(encodePdu(command, sequence, fields));
+    this.#requests.set(sequence, { response, done, receivedBefore: this.#received });
     return sequence;
+  }
+
+  #finish(sequence: number, request: Request, response: IncomingPdu | null): void {
+    this.#requests.delete(sequence);
+    if (request.response === 'submit_sm_resp') this.#submits -= 1;
+    request.done(response);
   }
 
   #nextSequence(): number {
@@ -299,18 +312,30 @@ export class SmppSession {
     return this.#sequence;
   }
 
-  #write(octets: Buffer): void {
-    const socket = this.#socket;
-    if (socket === null || this.#state === 'ended') return;
-    // One call of the system for all PDUs of this tick: a call for each took a tenth of the thread under load.
-    if (socket.writableCorked === 0) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
+  #write(pdu: Buffer): void {
+    if (!this.#isWritable) return;
+    this.#writer.add(pdu);
+    this.#sendSoon();
+  }
+
+  get #isWritable(): boolean {
+    return this.#socket !== null && this.#state !== 'ended';
+  }
+
+  /** One call of the system for all PDUs of this turn: a call for each took a tenth of the thread under load. */
+  #sendSoon(): void {
+    if (!this.#isSending) {
+      this.#isSending = true;
+      process.nextTick(() => this.#send());
     }
-    socket.write(octets);
-    if (socket.writableLength <= UNREAD_BYTES_MAX) return;
+    if ((this.#socket?.writableLength ?? 0) + this.#writer.length <= UNREAD_BYTES_MAX) return;
     // Not before the caller knows the number of its request.
     queueMicrotask(() => this.#end('The SMSC does not read what it is sent'));
+  }
+
+  #send(): void {
+    this.#isSending = false;
+    if (this.#isWritable && this.#writer.length > 0) this.#socket?.write(this.#writer.take());
   }
 
   #enquireLater(): void {
@@ -338,22 +363,9 @@ export class SmppSession {
     const socket = this.#socket;
     if (socket?.writableEnded === false) socket.destroy();
     this.#resolveEnded(reason);
-    for (const [sequence, request] of [...this.#requests]) {
-      this.#requests.delete(sequence);
-      request.done(null);
-    }
+    for (const [sequence, request] of [...this.#requests]) this.#finish(sequence, request, null);
     this.#options.onChange();
   }
-}
-
-function replyOf(response: IncomingPdu | null): SubmitReply {
-  if (response === null)
-    return { kind: 'lost', reason: 'The connection to the SMSC ended before its response' };
-  const { status, messageId } = response;
-  if (status === ESME_ROK && isNack(response)) {
-    return { kind: 'lost', reason: 'The SMSC sent a generic_nack without a reason' };
-  }
-  return { kind: 'response', status, messageId };
 }
 
 /** A code says enough; the text of an error names hosts and addresses, which are not for everybody who reads a reason. */

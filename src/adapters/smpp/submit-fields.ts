@@ -1,6 +1,6 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
-import type { SubmitFields } from './pdu.ts';
+import type { SubmitFields } from './pdu-writer.ts';
 
 /** A type of number and a numbering plan of SMPP. */
 export interface AddressKind {
@@ -30,6 +30,7 @@ const SENDER_ID_PATTERN = /^[\x20-\x7e]{1,20}$/;
 
 const DATA_CODING_UCS2 = 8;
 const ESM_CLASS_HEADER = 0x40;
+const NO_HEADER: readonly number[] = [];
 /** A receipt of the final state, of success and of failure. */
 const REGISTERED_DELIVERY = 1;
 
@@ -60,7 +61,7 @@ export function submitFieldsOf(
   const { encoding, parts } = smsPartsOf(submission.text);
   const isLong = parts.length > 1;
   const number = isLong ? reference() : 0;
-  return parts.map((payload, index) => ({
+  return parts.map((part, index) => ({
     source_addr_ton: source.ton,
     source_addr_npi: source.npi,
     source_addr: /^\+[0-9]+$/.test(senderId) ? senderId.slice(1) : senderId,
@@ -71,9 +72,11 @@ export function submitFieldsOf(
     validity_period: validityPeriod(submission.attemptTimeoutMs),
     registered_delivery: REGISTERED_DELIVERY,
     data_coding: encoding === 'gsm7' ? settings.dataCodingGsm : DATA_CODING_UCS2,
-    short_message: isLong
-      ? Buffer.concat([Uint8Array.of(5, 0, 3, number, parts.length, index + 1), payload])
-      : Buffer.from(payload),
+    short_message: {
+      header: isLong ? [5, 0, 3, number, parts.length, index + 1] : NO_HEADER,
+      encoding,
+      text: part,
+    },
   }));
 }
 
@@ -87,11 +90,13 @@ function sourceKindOf(senderId: string): AddressKind {
 /** The relative time of SMPP, `YYMMDDhhmmss000R`: it needs no clock that the SMSC shares. Rounded down, and at least a second. */
 export function validityPeriod(ms: number): string {
   const seconds = Math.min(Math.max(1, Math.floor(ms / SECOND_MS)), VALIDITY_DAYS_MAX * DAY_SECONDS);
-  const fields = [
-    Math.floor(seconds / DAY_SECONDS),
-    Math.floor((seconds % DAY_SECONDS) / HOUR_SECONDS),
-    Math.floor((seconds % HOUR_SECONDS) / MINUTE_SECONDS),
-    seconds % MINUTE_SECONDS,
-  ];
-  return `0000${fields.map((field) => String(field).padStart(2, '0')).join('')}000R`;
+  const days = twoDigits(seconds / DAY_SECONDS);
+  const hours = twoDigits((seconds % DAY_SECONDS) / HOUR_SECONDS);
+  const minutes = twoDigits((seconds % HOUR_SECONDS) / MINUTE_SECONDS);
+  return `0000${days}${hours}${minutes}${twoDigits(seconds % MINUTE_SECONDS)}000R`;
+}
+
+function twoDigits(number: number): string {
+  const whole = Math.floor(number);
+  return whole < 10 ? `0${whole}` : `${whole}`;
 }

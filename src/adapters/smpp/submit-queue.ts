@@ -1,6 +1,7 @@
 import { FairQueue } from '../../application/jobs/fair-queue.ts';
-import { isThrottled, type OutgoingMessage } from './outgoing-message.ts';
+import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
+import { isThrottled, type SubmitReply } from './submit-reply.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
@@ -25,6 +26,7 @@ export class SubmitQueue {
   #sent = 0;
   #isThrottled = false;
   #isPumping = false;
+  #pumpsSoon = false;
   #isClosed = false;
   readonly #timers = new Set<() => void>();
 
@@ -32,10 +34,16 @@ export class SubmitQueue {
     this.#options = options;
   }
 
-  /** Takes messages to send. They are given up at once when no session is open. */
-  add(messages: readonly OutgoingMessage[]): void {
-    for (const message of messages) this.#waiting.add(message);
-    this.pump();
+  /** Takes a message to send. It is given up soon when no session is open. */
+  add(message: OutgoingMessage): void {
+    this.#waiting.add(message);
+    if (this.#pumpsSoon) return;
+    this.#pumpsSoon = true;
+    // With those that are added after it, the most urgent first.
+    queueMicrotask(() => {
+      this.#pumpsSoon = false;
+      this.pump();
+    });
   }
 
   /** Sends what can be sent now. Called when a session takes more than before, and when one ended. */
@@ -45,11 +53,12 @@ export class SubmitQueue {
     for (const message of this.#begun) {
       if (message.session?.isOver === true) message.giveUp('The connection to the SMSC ended');
     }
-    this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
-    if (this.#isClosed || this.#options.sessions().length === 0) {
+    if (this.#begun.length > 0) this.#begun = this.#begun.filter(({ isSettled }) => !isSettled);
+    const sessions = this.#options.sessions();
+    if (this.#isClosed || sessions.length === 0) {
       for (const message of this.#waiting.takeAll()) message.giveUpUnwritten('The SMSC is not connected');
     }
-    const sent = this.#send(this.#options.sessions());
+    const sent = this.#send(sessions);
     this.#isPumping = false;
     if (sent > 0 && this.#options.perSecond !== null) {
       this.#sent += sent;
@@ -77,32 +86,29 @@ export class SubmitQueue {
     if (this.#isThrottled || this.#isClosed) return 0;
     const allowed = (this.#options.perSecond ?? Number.POSITIVE_INFINITY) - this.#sent;
     let sent = 0;
-    while (sent < allowed) {
-      const next = this.#next(sessions);
-      if (next === null) break;
-      next.message.write(next.session, (reply) => {
-        if (reply.kind === 'response' && isThrottled(reply.status)) this.#throttle();
-      });
-      sent += 1;
-    }
+    while (sent < allowed && this.#sendNext(sessions)) sent += 1;
     return sent;
   }
 
-  /** A message that was begun comes before a new one: a message without all its parts is of no use. */
-  #next(
-    sessions: readonly SmppSession[],
-  ): { readonly message: OutgoingMessage; readonly session: SmppSession } | null {
+  /** A message that was begun comes before a new one: a message without all its parts is of no use. False when nothing is sent. */
+  #sendNext(sessions: readonly SmppSession[]): boolean {
     for (const message of this.#begun) {
       const { session } = message;
-      if (message.isReady && session !== null && session.capacity > 0) return { message, session };
+      if (!message.isReady || session === null || session.capacity === 0) continue;
+      message.write(session, this.#replied);
+      return true;
     }
     const session = freest(sessions);
-    if (session === null) return null;
-    const message = this.#waiting.take();
-    if (message === null) return null;
+    const message = session === null ? null : this.#waiting.take();
+    if (session === null || message === null) return false;
     if (message.isInParts) this.#begun.push(message);
-    return { message, session };
+    message.write(session, this.#replied);
+    return true;
   }
+
+  readonly #replied = (reply: SubmitReply): void => {
+    if (reply.kind === 'response' && isThrottled(reply.status)) this.#throttle();
+  };
 
   #throttle(): void {
     if (this.#isThrottled || this.#isClosed) return;

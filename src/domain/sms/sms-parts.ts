@@ -5,11 +5,8 @@ export type SmsEncoding = 'gsm7' | 'ucs2';
 /** A text as the network carries it. */
 export interface SmsParts {
   readonly encoding: SmsEncoding;
-  /**
-   * The payload of each part without a header, at least one part. `gsm7`: one septet per octet, not packed, as SMPP carries
-   * data coding 0. `ucs2`: UTF-16 with the high octet first.
-   */
-  readonly parts: readonly Uint8Array[];
+  /** The text of each part, at least one, without lone surrogates. `writePart` makes its octets. */
+  readonly parts: readonly string[];
 }
 
 /** The septets of an sms of one part, and of each part of several: a header takes the place of seven. */
@@ -25,6 +22,7 @@ const LINE_FEED = 0x0a;
 
 /** A surrogate without the other half of its pair. */
 const LONE_SURROGATE = /\p{Cs}/gu;
+const SURROGATE = /[\ud800-\udfff]/;
 const REPLACEMENT = '\ufffd';
 
 /** Clusters do not depend on the language. */
@@ -49,8 +47,16 @@ interface Division {
  */
 export function smsPartsOf(text: string): SmsParts {
   const { encoding, text: clean, starts } = divide(text);
-  const encode = encoding === 'gsm7' ? gsmOctets : ucs2Octets;
-  return { encoding, parts: starts.map((start, index) => encode(clean.slice(start, starts[index + 1]))) };
+  if (starts.length === 1) return { encoding, parts: [clean] };
+  return { encoding, parts: starts.map((start, index) => clean.slice(start, starts[index + 1])) };
+}
+
+/**
+ * Writes a part into `octets` from the index `at` on, and returns the index behind it: two octets for each UTF-16 unit at most.
+ * `gsm7`: one septet per octet, not packed, as SMPP carries data coding 0. `ucs2`: UTF-16 with the high octet first.
+ */
+export function writePart(encoding: SmsEncoding, part: string, octets: Uint8Array, at: number): number {
+  return encoding === 'gsm7' ? writeGsm(part, octets, at) : writeUcs2(part, octets, at);
 }
 
 /** The number of parts that `smsPartsOf` makes, without making them. */
@@ -67,7 +73,7 @@ function divide(text: string): Division {
       starts: septets <= GSM_SINGLE_SEPTETS_MAX ? ONE_PART : gsmStarts(text),
     };
   }
-  const clean = text.replace(LONE_SURROGATE, REPLACEMENT);
+  const clean = SURROGATE.test(text) ? text.replace(LONE_SURROGATE, REPLACEMENT) : text;
   return {
     encoding: 'ucs2',
     text: clean,
@@ -127,22 +133,26 @@ function isHighSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xd800;
 }
 
-function gsmOctets(text: string): Uint8Array {
-  const octets: number[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const code = gsmCodeOf(text.charCodeAt(at));
-    if (code < GSM_EXTENDED) octets.push(code);
-    else octets.push(GSM_ESCAPE, code - GSM_EXTENDED);
+function writeGsm(part: string, octets: Uint8Array, from: number): number {
+  let at = from;
+  for (let index = 0; index < part.length; index += 1) {
+    const code = gsmCodeOf(part.charCodeAt(index));
+    if (code < GSM_EXTENDED) {
+      octets[at++] = code;
+    } else {
+      octets[at++] = GSM_ESCAPE;
+      octets[at++] = code - GSM_EXTENDED;
+    }
   }
-  return Uint8Array.from(octets);
+  return at;
 }
 
-function ucs2Octets(text: string): Uint8Array {
-  const octets = new Uint8Array(text.length * 2);
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    octets[at * 2] = unit >> 8;
-    octets[at * 2 + 1] = unit & 0xff;
+function writeUcs2(part: string, octets: Uint8Array, from: number): number {
+  let at = from;
+  for (let index = 0; index < part.length; index += 1) {
+    const unit = part.charCodeAt(index);
+    octets[at++] = unit >> 8;
+    octets[at++] = unit & 0xff;
   }
-  return octets;
+  return at;
 }

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
 import { PartReferences, REFERENCED_NUMBERS_MAX } from '../../../src/adapters/smpp/part-references.ts';
-import { decodePdu, encodePdu, PDU_BYTES_MAX } from '../../../src/adapters/smpp/pdu.ts';
+import { PDU_BYTES_MAX } from '../../../src/adapters/smpp/pdu.ts';
 import { PduFramer } from '../../../src/adapters/smpp/pdu-framer.ts';
+import { decodePdu } from '../../../src/adapters/smpp/pdu-reader.ts';
 import { validityPeriod } from '../../../src/adapters/smpp/submit-fields.ts';
 
 describe('the PDUs of SMPP', () => {
@@ -14,17 +16,6 @@ describe('the PDUs of SMPP', () => {
     expect(encodePdu('deliver_sm_resp', 7, { command_status: 0x64 }).toString('hex')).toBe(
       '00000010800000050000006400000007',
     );
-  });
-
-  it('the octets of a text go out as they are, whatever their coding', () => {
-    const octets = Buffer.from([0x00, 0x1b, 0x65, 0x80, 0xff]);
-    const pdu = encodePdu('submit_sm', 1, {
-      data_coding: 0,
-      short_message: octets,
-      validity_period: '000000000131000R',
-    });
-    expect(pdu.subarray(-6)).toEqual(Buffer.concat([Buffer.from([5]), octets]));
-    expect(pdu.toString('latin1')).toContain('000000000131000R');
   });
 
   it('no octets of an SMSC make the decoder throw', () => {

@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
-import {
-  CLOSE_TIMEOUT_MS,
-  RESPONSE_TIMEOUT_MS,
-  WRITE_TIMEOUT_MS,
-} from '../../../src/adapters/smpp/smpp-provider.ts';
+import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
+import { RESPONSE_TIMEOUT_MS, WRITE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { billingUnits } from '../../../src/domain/billing/billing-units.ts';
-import { countSmsParts, smsPartsOf } from '../../../src/domain/sms/sms-parts.ts';
-import { decodeSmsPart, GSM_CHARACTERS } from '../../support/sms-decoding.ts';
+import { countSmsParts } from '../../../src/domain/sms/sms-parts.ts';
+import { decodeSmsPart, GSM_CHARACTERS, octetPartsOf } from '../../support/sms-decoding.ts';
 
 const RUNS = 300;
 
@@ -48,7 +48,7 @@ function sizeOf(encoding: 'gsm7' | 'ucs2', text: string): number {
 it('the parts of an sms are together the text, with U+FFFD for lone surrogates', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const { encoding, parts } = smsPartsOf(text);
+      const { encoding, parts } = octetPartsOf(text);
       const read = parts.map((part) => decodeSmsPart(encoding, part)).join('');
       expect(read).toBe(text.replace(/\p{Cs}/gu, '\ufffd'));
     }),
@@ -59,8 +59,8 @@ it('the parts of an sms are together the text, with U+FFFD for lone surrogates',
 it('an sms is in the GSM alphabet exactly when every character is', () => {
   fc.assert(
     fc.property(gsmTexts, kurdish, (text, letter) => {
-      expect(smsPartsOf(text).encoding).toBe('gsm7');
-      expect(smsPartsOf(`${text}${letter}ڕ`).encoding).toBe('ucs2');
+      expect(octetPartsOf(text).encoding).toBe('gsm7');
+      expect(octetPartsOf(`${text}${letter}ڕ`).encoding).toBe('ucs2');
     }),
     { numRuns: RUNS },
   );
@@ -69,7 +69,7 @@ it('an sms is in the GSM alphabet exactly when every character is', () => {
 it('no part of an sms is too long, and a text that fits one part has one', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const { encoding, parts } = smsPartsOf(text);
+      const { encoding, parts } = octetPartsOf(text);
       const [single, several, octets] = encoding === 'gsm7' ? [160, 153, 1] : [70, 67, 2];
       const size = sizeOf(encoding, text);
       expect(parts.length === 1).toBe(size <= single);
@@ -84,7 +84,7 @@ it('no part of an sms is too long, and a text that fits one part has one', () =>
 it('every part of an sms ends between clusters, or inside one that is longer than a part, and takes what fits', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const { encoding, parts } = smsPartsOf(text);
+      const { encoding, parts } = octetPartsOf(text);
       const read = parts.map((part) => decodeSmsPart(encoding, part));
       const several = encoding === 'gsm7' ? 153 : 67;
       const clusters = [...CLUSTERS.segment(read.join(''))];
@@ -105,7 +105,7 @@ it('every part of an sms ends between clusters, or inside one that is longer tha
 it('a text is billed for exactly the parts that are sent', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const { parts } = smsPartsOf(text);
+      const { parts } = octetPartsOf(text);
       expect(countSmsParts(text)).toBe(parts.length);
       expect(billingUnits('gsm0338', text)).toBe(parts.length);
     }),

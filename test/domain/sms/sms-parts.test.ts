@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { countSmsParts, smsPartsOf } from '../../../src/domain/sms/sms-parts.ts';
-import { decodeSmsPart } from '../../support/sms-decoding.ts';
+import { countSmsParts } from '../../../src/domain/sms/sms-parts.ts';
+import { decodeSmsPart, octetPartsOf } from '../../support/sms-decoding.ts';
 
 const ARABIC = 'م';
 const FAMILY = '👨‍👩‍👧‍👦';
@@ -12,17 +12,17 @@ const DECOMPOSED = 'e\u0301';
 
 /** The texts of the parts, as a handset reads each by itself. */
 function textsOf(text: string): readonly string[] {
-  const { encoding, parts } = smsPartsOf(text);
+  const { encoding, parts } = octetPartsOf(text);
   return parts.map((part) => decodeSmsPart(encoding, part));
 }
 
 function octetsOf(text: string): readonly (readonly number[])[] {
-  return smsPartsOf(text).parts.map((part) => [...part]);
+  return octetPartsOf(text).parts.map((part) => [...part]);
 }
 
 describe('the octets of an sms', () => {
   it('a text of the GSM alphabet is one octet for each septet', () => {
-    expect(smsPartsOf('Hi @ 5').encoding).toBe('gsm7');
+    expect(octetPartsOf('Hi @ 5').encoding).toBe('gsm7');
     expect(octetsOf('Hi @ 5')).toEqual([[0x48, 0x69, 0x20, 0x00, 0x20, 0x35]]);
   });
 
@@ -32,14 +32,14 @@ describe('the octets of an sms', () => {
 
   it('a composed é is one septet, and a decomposed one turns the text to UCS-2', () => {
     expect(octetsOf('é')).toEqual([[0x05]]);
-    expect(smsPartsOf(DECOMPOSED)).toEqual({
+    expect(octetPartsOf(DECOMPOSED)).toEqual({
       encoding: 'ucs2',
       parts: [Uint8Array.of(0x00, 0x65, 0x03, 0x01)],
     });
   });
 
   it('an Arabic text is UTF-16 with the high octet first', () => {
-    expect(smsPartsOf('مر 1').encoding).toBe('ucs2');
+    expect(octetPartsOf('مر 1').encoding).toBe('ucs2');
     expect(octetsOf('مر 1')).toEqual([[0x06, 0x45, 0x06, 0x31, 0x00, 0x20, 0x00, 0x31]]);
   });
 
@@ -65,7 +65,7 @@ describe('the octets of an sms', () => {
   });
 
   it('an empty text is one empty part', () => {
-    expect(smsPartsOf('')).toEqual({ encoding: 'gsm7', parts: [new Uint8Array()] });
+    expect(octetPartsOf('')).toEqual({ encoding: 'gsm7', parts: [new Uint8Array()] });
   });
 });
 
@@ -80,7 +80,7 @@ describe('the lengths of the parts', () => {
     ['€', 81, [152, 10]],
     ['€', 1000, [...Array(13).fill(152), 24]],
   ])('the text of %j times %d has parts of so many septets: %j', (character, times, lengths) => {
-    const { encoding, parts } = smsPartsOf(character.repeat(times));
+    const { encoding, parts } = octetPartsOf(character.repeat(times));
     expect(encoding).toBe('gsm7');
     expect(parts.map((part) => part.length)).toEqual(lengths);
   });
@@ -105,7 +105,7 @@ describe('the lengths of the parts', () => {
     [DECOMPOSED, 36, [66, 6]],
     ['بِّ', 24, [66, 6]],
   ])('the text of %j times %d has parts of so many UTF-16 units: %j', (character, times, lengths) => {
-    const { encoding, parts } = smsPartsOf(character.repeat(times));
+    const { encoding, parts } = octetPartsOf(character.repeat(times));
     expect(encoding).toBe('ucs2');
     expect(parts.map((part) => part.length / 2)).toEqual(lengths);
   });

@@ -1,0 +1,76 @@
+import type { OutgoingMessage } from './outgoing-message.ts';
+import type { Timeouts } from './smpp-session.ts';
+
+/** A message that is not written by then was not sent, in milliseconds after `submit`. */
+export const WRITE_TIMEOUT_MS = 4_000;
+/** Responses count until then, in milliseconds after `submit`: a while before the caller stops to wait. */
+export const RESPONSE_TIMEOUT_MS = 8_000;
+
+interface DeadlinesOptions {
+  readonly timeouts: Timeouts;
+  /** The message waits no longer to be written. */
+  readonly onUnwritten: (message: OutgoingMessage) => void;
+}
+
+/** Gives up messages that the SMSC does not take in time. Those that are submitted together have their timers in common. */
+export class SubmitDeadlines {
+  readonly #options: DeadlinesOptions;
+  #latest: DeadlineGroup | null = null;
+
+  constructor(options: DeadlinesOptions) {
+    this.#options = options;
+  }
+
+  /** The group of `count` messages that are submitted now, at least one. */
+  begin(count: number): DeadlineGroup {
+    if (this.#latest?.isOver !== false) {
+      this.#latest = new DeadlineGroup(this.#options);
+      // Later ones have more time.
+      queueMicrotask(() => {
+        this.#latest = null;
+      });
+    }
+    this.#latest.open += count;
+    return this.#latest;
+  }
+}
+
+/** Messages with the same deadlines. */
+export class DeadlineGroup {
+  /** How many have no result. */
+  open = 0;
+  readonly #messages: OutgoingMessage[] = [];
+  readonly #cancelWrite: () => void;
+  readonly #cancelResponse: () => void;
+  #isOver = false;
+
+  constructor({ timeouts, onUnwritten }: DeadlinesOptions) {
+    this.#cancelWrite = timeouts(WRITE_TIMEOUT_MS)(() => {
+      for (const message of this.#messages) {
+        message.giveUpUnwritten('More messages wait than the SMSC takes', 'limited');
+        onUnwritten(message);
+      }
+    });
+    this.#cancelResponse = timeouts(RESPONSE_TIMEOUT_MS)(() => {
+      for (const message of this.#messages) message.giveUp('The SMSC did not respond');
+    });
+  }
+
+  /** Every message has its result: it takes no more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  add(message: OutgoingMessage): void {
+    this.#messages.push(message);
+  }
+
+  /** A message has its result. */
+  end(): void {
+    this.open -= 1;
+    if (this.open > 0) return;
+    this.#isOver = true;
+    this.#cancelWrite();
+    this.#cancelResponse();
+  }
+}
