@@ -1,3 +1,4 @@
+import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
 import type { RejectionCause, SubmitResult } from '../../domain/messages/chain-event.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
@@ -11,6 +12,12 @@ import { isThrottled, replyOf, type SubmitReply } from './submit-reply.ts';
 /** The parts of one message that were throttled are written again this often in all. */
 export const THROTTLED_RETRIES_MAX = 3;
 
+export interface OutgoingOptions {
+  /** The `submit_sm` of each part, at least one. */
+  readonly partsOf: (submission: Submission) => readonly SubmitFields[];
+  readonly submitIds: MessageIdForm;
+}
+
 interface Part {
   readonly fields: SubmitFields;
   state: 'unwritten' | 'in-flight' | 'responded';
@@ -20,30 +27,32 @@ interface Part {
   id: string | null;
 }
 
+const NO_PARTS: readonly Part[] = [];
+
 /** A message on its way: all its parts go over one session. */
 export class OutgoingMessage {
-  readonly backlog: Backlog;
-  readonly #parts: readonly Part[];
-  readonly #submitIds: MessageIdForm;
+  readonly #submission: Submission;
+  readonly #options: OutgoingOptions;
   readonly #settle: (result: SubmitResult) => void;
+  /** Made when the first one is written: many messages wait, and few are on their way. */
+  #parts: readonly Part[] = NO_PARTS;
   #session: SmppSession | null = null;
   #taken = 0;
   #retries = 0;
   #isSettled = false;
 
-  /** At least one part. `settle` is called once. */
-  constructor(
-    backlog: Backlog,
-    parts: readonly SubmitFields[],
-    submitIds: MessageIdForm,
-    settle: (result: SubmitResult) => void,
-  ) {
-    this.backlog = backlog;
-    this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
-    this.#submitIds = submitIds;
+  /** `settle` is called once. */
+  constructor(submission: Submission, options: OutgoingOptions, settle: (result: SubmitResult) => void) {
+    this.#submission = submission;
+    this.#options = options;
     this.#settle = settle;
   }
 
+  get backlog(): Backlog {
+    return this.#submission;
+  }
+
+  /** Whether more than one part is to be written; known once the first one is. */
   get isInParts(): boolean {
     return this.#parts.length > 1;
   }
@@ -59,14 +68,18 @@ export class OutgoingMessage {
 
   /** Whether a part may be written now. */
   get isReady(): boolean {
-    return !this.#isSettled && this.#nextPart() !== undefined;
+    return !this.#isSettled && (this.#session === null || this.#nextPart() !== undefined);
   }
 
   /** Writes the next part; only while `isReady`. `replied` is called after its response counted, or when there is none. */
   write(session: SmppSession, replied: (reply: SubmitReply) => void): void {
+    if (this.#session === null) {
+      const parts = this.#options.partsOf(this.#submission);
+      this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
+    }
+    this.#session = session;
     const part = this.#nextPart();
     if (part === undefined) return;
-    this.#session = session;
     part.state = 'in-flight';
     part.sequence = session.submit(part.fields, (response) => {
       const reply = replyOf(response);
@@ -124,7 +137,7 @@ export class OutgoingMessage {
   }
 
   #takeId(part: Part, messageId: string): void {
-    part.id = messageId === '' ? null : canonicalMessageId(messageId, this.#submitIds);
+    part.id = messageId === '' ? null : canonicalMessageId(messageId, this.#options.submitIds);
     this.#taken += 1;
     if (this.#taken < this.#parts.length) return;
     if (this.#parts.every(({ id }) => id !== null)) {

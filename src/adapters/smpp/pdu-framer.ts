@@ -1,44 +1,50 @@
-import { PDU_BYTES_MAX } from './pdu.ts';
+import { HEADER_BYTES, PDU_BYTES_MAX } from './pdu.ts';
 
 const LENGTH_BYTES = 4;
-const PDU_BYTES_MIN = 16;
 
 /** Cuts the octets of a connection into PDUs. */
 export class PduFramer {
+  /** The first one from `#at` on. */
   #chunks: Buffer[] = [];
+  #at = 0;
+  /** How many octets wait. */
   #length = 0;
 
-  /**
-   * The PDUs that are whole with this chunk, one after another. Throws when the next one has a length
-   * below 16 octets or above `PDU_BYTES_MAX`: the connection is then of no use.
-   */
-  *push(chunk: Buffer): Generator<Buffer, void> {
+  /** Takes octets of the connection. */
+  push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    for (;;) {
-      const length = this.#nextLength();
-      if (length === null || this.#length < length) return;
-      const all = this.#joined();
-      this.#chunks = [all.subarray(length)];
-      this.#length -= length;
-      yield all.subarray(0, length);
-    }
   }
 
-  /** Null while its octets are not all there. */
-  #nextLength(): number | null {
+  /**
+   * The next PDU, or null while it is not whole. Throws when it has a length below 16 octets or above `PDU_BYTES_MAX`: the
+   * connection is then of no use.
+   */
+  next(): Buffer | null {
     if (this.#length < LENGTH_BYTES) return null;
-    // Chunks are joined once their PDU is whole, so that a slow sender costs no copy for each octet.
-    const head = (this.#chunks[0]?.length ?? 0) < LENGTH_BYTES ? this.#joined() : this.#chunks[0];
-    const length = head?.readUInt32BE(0) ?? 0;
-    if (length < PDU_BYTES_MIN || length > PDU_BYTES_MAX) {
+    const length = this.#octets(LENGTH_BYTES).readUInt32BE(this.#at);
+    if (length < HEADER_BYTES || length > PDU_BYTES_MAX) {
       throw new Error(`The SMSC sent a PDU with a length of ${length} octets`);
     }
-    return length;
+    // Chunks are joined once their PDU is whole, so that a slow sender costs no copy for each octet.
+    if (this.#length < length) return null;
+    const pdu = this.#octets(length).subarray(this.#at, this.#at + length);
+    this.#at += length;
+    this.#length -= length;
+    if (this.#length === 0) {
+      this.#chunks = [];
+      this.#at = 0;
+    }
+    return pdu;
   }
 
-  #joined(): Buffer {
-    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
-    return this.#chunks[0] ?? Buffer.alloc(0);
+  /** A buffer that has the next `count` octets, from `#at` on. They are there. */
+  #octets(count: number): Buffer {
+    const [first] = this.#chunks;
+    if (first !== undefined && first.length - this.#at >= count) return first;
+    const all = Buffer.concat(this.#chunks).subarray(this.#at);
+    this.#chunks = [all];
+    this.#at = 0;
+    return all;
   }
 }

@@ -11,14 +11,14 @@ import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { rejectedAs } from '../../domain/messages/submit-result.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { DeliveryInbox } from './delivery-inbox.ts';
-import { OutgoingMessage } from './outgoing-message.ts';
+import { OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';
 import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { SmppBind } from './smpp-bind.ts';
 import { SmppSession, type SmscAddress, type SmscCredentials, type Timeouts } from './smpp-session.ts';
 import { SubmitDeadlines } from './submit-deadlines.ts';
-import { type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
+import { hasSenderOfSmpp, type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
 import { SubmitQueue } from './submit-queue.ts';
 
 /** How long `start` waits for the binds, in milliseconds. */
@@ -60,7 +60,7 @@ export class SmppProvider implements ChannelProvider {
   readonly #queue: SubmitQueue;
   readonly #deadlines: SubmitDeadlines;
   readonly #inbox: DeliveryInbox;
-  readonly #references: PartReferences;
+  readonly #outgoing: OutgoingOptions;
   readonly #log: MinuteLog;
   #isStarted = false;
   #closed: Promise<void> | null = null;
@@ -69,7 +69,12 @@ export class SmppProvider implements ChannelProvider {
     const { name, timeouts, random, logger } = options;
     this.#options = options;
     this.#log = new MinuteLog(options);
-    this.#references = new PartReferences(random);
+    const references = new PartReferences(random);
+    this.#outgoing = {
+      partsOf: (submission) =>
+        submitFieldsOf(submission, options.submit, () => references.next(submission.phoneNumber)),
+      submitIds: options.ids.submitIds,
+    };
     this.#inbox = new DeliveryInbox((error, count) =>
       logger.error('provider_event_failed', error, { provider: name, count }),
     );
@@ -112,13 +117,17 @@ export class SmppProvider implements ChannelProvider {
       if (open === 0) return resolve(results);
       const deadlines = this.#deadlines.begin(open);
       for (const [index, submission] of submissions.entries()) {
-        const message = this.#prepared(submission, (result) => {
+        const settle = (result: SubmitResult): void => {
           results[index] = result;
           deadlines.end();
           open -= 1;
           if (open === 0) resolve(results);
-        });
-        if (message === null) continue;
+        };
+        if (!hasSenderOfSmpp(submission, this.#options.submit)) {
+          settle(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
+          continue;
+        }
+        const message = new OutgoingMessage(submission, this.#outgoing, settle);
         deadlines.add(message);
         this.#queue.add(message);
       }
@@ -140,7 +149,9 @@ export class SmppProvider implements ChannelProvider {
   async check(): Promise<ProviderHealth> {
     const { host, port } = this.#options.address;
     // A receipt that comes over this connection is for the process that sends: the SMSC brings it again.
-    const session: SmppSession = this.#session((pdu) => session.respond(pdu, ESME_RX_T_APPN));
+    const session: SmppSession = this.#session(({ sequence }) =>
+      session.respond('deliver_sm', sequence, ESME_RX_T_APPN),
+    );
     const result = await session.bind();
     await session.unbind(CLOSE_TIMEOUT_MS);
     if (result.kind === 'failed') return { ok: false, detail: `${host}:${port}: ${result.reason}` };
@@ -189,21 +200,11 @@ export class SmppProvider implements ChannelProvider {
     });
   }
 
-  /** The message, ready to be sent; null when that is impossible, and it has its result. */
-  #prepared(submission: Submission, settle: (result: SubmitResult) => void): OutgoingMessage | null {
-    const { submit, ids } = this.#options;
-    const parts = submitFieldsOf(submission, submit, () => this.#references.next(submission.phoneNumber));
-    if (parts !== null) return new OutgoingMessage(submission, parts, ids.submitIds, settle);
-    settle(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
-    return null;
-  }
-
   /** What cannot be used is acknowledged: the SMSC would bring it again for ever. */
-  #deliver(session: SmppSession, pdu: IncomingPdu): void {
-    const { delivery } = pdu;
+  #deliver(session: SmppSession, { sequence, delivery }: IncomingPdu): void {
     if (delivery !== null && !isReceipt(delivery)) {
       this.#log.warn('smpp_message_ignored', this.name, { problem: 'not a receipt' });
-      session.respond(pdu);
+      session.respond('deliver_sm', sequence);
       return;
     }
     const receipt = delivery === null ? null : receiptOf(delivery, this.#options.ids);
@@ -211,11 +212,11 @@ export class SmppProvider implements ChannelProvider {
       this.#log.warn('smpp_pdu_invalid', this.name, {
         problem: delivery === null ? 'deliver_sm' : 'receipt',
       });
-      session.respond(pdu);
+      session.respond('deliver_sm', sequence);
       return;
     }
     this.#inbox.add({ kind: 'receipt', receipt }, (isRecorded) =>
-      session.respond(pdu, isRecorded ? ESME_ROK : ESME_RX_T_APPN),
+      session.respond('deliver_sm', sequence, isRecorded ? ESME_ROK : ESME_RX_T_APPN),
     );
   }
 }

@@ -184,7 +184,7 @@ export class SmppSession {
   }
 
   /** Responds to a request of the SMSC; nothing when the session is over. */
-  respond({ command, sequence }: IncomingPdu, status = ESME_ROK): void {
+  respond(command: 'deliver_sm' | 'enquire_link' | 'unbind', sequence: number, status = ESME_ROK): void {
     if (!this.#isWritable) return;
     if (command === 'deliver_sm') this.#writer.deliverResponse(sequence, status);
     else this.#writer.add(encodePdu(`${command}_resp`, sequence, { command_status: status }));
@@ -226,8 +226,11 @@ export class SmppSession {
     if (this.isOver) return;
     let takesMore = false;
     try {
-      for (const octets of this.#framer.push(chunk)) {
-        if (!this.isOver) takesMore = this.#take(decodePdu(octets)) || takesMore;
+      this.#framer.push(chunk);
+      while (!this.isOver) {
+        const octets = this.#framer.next();
+        if (octets === null) break;
+        takesMore = this.#take(decodePdu(octets)) || takesMore;
       }
     } catch (error) {
       this.#options.onInvalid('length');
@@ -265,10 +268,10 @@ export class SmppSession {
         this.#options.onDelivery(pdu);
         break;
       case 'enquire_link':
-        this.respond(pdu);
+        this.respond('enquire_link', pdu.sequence);
         break;
       case 'unbind':
-        this.respond(pdu);
+        this.respond('unbind', pdu.sequence);
         // The response still goes out.
         this.#send();
         this.#socket?.destroySoon();

@@ -46,17 +46,22 @@ export function isSenderIdOfSmpp(senderId: string): boolean {
   return SENDER_ID_PATTERN.test(senderId);
 }
 
+/** Whether SMPP can carry the sender ID of a message. None is left to the SMSC. */
+export function hasSenderOfSmpp(submission: Submission, settings: SubmitSettings): boolean {
+  const senderId = senderIdOf(submission, settings);
+  return senderId === '' || isSenderIdOfSmpp(senderId);
+}
+
 /**
- * The `submit_sm` of each part of a message. `reference` ties the parts together, 0 to 255; it is called for a message of
- * several parts only. Null when SMPP cannot carry the sender ID.
+ * The `submit_sm` of each part of a message that `hasSenderOfSmpp`. `reference` ties the parts together, 0 to 255; it is called
+ * for a message of several parts only.
  */
 export function submitFieldsOf(
   submission: Submission,
   settings: SubmitSettings,
   reference: () => number,
-): readonly SubmitFields[] | null {
-  const senderId = submission.senderId ?? settings.defaultSenderId ?? '';
-  if (senderId !== '' && !isSenderIdOfSmpp(senderId)) return null;
+): readonly SubmitFields[] {
+  const senderId = senderIdOf(submission, settings);
   const source = settings.source ?? sourceKindOf(senderId);
   const { encoding, parts } = smsPartsOf(submission.text);
   const isLong = parts.length > 1;
@@ -80,6 +85,10 @@ export function submitFieldsOf(
   }));
 }
 
+function senderIdOf({ senderId }: Submission, { defaultSenderId }: SubmitSettings): string {
+  return senderId ?? defaultSenderId ?? '';
+}
+
 function sourceKindOf(senderId: string): AddressKind {
   if (senderId === '') return UNKNOWN;
   const digits = /^\+?([0-9]+)$/.exec(senderId)?.[1];
@@ -90,13 +99,10 @@ function sourceKindOf(senderId: string): AddressKind {
 /** The relative time of SMPP, `YYMMDDhhmmss000R`: it needs no clock that the SMSC shares. Rounded down, and at least a second. */
 export function validityPeriod(ms: number): string {
   const seconds = Math.min(Math.max(1, Math.floor(ms / SECOND_MS)), VALIDITY_DAYS_MAX * DAY_SECONDS);
-  const days = twoDigits(seconds / DAY_SECONDS);
-  const hours = twoDigits((seconds % DAY_SECONDS) / HOUR_SECONDS);
-  const minutes = twoDigits((seconds % HOUR_SECONDS) / MINUTE_SECONDS);
-  return `0000${days}${hours}${minutes}${twoDigits(seconds % MINUTE_SECONDS)}000R`;
-}
-
-function twoDigits(number: number): string {
-  const whole = Math.floor(number);
-  return whole < 10 ? `0${whole}` : `${whole}`;
+  const days = Math.floor(seconds / DAY_SECONDS);
+  const hours = Math.floor((seconds % DAY_SECONDS) / HOUR_SECONDS);
+  const minutes = Math.floor((seconds % HOUR_SECONDS) / MINUTE_SECONDS);
+  // Two digits of each, behind those of years and months.
+  const digits = ((days * 100 + hours) * 100 + minutes) * 100 + (seconds % MINUTE_SECONDS);
+  return `${String(digits).padStart(12, '0')}000R`;
 }

@@ -101,8 +101,8 @@ export class SubmitQueue {
     const session = freest(sessions);
     const message = session === null ? null : this.#waiting.take();
     if (session === null || message === null) return false;
-    if (message.isInParts) this.#begun.push(message);
     message.write(session, this.#replied);
+    if (message.isInParts) this.#begun.push(message);
     return true;
   }
 

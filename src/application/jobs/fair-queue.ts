@@ -36,19 +36,20 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   /** Takes the item that is served next, or null. */
   take(): Item | null {
-    const priority = this.#nextPriority();
-    if (priority === null) return null;
-    const byProject = this.#waiting.get(priority)?.byProject;
-    const [first] = byProject ?? [];
-    if (byProject === undefined || first === undefined) return null;
-    const [projectId, own] = first;
-    const [item] = own;
-    if (item === undefined) return null;
-    // The project moves to the end of the rotation.
-    byProject.delete(projectId);
-    byProject.set(projectId, own);
-    this.delete(item);
-    return item;
+    const byProject = this.#nextWaiting()?.byProject;
+    if (byProject === undefined) return null;
+    for (const [projectId, own] of byProject) {
+      if (byProject.size > 1) {
+        // The project moves to the end of the rotation.
+        byProject.delete(projectId);
+        byProject.set(projectId, own);
+      }
+      for (const item of own) {
+        this.delete(item);
+        return item;
+      }
+    }
+    return null;
   }
 
   /** Takes all of them. */
@@ -60,14 +61,20 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
     return items;
   }
 
-  #nextPriority(): JobPriority | null {
-    const [urgent, ...lower] = JOB_PRIORITIES.filter((priority) => this.#waiting.has(priority));
-    const due = lower.find(
-      (priority) => (this.#waiting.get(priority)?.passed ?? 0) >= LOWER_PRIORITY_EVERY - 1,
-    );
-    const next = due ?? urgent ?? null;
-    for (const [priority, waiting] of this.#waiting)
-      waiting.passed = priority === next ? 0 : waiting.passed + 1;
+  /** Of the most urgent priority, unless a lower one was passed too often. */
+  #nextWaiting(): Waiting<Item> | null {
+    let next: Waiting<Item> | null = null;
+    for (const priority of JOB_PRIORITIES) {
+      const waiting = this.#waiting.get(priority);
+      if (waiting === undefined) continue;
+      if (next === null) {
+        next = waiting;
+      } else if (waiting.passed >= LOWER_PRIORITY_EVERY - 1) {
+        next = waiting;
+        break;
+      }
+    }
+    for (const waiting of this.#waiting.values()) waiting.passed = waiting === next ? 0 : waiting.passed + 1;
     return next;
   }
 }

@@ -54,20 +54,25 @@ export class GuardedProvider implements ChannelProvider {
     return this.#ports.provider.start(sink);
   }
 
-  async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
     const { provider, clock } = this.#ports;
     const now = clock.now();
-    const circuit = circuitAt(this.#circuit, now);
-    if (circuit.state === 'open') return submissions.map(() => this.#notCalled());
-    const tried = circuit.state === 'half-open' ? submissions.slice(0, 1) : submissions;
-    if (circuit.state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
-    const results = await provider.submit(tried).catch((error: unknown) => {
-      this.#record([unknownResult('The provider failed')]);
-      throw error;
-    });
-    this.#record(results);
-    const masked = results.map((result, index) => withoutContent(result, tried[index]));
-    return [...masked, ...submissions.slice(tried.length).map(() => this.#notCalled())];
+    const { state } = circuitAt(this.#circuit, now);
+    if (state === 'open') return Promise.resolve(submissions.map(() => this.#notCalled()));
+    const tried = state === 'half-open' ? submissions.slice(0, 1) : submissions;
+    if (state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
+    return provider.submit(tried).then(
+      (results) => {
+        this.#record(results);
+        const masked = results.map((result, index) => withoutContent(result, tried[index]));
+        if (state === 'closed') return masked;
+        return [...masked, ...submissions.slice(tried.length).map(() => this.#notCalled())];
+      },
+      (error: unknown) => {
+        this.#record([unknownResult('The provider failed')]);
+        throw error;
+      },
+    );
   }
 
   health(): ProviderHealth {

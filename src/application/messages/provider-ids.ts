@@ -12,8 +12,8 @@ export function withNamedIds(provider: ChannelProvider): ChannelProvider {
   const named: ChannelProvider = {
     name,
     start: (sink) => provider.start((events) => sink(namedEvents(name, events))),
-    submit: async (submissions) =>
-      (await provider.submit(submissions)).map((result) => namedResult(name, result)),
+    submit: (submissions) =>
+      provider.submit(submissions).then((results) => results.map((result) => namedResult(name, result))),
     health: () => provider.health(),
     check: () => provider.check(),
     close: () => provider.close(),
@@ -43,14 +43,20 @@ export function withNamedEvents(name: string, callback: ProviderCallback): Provi
 
 function namedResult(name: string, result: SubmitResult): SubmitResult {
   if (result.kind === 'rejected') return result;
-  return { ...result, providerMessageIds: result.providerMessageIds.map((id) => prefixOf(name) + id) };
+  const providerMessageIds = result.providerMessageIds.map((id) => prefixOf(name) + id);
+  return result.kind === 'accepted'
+    ? { kind: 'accepted', providerMessageIds }
+    : { ...result, providerMessageIds };
 }
 
 function namedEvents(name: string, events: readonly ProviderEvent[]): readonly ProviderEvent[] {
   return events.map((event) => {
     if (event.kind !== 'receipt') return event;
-    const providerMessageId = prefixOf(name) + event.receipt.providerMessageId;
-    return { ...event, receipt: { ...event.receipt, providerMessageId } };
+    const { channel, providerMessageId, receipt } = event.receipt;
+    return {
+      kind: 'receipt',
+      receipt: { channel, providerMessageId: prefixOf(name) + providerMessageId, receipt },
+    };
   });
 }
 

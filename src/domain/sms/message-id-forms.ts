@@ -23,6 +23,8 @@ export interface ReceiptIds {
 /** The longest id of SMPP, in characters, with the zero at its end. */
 export const MESSAGE_ID_CHARACTERS_MAX = 65;
 
+/** An id as nearly every SMSC writes it. */
+const WITHOUT_SPACES = new RegExp(`^[!-~]{1,${MESSAGE_ID_CHARACTERS_MAX}}$`);
 const PRINTABLE = new RegExp(`^[ -~]{1,${MESSAGE_ID_CHARACTERS_MAX}}$`);
 const HEX = /^(?:0x)?([0-9a-f]+)$/i;
 const LEADING_ZEROS = /^0+(?=.)/;
@@ -33,7 +35,7 @@ const LEADING_ZEROS = /^0+(?=.)/;
  * `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
  */
 export function canonicalMessageId(id: string, form: MessageIdForm): string | null {
-  const written = trimmed(id);
+  const written = WITHOUT_SPACES.test(id) ? id : trimmed(id);
   if (!PRINTABLE.test(written)) return null;
   if (form === 'as-is') return written;
   const digits = form === 'hex' ? HEX.exec(written)?.[1] : undefined;

@@ -1,4 +1,5 @@
 import { type MessageIdForms, receiptMessageId } from './message-id-forms.ts';
+import { receiptFields } from './receipt-fields.ts';
 
 /** What an SMSC sends as a delivery receipt: the text of a `deliver_sm`, and two optional parameters beside it. */
 export interface SmppReceipt {
@@ -48,17 +49,6 @@ const STATE_WORDS: readonly (readonly [RegExp, State])[] = [
   [/^UNKN/i, 'UNKNOWN'],
 ];
 
-/** The fields of a receipt's text; the groups are the names of the id, the state, the error and the text. */
-const LABEL =
-  /(?<![\w-])(?:((?:message[ _-]?|msg[ _-]?)?id)|(stat(?:e|us)?|message[ _-]?state)|(err(?:or)?(?:[ _-]?code)?)|(te?xt)|sub|dlvrd|submit[ _-]?date|done[ _-]?date)\s*[:=]/gi;
-
-/** The fields that are read, as they are written. */
-interface Fields {
-  readonly id: string | null;
-  readonly state: string | null;
-  readonly error: string | null;
-}
-
 /**
  * Reads a delivery receipt in the dialects of SMSCs: fields in any order, in upper or lower case, with spaces, or missing.
  * The optional parameters come before the text. The id is canonical, see `canonicalMessageId`. A message that the SMSC still
@@ -69,7 +59,7 @@ export function readReceipt(
   given: SmppReceipt,
   forms: MessageIdForms,
 ): { readonly id: string; readonly receipt: SmsReceipt } | null {
-  const fields = fieldsOf(given.text.slice(0, RECEIPT_TEXT_CHARACTERS_MAX));
+  const fields = receiptFields(given.text.slice(0, RECEIPT_TEXT_CHARACTERS_MAX));
   const id = receiptMessageId({ parameter: given.receiptedMessageId, text: fields.id }, forms);
   const state = stateOfNumber(given.messageState) ?? stateOfWord(fields.state);
   if (id === null || state === null) return null;
@@ -112,31 +102,5 @@ function stateOfWord(written: string | null): State | null {
 
 /** The word that a field begins with, or an empty one. */
 function wordOf(written: string | null): string {
-  return /^[\w-]+/.exec(written ?? '')?.[0] ?? '';
-}
-
-/**
- * The first field of each name: the words of the message may stand behind it, and a customer may write `stat:` there. What
- * follows `text:` is not read. Where `text:` is the first field, the words stand in front, and the last field of each name counts.
- */
-function fieldsOf(text: string): Fields {
-  const labels = [...text.matchAll(LABEL)];
-  const textAt = labels.findIndex(({ 4: textName }) => textName !== undefined);
-  const entries = [...labels.slice(0, textAt > 0 ? textAt : labels.length).entries()];
-  // The one that is read last counts.
-  if (textAt !== 0) entries.reverse();
-  const fields: { id: string | null; state: string | null; error: string | null } = {
-    id: null,
-    state: null,
-    error: null,
-  };
-  for (const [index, match] of entries) {
-    const { 0: label, 1: idName, 2: stateName, 3: errorName, index: at } = match;
-    const written = text.slice(at + label.length, labels[index + 1]?.index).trim();
-    const value = /^[^\s,;|]+/.exec(written)?.[0] ?? null;
-    if (idName !== undefined) fields.id = value;
-    else if (stateName !== undefined) fields.state = value;
-    else if (errorName !== undefined) fields.error = value;
-  }
-  return fields;
+  return written === null ? '' : written.slice(0, written.search(/[^\w-]|$/));
 }
