@@ -114,22 +114,18 @@ export class SmppProvider implements ChannelProvider {
     return new Promise((resolve) => {
       const results: SubmitResult[] = [];
       let open = submissions.length;
-      if (open === 0) return resolve(results);
-      const deadlines = this.#deadlines.begin(open);
+      if (open === 0) resolve(results);
+      const settle = (index: number, result: SubmitResult): void => {
+        results[index] = result;
+        open -= 1;
+        if (open === 0) resolve(results);
+      };
       for (const [index, submission] of submissions.entries()) {
-        const settle = (result: SubmitResult): void => {
-          results[index] = result;
-          deadlines.end();
-          open -= 1;
-          if (open === 0) resolve(results);
-        };
-        if (!hasSenderOfSmpp(submission, this.#options.submit)) {
-          settle(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
-          continue;
+        if (hasSenderOfSmpp(submission, this.#options.submit)) {
+          this.#send(submission, (result) => settle(index, result));
+        } else {
+          settle(index, rejectedAs('sender', 'SMPP cannot carry this sender ID'));
         }
-        const message = new OutgoingMessage(submission, this.#outgoing, settle);
-        deadlines.add(message);
-        this.#queue.add(message);
       }
     });
   }
@@ -178,6 +174,16 @@ export class SmppProvider implements ChannelProvider {
         resolve();
       });
     });
+  }
+
+  /** `settle` is called once, in a later turn or microtask. */
+  #send(submission: Submission, settle: (result: SubmitResult) => void): void {
+    const message = new OutgoingMessage(submission, this.#outgoing, (result) => {
+      deadlines.end(message);
+      settle(result);
+    });
+    const deadlines = this.#deadlines.begin(message);
+    this.#queue.add(message);
   }
 
   #openSessions(): readonly SmppSession[] {

@@ -21,8 +21,8 @@ export class SubmitDeadlines {
     this.#options = options;
   }
 
-  /** The group of `count` messages that are submitted now, at least one. */
-  begin(count: number): DeadlineGroup {
+  /** The group of a message that is submitted now. */
+  begin(message: OutgoingMessage): DeadlineGroup {
     if (this.#latest?.isOver !== false) {
       this.#latest = new DeadlineGroup(this.#options);
       // Later ones have more time.
@@ -30,16 +30,15 @@ export class SubmitDeadlines {
         this.#latest = null;
       });
     }
-    this.#latest.open += count;
+    this.#latest.add(message);
     return this.#latest;
   }
 }
 
 /** Messages with the same deadlines. */
 export class DeadlineGroup {
-  /** How many have no result. */
-  open = 0;
-  readonly #messages: OutgoingMessage[] = [];
+  /** Those without a result. */
+  readonly #messages = new Set<OutgoingMessage>();
   readonly #cancelWrite: () => void;
   readonly #cancelResponse: () => void;
   #isOver = false;
@@ -62,13 +61,13 @@ export class DeadlineGroup {
   }
 
   add(message: OutgoingMessage): void {
-    this.#messages.push(message);
+    this.#messages.add(message);
   }
 
-  /** A message has its result. */
-  end(): void {
-    this.open -= 1;
-    if (this.open > 0) return;
+  /** The message has its result. */
+  end(message: OutgoingMessage): void {
+    this.#messages.delete(message);
+    if (this.#messages.size > 0) return;
     this.#isOver = true;
     this.#cancelWrite();
     this.#cancelResponse();

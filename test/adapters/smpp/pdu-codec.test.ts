@@ -120,6 +120,13 @@ describe('the PDUs of every message', () => {
     );
   });
 
+  it('what is written stays in its order while the memory of the writer grows', () => {
+    const writer = new PduWriter();
+    const pdus = Array.from({ length: 3_000 }, (_, index) => encodePdu('enquire_link', index + 1));
+    for (const pdu of pdus) writer.add(pdu);
+    expect(writer.take().equals(Buffer.concat(pdus))).toBe(true);
+  });
+
   it('octets that were taken stay what they were when more is written', () => {
     const writer = new PduWriter();
     const enquiry = encodePdu('enquire_link', 1);

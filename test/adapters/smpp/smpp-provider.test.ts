@@ -311,6 +311,18 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(numbers).toEqual(['9647700000020', '9647700000010', '9647700000000']);
   });
 
+  it('the SMPP provider sends the most urgent of the messages that come in one turn first', async () => {
+    const { smsc, world } = await openSmsc({ window: 1 });
+    const priorities = ['campaign', 'text', 'code'] as const;
+    await Promise.all(
+      priorities.map((priority, index) =>
+        world.provider.submit([aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) })]),
+      ),
+    );
+    const numbers = (await smsc.submits()).map(({ destination_addr }) => destination_addr);
+    expect(numbers).toEqual(['9647700000020', '9647700000010', '9647700000000']);
+  });
+
   it('the SMPP provider sends all parts of a message over one bind, and messages over all of them', async () => {
     const { smsc, world } = await openSmsc({ binds: 2, window: 2 });
     await world.provider.submit(messages(20, THREE_PARTS));

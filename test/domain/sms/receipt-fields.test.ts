@@ -27,7 +27,7 @@ const between = [' ', '  ', ':', ':', '=', '_', '-', ',', ';', '|', '\n', '\0', 
 const odd = ['DELIVRD', '0A', '\u017ftat', '\u212a', 'م', '\ufeff', ' :', ': '];
 const texts = fc
   .array(fc.constantFrom(...words, ...others, ...between, ...between, ...odd), { maxLength: 24 })
-  .map((pieces) => pieces.join(''));
+  .chain((pieces) => fc.constantFrom('', 'text:').map((first) => first + pieces.join('')));
 
 it('the fields of a receipt are those that a regular expression finds', () => {
   fc.assert(
@@ -36,4 +36,12 @@ it('the fields of a receipt are those that a regular expression finds', () => {
     }),
     { numRuns: 30_000 },
   );
+});
+
+it('a receipt may have the words of the message in front twice', () => {
+  expect(receiptFields('text:id:1 text:stat:EXPIRED id:7 stat:DELIVRD')).toEqual({
+    id: '7',
+    state: 'DELIVRD',
+    error: null,
+  });
 });
