@@ -20,14 +20,19 @@ export type BusyShare = () => number;
 export class AdaptivePolling {
   readonly #busyShare: BusyShare;
   #yields = 0;
+  /** Whether requests left no time before the last poll. */
+  #wasSaturated = false;
 
   constructor(busyShare: BusyShare = eventLoopShare()) {
     this.#busyShare = busyShare;
   }
 
-  /** Milliseconds until the poll after this one; 0 adds no delay to the next wake. */
+  /**
+   * Milliseconds until the poll after this one; 0 adds no delay to the next wake. While more is due there is none, unless
+   * requests leave no time: right after a poll nobody can tell whether they still do.
+   */
   nextDelay(poll: { readonly foundWork: boolean; readonly hasMore: boolean }): number {
-    return poll.foundWork && !poll.hasMore ? POLLING_DELAY_MS : 0;
+    return poll.foundWork && (!poll.hasMore || this.#wasSaturated) ? POLLING_DELAY_MS : 0;
   }
 
   /**
@@ -36,6 +41,7 @@ export class AdaptivePolling {
    */
   tryYield(signals: number): boolean {
     const isSaturated = this.#busyShare() > SATURATED_SHARE && signals >= REQUEST_SIGNALS_MIN;
+    this.#wasSaturated = isSaturated;
     if (!isSaturated || this.#yields === YIELDS_MAX) {
       this.#yields = 0;
       return false;

@@ -52,3 +52,16 @@ it('adaptive polling polls as soon as requests leave time, and may yield as ofte
     false,
   ]);
 });
+
+it('adaptive polling delays the next poll after saturation also while more is due, until requests leave time', () => {
+  const { polling, become } = pollingAt(1);
+  const delay = () => polling.nextDelay({ foundWork: true, hasMore: true });
+  polling.tryYield(REQUESTS);
+  expect(delay()).toBe(POLLING_DELAY_MS);
+  become(0.5);
+  polling.tryYield(REQUESTS);
+  expect(delay()).toBe(0);
+  become(1);
+  polling.tryYield(NO_REQUESTS);
+  expect(delay()).toBe(0);
+});
