@@ -8,7 +8,7 @@ const NEW_CONNECTION_EVERY = 2;
 const FRESH_KEY_EVERY = 10;
 /** Keys without a checksum are limited for each address: somebody who makes them up has another one. */
 const OTHER_ADDRESS = '127.0.0.2';
-/** Whoever waits for longer has given up. */
+/** A client that waits for longer has given up. */
 const TIMEOUT_MS = 30_000;
 
 /** One send of the neighbour; instants are milliseconds since 1970. */

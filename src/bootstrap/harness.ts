@@ -5,6 +5,7 @@ import { PinoLogger } from '../adapters/pino/pino-logger.ts';
 import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
 import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
+import { FailoverJobQueue } from '../application/jobs/failover-job-queue.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Campaign } from '../domain/campaigns/campaign.ts';
 import type { Recipient } from '../domain/campaigns/recipient.ts';
@@ -131,8 +132,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
   });
   await service.start();
-  const jobQueue = service.roots.jobQueue;
-  if (jobQueue instanceof RabbitJobQueue) await jobQueue.ready();
+  const { jobQueue } = service.roots;
+  const broker = jobQueue instanceof FailoverJobQueue ? jobQueue.broker : null;
+  if (broker instanceof RabbitJobQueue) await broker.ready();
   return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
 }
 

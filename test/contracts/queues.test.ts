@@ -1,5 +1,7 @@
 import { describe } from 'vitest';
 import { MemoryJobQueue } from '../../src/adapters/memory/job-queue.ts';
+import { FailoverJobQueue } from '../../src/application/jobs/failover-job-queue.ts';
+import type { JobQueue } from '../../src/application/ports/job-queue.ts';
 import { RabbitWorld } from '../support/rabbit-world.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 import { jobQueueContract, type QueueProcess, type QueueWorld } from './job-queue.contract.ts';
@@ -10,6 +12,10 @@ describe('MemoryJobQueue', () => {
   jobQueueContract({ durable: false }, async () => memoryWorld());
 });
 
+describe('FailoverJobQueue', () => {
+  jobQueueContract({ durable: false }, async () => memoryWorld(failover));
+});
+
 describe.skipIf(rabbitUrl === '')(
   rabbitUrl === '' ? 'RabbitJobQueue (skipped: TEST_RABBITMQ_URL is not set)' : 'RabbitJobQueue',
   () => {
@@ -17,11 +23,16 @@ describe.skipIf(rabbitUrl === '')(
   },
 );
 
-function memoryWorld(): QueueWorld {
-  const opened: MemoryJobQueue[] = [];
+type MemoryOptions = ConstructorParameters<typeof MemoryJobQueue>[0];
+
+const failover = (options: MemoryOptions): JobQueue =>
+  new FailoverJobQueue({ broker: new MemoryJobQueue(options), local: new MemoryJobQueue(options) });
+
+function memoryWorld(open = (options: MemoryOptions): JobQueue => new MemoryJobQueue(options)): QueueWorld {
+  const opened: JobQueue[] = [];
   return {
     process: async (options = {}): Promise<QueueProcess> => {
-      const queue = new MemoryJobQueue({ logger: new RecordingLogger(), ...options });
+      const queue = open({ logger: new RecordingLogger(), ...options });
       opened.push(queue);
       const unsupported = (): never => {
         throw new Error('There is no network inside a process');

@@ -38,7 +38,7 @@ const SLAB_BYTES = 16_384;
 /** The fields of a `submit_sm` that have one octet, and the ends of its texts. */
 const SUBMIT_OCTETS = 17;
 
-/** Writes PDUs one behind another into one piece of memory, so that those of a turn leave together. */
+/** Writes PDUs one behind another into one piece of memory, so that one write to the socket takes those that come together. */
 export class PduWriter {
   #slab = Buffer.alloc(0);
   /** Where what was not taken begins and ends. */

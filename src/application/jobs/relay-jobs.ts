@@ -22,14 +22,15 @@ interface RelayPorts {
 
 /**
  * Moves due jobs from the store to the queue. A job that the queue does not take is due again when its lease ends. After an
- * outage of the queue or the database, the jobs of messages that this worker had leased are due again, once the queue has capacity. A
- * job that was not lost is published twice then, and the fencing token lets it be done once. Webhooks wait until their leases
+ * outage of the queue or the database, the jobs of messages that this worker had leased are due again, once the queue has capacity: at
+ * once for a queue that goes on in the process. A job that was not lost is published twice then, and the fencing token lets it be done once. Webhooks wait until their leases
  * end: an attempt of theirs may be in flight.
  */
 export class RelayJobs {
   readonly #ports: RelayPorts;
   readonly #lastServed: LastServed = new Map();
   #mayHaveLostJobs = false;
+  #wasAvailable = true;
 
   constructor(ports: RelayPorts) {
     this.#ports = ports;
@@ -51,7 +52,9 @@ export class RelayJobs {
   async #relay(): Promise<number> {
     const { unitOfWork, jobQueue, clock, workerId } = this.#ports;
     const limit = Math.min(LEASED_JOBS_MAX, await jobQueue.availableCapacity());
-    if (jobQueue.unavailableReason() !== null) this.#mayHaveLostJobs = true;
+    const isAvailable = jobQueue.unavailableReason() === null;
+    if (!isAvailable && this.#wasAvailable) this.#mayHaveLostJobs = true;
+    this.#wasAvailable = isAvailable;
     if (limit <= 0) return 0;
     const now = clock.now();
     if (this.#mayHaveLostJobs) await this.#handBack(now);

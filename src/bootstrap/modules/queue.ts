@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { MemoryJobQueue } from '../../adapters/memory/job-queue.ts';
 import { RabbitJobQueue } from '../../adapters/rabbitmq/job-queue.ts';
+import { FailoverJobQueue } from '../../application/jobs/failover-job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { QueueConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
@@ -17,7 +18,11 @@ export const queue = (config: QueueConfig) =>
         return;
       case 'rabbitmq':
         bind(ports.jobQueue).toResolvedValue(
-          (logger: Logger) => new RabbitJobQueue({ url: config.url, prefix: config.prefix, logger }),
+          (logger: Logger) =>
+            new FailoverJobQueue({
+              broker: new RabbitJobQueue({ url: config.url, prefix: config.prefix, logger }),
+              local: new MemoryJobQueue({ logger }),
+            }),
           [ports.logger],
         );
         return;

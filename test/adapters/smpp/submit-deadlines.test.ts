@@ -58,7 +58,7 @@ describe('the deadlines of messages', () => {
     expect(timers.all).toHaveLength(4);
   });
 
-  it('a message has timers although those before it in its turn have their results', () => {
+  it('a message has timers although those submitted just before it have their results', () => {
     const { timers, submit } = aWorld();
     submit().giveUpUnwritten('No session');
     submit();

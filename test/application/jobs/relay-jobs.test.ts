@@ -135,6 +135,20 @@ describe('RelayJobs', () => {
     expect(await relay()).toBe(3);
   });
 
+  it('RelayJobs leases the jobs of messages again at once, and only once, for a queue that goes on while its broker is away', async () => {
+    world.clock.at = NOW + 3;
+    capacity = 5;
+    const relayJobs = relaying();
+    expect(await relayJobs.execute()).toBe(3);
+    unavailable = 'away';
+    expect(await relayJobs.execute()).toBe(3);
+    expect(await relayJobs.execute()).toBe(0);
+    unavailable = null;
+    expect(await relayJobs.execute()).toBe(0);
+    unavailable = 'away again';
+    expect(await relayJobs.execute()).toBe(3);
+  });
+
   it('RelayJobs leases the jobs of messages again once a queue is back that was away, and no webhook', async () => {
     const webhook = deliverWebhooksJob({ projectId: 'p1', endpoint: 'a.example/in' }, NOW);
     await world.unitOfWork.run(({ jobs }) => jobs.add([webhook]));

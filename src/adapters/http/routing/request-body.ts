@@ -73,7 +73,7 @@ export function readBytes(
 /** The text in raw bytes, without a byte order mark. Rejects with 400 what is not UTF-8. */
 export function decodeText(bytes: Buffer): string {
   const decoded = bytes.toString('utf8');
-  // What is not UTF-8 becomes this character. It may also stand in the body, and is then looked for in the bytes.
+  // What is not UTF-8 becomes this character. It may also stand in the body itself: then the bytes are checked.
   if (decoded.includes(REPLACEMENT_CHARACTER) && !isUtf8(bytes)) {
     throw invalid('The request body is not valid UTF-8', 'invalid-encoding');
   }

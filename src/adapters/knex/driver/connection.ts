@@ -107,6 +107,6 @@ export interface Connection {
     statement: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]>;
-  /** As `MessageStore.acceptedAt`: SQLite answers it from memory, PostgreSQL from an index. */
+  /** As `MessageStore.acceptedAt`: SQLite finds them in memory, PostgreSQL by an index. */
   acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
 }
