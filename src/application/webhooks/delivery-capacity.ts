@@ -15,6 +15,9 @@ interface InHand {
   destinations: number;
   /** Events that are fetched and not recorded yet, and those that fetches in flight may bring. */
   fetched: number;
+}
+
+interface ProjectInHand extends InHand {
   /** Of jobs whose destinations are too many. */
   readonly surplus: SurplusLine;
 }
@@ -22,8 +25,8 @@ interface InHand {
 /** Bounds the destinations and the fetched events that this process has in hand, of each project and in all. */
 export class DeliveryCapacity {
   readonly #limits: InHandLimits;
-  readonly #projects = new Map<string, InHand>();
-  readonly #all: InHand = nothingInHand();
+  readonly #projects = new Map<string, ProjectInHand>();
+  readonly #all: InHand = { destinations: 0, fetched: 0 };
 
   constructor(limits: InHandLimits) {
     this.#limits = limits;
@@ -39,33 +42,36 @@ export class DeliveryCapacity {
     return new DestinationCapacity(this.#limits, projectId, project, this.#all);
   }
 
-  /** When the job of a destination that found no capacity is due again. */
+  /**
+   * When the job of a destination that found no capacity is due again. Each project has a line of its own: the jobs of others may
+   * fill a line for minutes.
+   */
   surplusDueAt(projectId: string, now: number): number {
-    const { surplus } = this.#projects.get(projectId) ?? this.#all;
-    return surplus.next(now);
+    const project = this.#projects.get(projectId) ?? nothingInHand();
+    // Kept until the project had a destination, which it gets when the process has a place: as many as there are projects.
+    this.#projects.set(projectId, project);
+    return project.surplus.next(now);
   }
 
   /** The destination is done, and has nothing in hand. */
   close({ projectId, project }: DestinationCapacity, now: number): void {
-    for (const each of [project, this.#all]) {
-      each.destinations -= 1;
-      each.surplus.noteEnded(now);
-    }
+    for (const each of [project, this.#all]) each.destinations -= 1;
+    project.surplus.noteEnded(now);
     if (project.destinations === 0) this.#projects.delete(projectId);
   }
 }
 
-function nothingInHand(): InHand {
+function nothingInHand(): ProjectInHand {
   return { destinations: 0, fetched: 0, surplus: new SurplusLine() };
 }
 
 export class DestinationCapacity {
   readonly projectId: string;
-  readonly project: InHand;
+  readonly project: ProjectInHand;
   readonly #limits: InHandLimits;
   readonly #all: InHand;
 
-  constructor(limits: InHandLimits, projectId: string, project: InHand, all: InHand) {
+  constructor(limits: InHandLimits, projectId: string, project: ProjectInHand, all: InHand) {
     this.#limits = limits;
     this.projectId = projectId;
     this.project = project;

@@ -67,11 +67,18 @@ it('DeliveryCapacity counts the events of a project for as long as it has a dest
   expect(opened(capacity, 'p1').left(0, 0)).toBe(6);
 });
 
-it('DeliveryCapacity has a line of jobs without capacity for each project, and one for projects with nothing in hand', () => {
+it('DeliveryCapacity has a line of jobs without capacity for each project, with or without a destination in hand', () => {
   const capacity = new DeliveryCapacity(LIMITS);
   for (const projectId of ['p1', 'p1', 'p2']) opened(capacity, projectId);
   const dueAt = (projectId: string): number => capacity.surplusDueAt(projectId, NOW);
-  expect(['p1', 'p1', 'p2', 'p3', 'p4'].map(dueAt)).toEqual([
-    1_002_000, 1_002_005, 1_002_000, 1_002_000, 1_002_005,
+  expect(['p1', 'p1', 'p2', 'p3', 'p3', 'p4'].map(dueAt)).toEqual([
+    1_002_000, 1_002_005, 1_002_000, 1_002_000, 1_002_005, 1_002_000,
   ]);
+});
+
+it('DeliveryCapacity keeps no project waiting behind the endpoints of one that waits for a place, too', () => {
+  const capacity = new DeliveryCapacity(LIMITS);
+  for (const projectId of ['p1', 'p1', 'p2']) opened(capacity, projectId);
+  for (let job = 0; job < 120_000; job += 1) capacity.surplusDueAt('p3', NOW);
+  expect(capacity.surplusDueAt('p4', NOW)).toBe(NOW + 2_000);
 });
