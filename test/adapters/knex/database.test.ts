@@ -308,6 +308,40 @@ describe('a SQLite file', () => {
     expect(found).toEqual([sends.map(({ createdAt }) => createdAt).toReversed()]);
   });
 
+  it('finds recent sends of before a rate window became longer', async () => {
+    const sentAt = Date.now();
+    const sends = [sentAt - 30 * millisecondsInMinute, sentAt].map((createdAt) =>
+      aMessage({ smsId: `sms-${createdAt.toString(16).padStart(12, '0').padEnd(24, '0')}`, createdAt }),
+    );
+    const first = openDatabase({ kind: 'sqlite', filename });
+    await first.migrate();
+    await new SqlUnitOfWork(first).run(async ({ projects, messages }) => {
+      await projects.insert([
+        aProject({ settings: { rateLimit: { maxRequests: 5, timeWindowMinutes: 1 } } }),
+      ]);
+      await messages.insert(sends);
+    });
+    await first.close();
+    const second = openDatabase({ kind: 'sqlite', filename });
+    const unitOfWork = new SqlUnitOfWork(second);
+    const { projectId, phoneNumber } = aMessage();
+    const heard = () =>
+      unitOfWork.run(({ messages }) =>
+        messages.acceptedAt([{ projectId, phoneNumber, since: 0, limit: 10 }]),
+      );
+    expect(await heard()).toEqual([[sentAt]]);
+    await unitOfWork.run(({ projects }) =>
+      projects.save([
+        {
+          ...aProject({ settings: { rateLimit: { maxRequests: 5, timeWindowMinutes: 60 } } }),
+          archivedAt: null,
+        },
+      ]),
+    );
+    expect(await heard()).toEqual([[sentAt, sentAt - 30 * millisecondsInMinute]]);
+    await second.close();
+  });
+
   it('rejects a unit of work while another process has renamed the messages, and goes on afterwards', async () => {
     const [database, other] = [filename, filename].map((name) =>
       openDatabase({ kind: 'sqlite', filename: name }),

@@ -99,3 +99,16 @@ it('recent sends are read from the messages of the longest rate window', () => {
   recentSends.follow();
   expect(heard()).toEqual([NOW, oldest]);
 });
+
+it('recent sends of a window that became longer are read from the file', () => {
+  store(NOW - 30 * MINUTE_MS);
+  store(NOW);
+  recentSends.follow();
+  expect(heard()).toEqual([NOW]);
+  const settings = JSON.stringify({ rateLimit: { maxRequests: 5, timeWindowMinutes: 60 } });
+  database.prepare('UPDATE projects SET settings = ?').run(settings);
+  recentSends.noteWindows();
+  recentSends.keep();
+  recentSends.follow();
+  expect(heard()).toEqual([NOW, NOW - 30 * MINUTE_MS]);
+});

@@ -110,6 +110,7 @@ export class SqliteConnection implements Connection {
       bulk = { one: prepare(1), many: prepare(ROWS_PER_INSERT), valuesOf: rowWriter(names) };
       this.#inserts.set(insert, bulk);
     }
+    this.#noteChange(insert.table);
     const values = rows.map(bulk.valuesOf);
     const inMany = values.length - (values.length % ROWS_PER_INSERT);
     for (let index = 0; index < inMany; index += ROWS_PER_INSERT) {
@@ -134,6 +135,7 @@ export class SqliteConnection implements Connection {
       const sql = `UPDATE ${update.table} SET ${changes.join(', ')} WHERE ${equalities(key)}`;
       return { sql, names: [...changed, ...key] };
     });
+    this.#noteChange(update.table);
     for (const row of rows) runBulk(bulk, row);
   }
 
@@ -149,6 +151,7 @@ export class SqliteConnection implements Connection {
       const sql = `UPDATE ${table} SET ${changes.join(', ')} WHERE ${equalities(key)}`;
       return { sql, names: [...changed, ...key] };
     });
+    this.#noteChange(update.table);
     return rows.map((row) => runBulk(bulk, row).changes > 0);
   }
 
@@ -181,6 +184,10 @@ export class SqliteConnection implements Connection {
   async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
     if (!this.#database.inTransaction) this.#recentSends.follow();
     return queries.map((query) => this.#recentSends.acceptedAt(query));
+  }
+
+  #noteChange(table: string): void {
+    if (table === this.#recentSends.windows) this.#recentSends.noteWindows();
   }
 
   /** FULL syncs the log at each commit; NORMAL leaves that to the next commit that is FULL. */

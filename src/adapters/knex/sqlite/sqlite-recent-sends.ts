@@ -25,14 +25,20 @@ interface Generation {
 export class SqliteRecentSends {
   /** The table that this follows. */
   readonly source = 'messages';
+  /** The table of the rate windows. */
+  readonly windows = 'projects';
   readonly #database: Sqlite.Database;
   readonly #dataVersion: Sqlite.Statement<[], number>;
   /** The version of the file that was read; null when none was. */
   #version: number | null = null;
+  /** The longest rate window when sends were last read or forgotten. */
+  #windowMinutes = 0;
   /** The newest first. */
   #generations: Generation[] = [];
   /** What the open transaction inserted. */
   #uncommitted: Row[] = [];
+  /** The open transaction changed projects. */
+  #mayWindowsChange = false;
 
   constructor(database: Sqlite.Database) {
     this.#database = database;
@@ -67,8 +73,18 @@ export class SqliteRecentSends {
     for (const row of rows) if (row.campaign_id === null) this.#uncommitted.push(row);
   }
 
+  /** The open transaction changed projects. */
+  noteWindows(): void {
+    this.#mayWindowsChange = true;
+  }
+
   /** The transaction was committed. */
   keep(): void {
+    if (this.#mayWindowsChange) {
+      this.#mayWindowsChange = false;
+      // Older sends count from now on, which are not in memory.
+      if (this.#longestWindow() > this.#windowMinutes) this.#version = null;
+    }
     if (this.#uncommitted.length === 0) return;
     for (const row of this.#uncommitted) {
       this.#add(row.project_id as string, row.phone_number as string, row.created_at as number);
@@ -79,6 +95,7 @@ export class SqliteRecentSends {
   /** The transaction was rolled back. */
   undo(): void {
     this.#uncommitted = [];
+    this.#mayWindowsChange = false;
   }
 
   #read(version: number): void {
@@ -128,17 +145,18 @@ export class SqliteRecentSends {
       .prepare<[], string | null>('SELECT MAX(sms_id) FROM messages')
       .pluck()
       .get();
-    const minutes = this.#database
-      .prepare<[], number | null>(
-        "SELECT MAX(json_extract(settings, '$.rateLimit.timeWindowMinutes')) FROM projects",
-      )
-      .pluck()
-      .get();
+    this.#windowMinutes = this.#longestWindow();
     const newestAt =
       Number.parseInt((newest ?? '').slice(SMS_ID_PREFIX.length, SMS_ID_PREFIX.length + 12), 16) || 0;
     // A newest message that a clock ahead of its time wrote says nothing of today; a clock that tests move may be behind.
     const latest = Math.min(newestAt, Date.now());
-    return Math.max(0, latest - (minutes ?? 0) * MS_PER_MINUTE - MARGIN_MS);
+    return Math.max(0, latest - this.#windowMinutes * MS_PER_MINUTE - MARGIN_MS);
+  }
+
+  /** In minutes. */
+  #longestWindow(): number {
+    const sql = `SELECT MAX(json_extract(settings, '$.rateLimit.timeWindowMinutes')) FROM ${this.windows}`;
+    return this.#database.prepare<[], number | null>(sql).pluck().get() ?? 0;
   }
 }
 
