@@ -17,6 +17,8 @@ import {
   RATE_LIMIT_WINDOW_MINUTES_MAX,
   SLUG_RULE,
   VERIFICATION_TIMEOUT_SECONDS_MAX,
+  WEIGHT_MAX,
+  WEIGHT_MIN,
 } from '../domain/access/project.ts';
 import { RETENTION_ACTIONS, RETENTION_DAYS_MAX, RETENTION_DAYS_MIN } from '../domain/access/retention.ts';
 import { PAYMENT_TYPES } from '../domain/billing/account.ts';
@@ -60,6 +62,7 @@ export const DEFAULT_SEED_SETTINGS = {
   },
   retention: DEFAULT_SETTINGS.retention,
   lowCredit: null,
+  weight: DEFAULT_SETTINGS.weight,
 };
 
 const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;
@@ -129,6 +132,7 @@ const project = z
       })
       .nullable()
       .default(DEFAULT_SEED_SETTINGS.lowCredit),
+    weight: z.number().int().min(WEIGHT_MIN).max(WEIGHT_MAX).default(DEFAULT_SEED_SETTINGS.weight),
     senderIds: z
       .array(
         z.strictObject({
@@ -270,6 +274,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
         },
         retention: seeded.retention,
         lowCredit: lowCreditOf(seeded.lowCredit),
+        weight: seeded.weight,
       },
     },
     apiKeys: seeded.apiKeys,

@@ -98,6 +98,7 @@ describe('what may be left out', () => {
       attemptTimeoutMs: { verification: 30_000, other: 300_000 },
       retention: null,
       lowCredit: null,
+      weight: 1,
     });
   });
 
@@ -118,6 +119,14 @@ describe('what may be left out', () => {
     expect(() => lowCreditOf({ amount: 1, webhookUrl: url, webhookSecret: 'a b' })).toThrow(
       'projects[0].lowCredit.webhookSecret',
     );
+  });
+
+  it('reads the weight of a project, a whole number from 1 to 100', () => {
+    const weightOf = (weight: number) =>
+      readSeed({ ...DEMO_SEED, projects: [{ ...DEMO_SEED.projects[0], weight }] }).projects[0]?.project
+        .settings.weight;
+    expect([weightOf(1), weightOf(100)]).toEqual([1, 100]);
+    for (const wrong of [0, 101, 1.5]) expect(() => weightOf(wrong)).toThrow('projects[0].weight');
   });
 
   it('fills in the defaults throughout a whatsapp tree', () => {

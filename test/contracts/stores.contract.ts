@@ -11,6 +11,7 @@ import {
   anAttempt,
   anSmsId,
   aPhoneNumber,
+  aProject,
   aText,
   NOW,
   PROJECT_ID,
@@ -182,6 +183,31 @@ export function storesContract(open: () => Promise<Storage>): void {
       );
       expect(idsOf(await lease(NOW, 6))).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
       expect(idsOf(await lease(NOW, 6))).toEqual(['a4', 'a5']);
+    });
+
+    it('the job store leases to each project by its weight, mixed, and what it does not need to the others', async () => {
+      await run(({ projects }) =>
+        projects.insert([
+          aProject({ id: 'p1', slug: 'light' }),
+          aProject({ id: 'p2', slug: 'heavy', settings: { weight: 3 } }),
+        ]),
+      );
+      const ids = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n + 1}`);
+      await run(({ jobs }) =>
+        jobs.add([...jobsOf('p1', 'text', ids('a', 9)), ...jobsOf('p2', 'text', ids('b', 9))]),
+      );
+      expect(idsOf(await lease(NOW, 8))).toEqual(['a1', 'b1', 'b2', 'b3', 'a2', 'b4', 'b5', 'b6']);
+      const setWeight = (weight: number) =>
+        run(async ({ projects }) => {
+          const [heavy] = await projects.byIds(['p2']);
+          if (heavy !== undefined) {
+            await projects.save([{ ...heavy, settings: { ...heavy.settings, weight } }]);
+          }
+        });
+      await setWeight(1);
+      expect(idsOf(await lease(NOW, 4))).toEqual(['a3', 'b7', 'a4', 'b8']);
+      await setWeight(100);
+      expect(idsOf(await lease(NOW, 4)).sort()).toEqual(['a5', 'a6', 'a7', 'b9']);
     });
 
     it('the job store leases by priority, and keeps a tenth of a lease for each lower one', async () => {

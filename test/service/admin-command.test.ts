@@ -28,12 +28,16 @@ describe('barid admin', () => {
       '--allowed-ips',
       '127.0.0.1,10.0.0.0/8',
     ];
-    const created = await runAdmin(service, [...create, ...settings, '--attempt-timeout-seconds', '20/200']);
+    const created = await runAdmin(service, [
+      ...[...create, ...settings],
+      ...['--attempt-timeout-seconds', '20/200', '--weight', '3'],
+    ]);
     expect(created.code).toBe(0);
     expect(created.text).toMatch(/^name +Souq of Erbil$/m);
     expect(created.text).toMatch(/^rateLimit\.maxRequests +20$/m);
     expect(created.text).toMatch(/^allowedIps +127\.0\.0\.1,10\.0\.0\.0\/8$/m);
     expect(created.text).toMatch(/^attemptTimeoutSeconds\.other +200$/m);
+    expect(created.text).toMatch(/^weight +3$/m);
     const topUp = ['credit', 'top-up', 'souq', '500', '--reason', 'Invoice 1', '--idempotency-key', 'i-1'];
     expect(await jsonOfAdmin(service, ...topUp)).toMatchObject({ credit: 500 });
     expect(await jsonOfAdmin(service, ...topUp)).toMatchObject({ credit: 500 });

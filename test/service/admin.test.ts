@@ -62,6 +62,7 @@ describe('the admin interface', () => {
       attemptTimeoutSeconds: { verification: 30, other: 300 },
       retention: 'off',
       lowCredit: 'off',
+      weight: 1,
     });
     const { apiKey } = await done<NewKey>(service, '/projects/souq/keys', { method: 'POST' });
     expect(apiKey).toMatch(/^sk_dev_[0-9a-f]{40}$/);

@@ -10,7 +10,8 @@ interface Waiting<Item> {
 
 /**
  * Items that wait in memory, by the rules of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower
- * one, and within a priority projects are served in rotation. Adding, deleting and taking one item takes the same time however many wait.
+ * one. Within a priority projects are served in rotation, whatever their weights. Adding, deleting and taking one item takes
+ * the same time however many wait.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
   readonly #waiting = new Map<JobPriority, Waiting<Item>>();

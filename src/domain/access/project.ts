@@ -32,6 +32,8 @@ export interface ProjectSettings {
   readonly retention: Retention | null;
   /** Null tells nobody of low credit. */
   readonly lowCredit: LowCredit | null;
+  /** Its share of a lease of jobs is so many times that of a project of weight 1. */
+  readonly weight: number;
 }
 
 /** What a project has until an operator sets something else. */
@@ -47,6 +49,7 @@ export const DEFAULT_SETTINGS: ProjectSettings = {
   attemptTimeoutMs: { verification: 30 * millisecondsInSecond, other: 5 * millisecondsInMinute },
   retention: null,
   lowCredit: null,
+  weight: 1,
 };
 
 export interface Project {
@@ -72,3 +75,5 @@ export const ADDRESS_RATE_LIMIT_REQUESTS_MAX = 1_000;
 export const RATE_LIMIT_WINDOW_MINUTES_MAX = 10_080;
 export const VERIFICATION_TIMEOUT_SECONDS_MAX = 3_600;
 export const OTHER_TIMEOUT_SECONDS_MAX = 259_200;
+export const WEIGHT_MIN = 1;
+export const WEIGHT_MAX = 100;

@@ -6,9 +6,14 @@ export interface Backlog {
   readonly projectId: string;
 }
 
+/** With the weight of the project: a whole number from 1. */
+export interface WeightedBacklog extends Backlog {
+  readonly weight: number;
+}
+
 /** How many jobs of a backlog are to be leased. */
 export interface Share {
-  readonly backlog: Backlog;
+  readonly backlog: WeightedBacklog;
   readonly jobs: number;
 }
 
@@ -18,7 +23,7 @@ export interface LeaseRound {
   readonly shares: readonly Share[];
   readonly capacity: number;
   /** Those that may have jobs left; of each priority in round-robin order. */
-  readonly backlogs: readonly Backlog[];
+  readonly backlogs: readonly WeightedBacklog[];
 }
 
 /** One job in so many is kept for each lower priority with due jobs, so that none of them stands still. */
@@ -26,10 +31,10 @@ export const LOWER_PRIORITY_EVERY = 10;
 
 /**
  * Divides a lease of `capacity` jobs. The most urgent priority gets all but the parts of the lower ones. Within a
- * priority every project gets the same number of jobs; the first ones get one more when they cannot all get the same.
+ * priority every project gets jobs by its weight, rounded down; the first ones get one more until nothing is left.
  * The backlogs of a priority come in round-robin order, from the one that is served next.
  */
-export function firstRound(capacity: number, backlogs: readonly Backlog[]): LeaseRound {
+export function firstRound(capacity: number, backlogs: readonly WeightedBacklog[]): LeaseRound {
   return { shares: sharesOf(capacity, backlogs), capacity, backlogs };
 }
 
@@ -45,12 +50,12 @@ export function nextRound(round: LeaseRound, leased: readonly number[]): LeaseRo
   return firstRound(capacity, [...waiting, ...full.map(({ backlog }) => backlog)]);
 }
 
-function sharesOf(capacity: number, backlogs: readonly Backlog[]): readonly Share[] {
+function sharesOf(capacity: number, backlogs: readonly WeightedBacklog[]): readonly Share[] {
   const groups = JOB_PRIORITIES.map((priority) =>
     backlogs.filter((backlog) => backlog.priority === priority),
   ).filter((group) => group.length > 0);
   const parts = partsOf(capacity, groups.length);
-  return groups.flatMap((group, index) => divideEvenly(parts[index] ?? 0, group));
+  return groups.flatMap((group, index) => divideByWeight(parts[index] ?? 0, group));
 }
 
 /** The part of each priority, the most urgent first. It gets at least one job of a lease that is not empty. */
@@ -66,10 +71,14 @@ function partsOf(capacity: number, priorities: number): readonly number[] {
 }
 
 /** The last share is that of the backlog that is served last. */
-function divideEvenly(jobs: number, backlogs: readonly Backlog[]): readonly Share[] {
-  const each = Math.floor(jobs / backlogs.length);
-  const rest = jobs % backlogs.length;
-  const later = backlogs.slice(rest).map((backlog) => ({ backlog, jobs: each }));
-  const first = backlogs.slice(0, rest).map((backlog) => ({ backlog, jobs: each + 1 }));
-  return [...later, ...first].filter((share) => share.jobs > 0);
+function divideByWeight(jobs: number, backlogs: readonly WeightedBacklog[]): readonly Share[] {
+  const weights = backlogs.reduce((sum, { weight }) => sum + weight, 0);
+  const shares = backlogs.map((backlog) => ({
+    backlog,
+    jobs: Math.floor((jobs * backlog.weight) / weights),
+  }));
+  // Fewer than there are backlogs: each lost less than one job by the rounding.
+  const rest = shares.reduce((left, share) => left - share.jobs, jobs);
+  const first = shares.slice(0, rest).map((share) => ({ ...share, jobs: share.jobs + 1 }));
+  return [...shares.slice(rest), ...first].filter((share) => share.jobs > 0);
 }

@@ -155,6 +155,7 @@ function auditedSettings(settings: ProjectSettings): AuditedFields {
     attemptTimeoutMs: { verification, other },
     retention: retentionOrOff(settings.retention),
     lowCredit: auditedLowCredit(settings.lowCredit),
+    weight: settings.weight,
   };
 }
 

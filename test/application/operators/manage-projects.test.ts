@@ -42,6 +42,7 @@ const AUDITED = {
   attemptTimeoutMs: { verification: 30_000, other: 300_000 },
   retention: 'off',
   lowCredit: 'off',
+  weight: 1,
 };
 
 describe('the projects of the installation, for operators', () => {

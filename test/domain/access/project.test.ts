@@ -13,6 +13,7 @@ it('gives a new project five sends in ten minutes, any address, quoted prices an
     attemptTimeoutMs: { verification: 30_000, other: 300_000 },
     retention: null,
     lowCredit: null,
+    weight: 1,
   });
 });
 

@@ -1,20 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Backlog, firstRound, nextRound } from '../../../src/domain/jobs/fair-share.ts';
+import { firstRound, nextRound, type WeightedBacklog } from '../../../src/domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../src/domain/jobs/job-priority.ts';
 
-const backlog = (projectId: string, priority: JobPriority = 'text'): Backlog => ({ priority, projectId });
+const backlog = (projectId: string, priority: JobPriority = 'text', weight = 1): WeightedBacklog => ({
+  priority,
+  projectId,
+  weight,
+});
 const [a, b, c] = [backlog('a'), backlog('b'), backlog('c')];
 
-const sharesOf = (capacity: number, backlogs: readonly Backlog[]) =>
+const sharesOf = (capacity: number, backlogs: readonly WeightedBacklog[]) =>
   firstRound(capacity, backlogs).shares.map(({ backlog: { priority, projectId }, jobs }) => [
     priority,
     projectId,
     jobs,
   ]);
 
-/** What a lease takes of each backlog that has so many jobs, in the order of the backlogs. */
-function leaseOf(capacity: number, backlogs: readonly Backlog[], jobs: readonly number[]): readonly number[] {
+/** What a lease takes of each backlog that has so many jobs, in the order of the backlogs, and in how many rounds. */
+function roundsOf(capacity: number, backlogs: readonly WeightedBacklog[], jobs: readonly number[]) {
   const left = new Map(backlogs.map((each, index) => [each, jobs[index] ?? 0]));
   let rounds = 0;
   for (let round = firstRound(capacity, backlogs); round.shares.length > 0; rounds += 1) {
@@ -26,7 +30,11 @@ function leaseOf(capacity: number, backlogs: readonly Backlog[], jobs: readonly 
     }
     round = nextRound(round, leased);
   }
-  return backlogs.map((each, index) => (jobs[index] ?? 0) - (left.get(each) ?? 0));
+  return { rounds, leased: backlogs.map((each, index) => (jobs[index] ?? 0) - (left.get(each) ?? 0)) };
+}
+
+function leaseOf(capacity: number, backlogs: readonly WeightedBacklog[], jobs: readonly number[]) {
+  return roundsOf(capacity, backlogs, jobs).leased;
 }
 
 describe('the first round of a lease', () => {
@@ -52,6 +60,19 @@ describe('the first round of a lease', () => {
       ['text', 'a', 1],
       ['text', 'b', 1],
     ]);
+  });
+
+  it('the first round of a lease gives a project of weight 3 three times the jobs of one of weight 1', () => {
+    const heavy = backlog('heavy', 'text', 3);
+    expect(sharesOf(8, [a, heavy])).toEqual([
+      ['text', 'a', 2],
+      ['text', 'heavy', 6],
+    ]);
+    expect(sharesOf(9, [a, heavy])).toEqual([
+      ['text', 'heavy', 6],
+      ['text', 'a', 3],
+    ]);
+    expect(sharesOf(500, [heavy])).toEqual([['text', 'heavy', 500]]);
   });
 
   it('the first round of a lease gives the most urgent priority all but a tenth for each lower one, whatever the order of the backlogs', () => {
@@ -109,6 +130,7 @@ describe('a whole lease', () => {
     fc.record({
       projectId: fc.integer({ min: 0, max: 40 }).map((number) => `p${number}`),
       priority: fc.constantFrom(...JOB_PRIORITIES),
+      weight: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 100 })),
       jobs: fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 1_000_000 })),
     }),
     { selector: ({ projectId, priority }) => `${projectId} ${priority}`, maxLength: 60 },
@@ -124,9 +146,10 @@ describe('a whole lease', () => {
     );
   });
 
-  it('no project of a priority gets more than one job more than another one that still has some', () => {
+  it('no project of weight 1 gets more than one job more than another one that still has some', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 700 }), arbitraryBacklogs, (capacity, backlogs) => {
+      fc.property(fc.integer({ min: 0, max: 700 }), arbitraryBacklogs, (capacity, weighted) => {
+        const backlogs = weighted.map((each) => ({ ...each, weight: 1 }));
         const leased = leaseOf(
           capacity,
           backlogs,
@@ -137,6 +160,46 @@ describe('a whole lease', () => {
           const most = Math.max(...leased.filter((_, other) => backlogs[other]?.priority === priority));
           expect(own).toBeGreaterThanOrEqual(Math.min(jobs, most - 1));
         }
+      }),
+    );
+  });
+
+  it('projects with jobs left over get jobs by their weights, to within one job of each round', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 700 }), arbitraryBacklogs, (capacity, backlogs) => {
+        const { leased, rounds } = roundsOf(
+          capacity,
+          backlogs,
+          backlogs.map((each) => each.jobs),
+        );
+        for (const [index, { priority, jobs, weight }] of backlogs.entries()) {
+          const own = leased[index] ?? 0;
+          if (own === jobs) continue;
+          for (const [other, { priority: otherPriority, weight: otherWeight }] of backlogs.entries()) {
+            if (otherPriority !== priority) continue;
+            // In a round less than one job is lost by the rounding, and at most one is won.
+            expect((own + rounds) / weight).toBeGreaterThan(((leased[other] ?? 0) - rounds) / otherWeight);
+          }
+        }
+      }),
+    );
+  });
+
+  it('every backlog gets a job within as many leases as there are backlogs, whatever the weights', () => {
+    const weights = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), weights, (capacity, all) => {
+        let backlogs = all.map((weight, index) => backlog(`p${index}`, 'text', weight));
+        const waiting = new Set(backlogs);
+        for (let leases = 0; leases < all.length; leases += 1) {
+          const { shares } = firstRound(capacity, backlogs);
+          for (const share of shares) waiting.delete(share.backlog);
+          // The next lease begins behind the one served last.
+          const last = shares.at(-1)?.backlog ?? backlog('none');
+          const next = backlogs.indexOf(last) + 1;
+          backlogs = [...backlogs.slice(next), ...backlogs.slice(0, next)];
+        }
+        expect(waiting).toEqual(new Set());
       }),
     );
   });

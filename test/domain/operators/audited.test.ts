@@ -54,6 +54,7 @@ describe('what the audit log has', () => {
         webhookUrl: 'https://shop.example:8443/credit?token=abc',
         webhookSecret: 'sealed',
       },
+      weight: 3,
     };
     const account = anAccount({
       paymentType: 'prepaid',
@@ -77,6 +78,7 @@ describe('what the audit log has', () => {
       attemptTimeoutMs: { verification: 30_000, other: 300_000 },
       retention: { days: 90, action: 'remove' },
       lowCredit: { amount: 5_000.5, endpoint: 'shop.example:8443/credit', isSigned: true },
+      weight: 3,
     });
     const open = anAccount({ spendingThreshold: null, trialPhoneNumber: null });
     expect(auditedProject(project, open)).toMatchObject({
@@ -84,6 +86,7 @@ describe('what the audit log has', () => {
       isTrial: false,
       retention: 'off',
       lowCredit: 'off',
+      weight: 1,
     });
   });
 

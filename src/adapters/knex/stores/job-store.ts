@@ -1,11 +1,13 @@
 import type { Job, LeasedJob } from '../../../application/jobs/job.ts';
 import type { DeadLetterJob, JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
-import { type Backlog, firstRound, nextRound, type Share } from '../../../domain/jobs/fair-share.ts';
+import { DEFAULT_SETTINGS } from '../../../domain/access/project.ts';
+import { firstRound, nextRound, type Share, type WeightedBacklog } from '../../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
 import type { BatchQuery, Insert, Removal, Row, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 import { RANKS } from './job-ranks.ts';
 import { FIRST_FENCING_TOKEN, INSERT_JOB, readWork, SCHEDULE_NO_LATER_THAN } from './job-rows.ts';
+import { readSettings } from './project-settings.ts';
 
 /** Sorts before the id of every project. */
 const FIRST_PROJECT = '';
@@ -54,7 +56,8 @@ const CAME_DUE = {
 
 /**
  * The projects with available jobs of a priority, in the order of their ids. It goes from project to project by one search
- * in the index of available jobs each, so that it costs the same however many jobs there are.
+ * in the index of available jobs each, so that it costs the same however many jobs there are. The settings are those of the
+ * projects that are returned.
  */
 const AVAILABLE_BACKLOGS = {
   columns: { priority: 'bigint', last: 'text', backlogs: 'bigint' },
@@ -65,7 +68,8 @@ const AVAILABLE_BACKLOGS = {
         WHERE jobs.is_available = 1 AND jobs.priority = :priority AND jobs.project_id > walk.project_id)
       FROM walk WHERE walk.project_id IS NOT NULL
     )
-    SELECT project_id FROM walk WHERE project_id IS NOT NULL LIMIT :backlogs`,
+    SELECT project_id, (SELECT settings FROM projects WHERE projects.id = walk.project_id) AS settings
+    FROM walk WHERE project_id IS NOT NULL LIMIT :backlogs`,
 } as const satisfies BatchQuery<string>;
 
 /** A job that another transaction is leasing is passed over. */
@@ -122,7 +126,7 @@ export class SqlJobStore implements JobStore {
     workerId,
   }: Parameters<JobStore['lease']>[0]): Promise<readonly LeasedJob[]> {
     const backlogs = await this.#makeAvailable(now, limit, lastServed);
-    const jobs = new Map<Backlog, LeasedJob[]>();
+    const jobs = new Map<WeightedBacklog, LeasedJob[]>();
     for (let round = firstRound(limit, backlogs); round.shares.length > 0; ) {
       const leased = await this.#leaseShares(round.shares, { now, until, workerId });
       for (const [index, { backlog }] of round.shares.entries()) {
@@ -139,7 +143,11 @@ export class SqlJobStore implements JobStore {
   }
 
   /** Makes jobs available that came due, and returns the backlogs. */
-  async #makeAvailable(now: number, limit: number, lastServed: LastServed): Promise<readonly Backlog[]> {
+  async #makeAvailable(
+    now: number,
+    limit: number,
+    lastServed: LastServed,
+  ): Promise<readonly WeightedBacklog[]> {
     const [cameDue, backlogs] = await Promise.all([
       this.#session.batchQuery(
         CAME_DUE,
@@ -154,7 +162,7 @@ export class SqlJobStore implements JobStore {
   }
 
   /** The backlogs with available jobs, at most `limit` of a priority, each priority from behind the one served last. */
-  async #backlogs(limit: number, lastServed: LastServed): Promise<readonly Backlog[]> {
+  async #backlogs(limit: number, lastServed: LastServed): Promise<readonly WeightedBacklog[]> {
     const walks = JOB_PRIORITIES.flatMap((priority) => {
       const last = lastServed.get(priority);
       return [...(last === undefined ? [] : [last]), FIRST_PROJECT].map((after) => ({ priority, after }));
@@ -165,8 +173,10 @@ export class SqlJobStore implements JobStore {
     );
     return JOB_PRIORITIES.flatMap((priority) => {
       const rows = found.filter((_, index) => walks[index]?.priority === priority).flat();
-      const projectIds = new Set(rows.map((row) => row.project_id as string));
-      return [...projectIds].slice(0, limit).map((projectId) => ({ priority, projectId }));
+      const settings = new Map(rows.map((row) => [row.project_id as string, row.settings as string | null]));
+      return [...settings]
+        .slice(0, limit)
+        .map(([projectId, column]) => ({ priority, projectId, weight: weightOf(column) }));
     });
   }
 
@@ -361,13 +371,20 @@ export class SqlJobStore implements JobStore {
   }
 }
 
-/** By priority, and within a priority one job of each project after the other. */
+/** The weight in the settings of a project; null are those of a project that does not exist. */
+function weightOf(settings: string | null): number {
+  return settings === null ? DEFAULT_SETTINGS.weight : readSettings(settings).weight;
+}
+
+/** By priority, and within a priority first one job of each project, then so many of each as its weight, mixed. */
 function roundRobin(
-  leased: readonly (Backlog & { readonly jobs: readonly LeasedJob[] })[],
+  leased: readonly (WeightedBacklog & { readonly jobs: readonly LeasedJob[] })[],
 ): readonly LeasedJob[] {
   return leased
-    .flatMap(({ priority, jobs }) => jobs.map((job, position) => ({ rank: RANKS[priority], position, job })))
-    .sort((a, b) => a.rank - b.rank || a.position - b.position)
+    .flatMap(({ priority, weight, jobs }) =>
+      jobs.map((job, index) => ({ rank: RANKS[priority], turn: index / weight, job })),
+    )
+    .sort((a, b) => a.rank - b.rank || a.turn - b.turn)
     .map(({ job }) => job);
 }
 

@@ -5,15 +5,11 @@ import type {
   ProjectStore,
   StoredKey,
 } from '../../../application/ports/project-store.ts';
-import {
-  DEFAULT_SETTINGS,
-  type Environment,
-  type Project,
-  type ProjectSettings,
-} from '../../../domain/access/project.ts';
+import type { Environment, Project } from '../../../domain/access/project.ts';
 import type { ProjectKey } from '../../../domain/access/project-key.ts';
 import type { Insert, Row, RowOf, Update } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
+import { readSettings } from './project-settings.ts';
 
 const INSERT = {
   table: 'projects',
@@ -228,8 +224,7 @@ function fromRow(row: Row): Project {
     name: row.name as string,
     slug: row.slug as string,
     environment: row.environment as Environment,
-    // A row of an older version may lack the newest.
-    settings: { ...DEFAULT_SETTINGS, ...(JSON.parse(row.settings as string) as Partial<ProjectSettings>) },
+    settings: readSettings(row.settings as string),
   };
 }
 

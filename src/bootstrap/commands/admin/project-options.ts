@@ -22,7 +22,8 @@ export function withSettings(command: Command): Command {
       'below which credit the url is told, such as 5000,https://…, or off',
       toLowCredit,
     )
-    .option('--low-credit-secret-file <file>', 'with the secret that signs what the url is told', toSecret);
+    .option('--low-credit-secret-file <file>', 'with the secret that signs what the url is told', toSecret)
+    .option('--weight <number>', 'of its share of the work among projects: 1 to 100', toNumber);
 }
 
 /** The body that the options say. All but the secret have the names of its fields. Throws `CommandError`. */

@@ -49,6 +49,7 @@ export function settingsOf({
   language,
   retention,
   lowCredit,
+  weight,
 }: SettingFields): Partial<ProjectSettings> {
   return {
     ...(rateLimit !== undefined && { rateLimit: rateLimit === OFF ? null : rateLimit }),
@@ -62,6 +63,7 @@ export function settingsOf({
     ...(language !== undefined && { language }),
     ...(retention !== undefined && { retention: retention === OFF ? null : retention }),
     ...(lowCredit !== undefined && { lowCredit: lowCredit === OFF ? null : lowCreditOf(lowCredit) }),
+    ...(weight !== undefined && { weight }),
     ...(attemptTimeoutSeconds !== undefined && {
       attemptTimeoutMs: {
         verification: attemptTimeoutSeconds.verification * millisecondsInSecond,
@@ -112,6 +114,7 @@ export function presentProject({ project, account }: ProjectOverview): z.input<t
     },
     retention: settings.retention ?? OFF,
     lowCredit: settings.lowCredit === null ? OFF : presentLowCredit(settings.lowCredit),
+    weight: settings.weight,
   };
 }
 

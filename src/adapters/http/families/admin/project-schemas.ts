@@ -11,6 +11,8 @@ import {
   SLUG_PATTERN,
   SLUG_RULE,
   VERIFICATION_TIMEOUT_SECONDS_MAX,
+  WEIGHT_MAX,
+  WEIGHT_MIN,
 } from '../../../../domain/access/project.ts';
 import { PAYMENT_TYPES } from '../../../../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../../../../domain/billing/billing-units.ts';
@@ -114,6 +116,10 @@ const settings = {
     .meta({ description: 'How long an attempt may stay without a delivery receipt' }),
   retention: retentionField,
   lowCredit: lowCreditField,
+  weight: whole('weight', WEIGHT_MIN, WEIGHT_MAX).meta({
+    description: 'While several projects have work, its share is so many times that of a project of weight 1',
+    examples: [1],
+  }),
 };
 
 const name = nameField('name', 1, PROJECT_NAME_CHARACTERS_MAX).meta({
