@@ -8,18 +8,24 @@ export const TURN_MS = 3;
  * otherwise, and requests would wait for all of them.
  */
 export class TurnBudget {
+  readonly #now: () => number;
   #startedAt: number | null = null;
+
+  /** `now` counts milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Resolves at once while this event-loop turn is young, else in the next one. */
   async begin(): Promise<void> {
-    if (this.#startedAt !== null && performance.now() - this.#startedAt >= TURN_MS) {
+    if (this.#startedAt !== null && this.#now() - this.#startedAt >= TURN_MS) {
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
     if (this.#startedAt === null) this.#startTurn();
   }
 
   #startTurn(): void {
-    this.#startedAt = performance.now();
+    this.#startedAt = this.#now();
     setImmediate(() => {
       this.#startedAt = null;
     });
