@@ -195,7 +195,11 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'replies that are not read',
-        `${SERVER_LIMITS.unsentReplyBytesMax / 1_024} KiB count for nobody; a longer one counts for its address until it is read`,
+        `${SERVER_LIMITS.unsentReplyBytesMax / BYTES_PER_KB} KiB of a connection count for nobody; with more it serves no further request until its client reads, and counts for its address`,
+      ],
+      [
+        'what all such connections hold',
+        `${SERVER_LIMITS.unreadBytesMax / BYTES_PER_KB ** 2} MiB; beyond it the one on which nothing has moved for longest is closed, of the address that has most`,
       ],
       [
         'downloads of reports',

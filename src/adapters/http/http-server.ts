@@ -7,7 +7,7 @@ import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
 import type { Admission } from './routing/admission.ts';
-import { clientAddressBehind } from './routing/client-address.ts';
+import { clientAddressBehind, networkOf } from './routing/client-address.ts';
 import { type ErrorEnvelope, errorReply, usualEnvelope } from './routing/http-error.ts';
 import { ok } from './routing/http-reply.ts';
 import {
@@ -29,6 +29,7 @@ import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/protocol-errors.ts';
 import { ReplyWriter } from './server/reply-writer.ts';
 import { RequestLog } from './server/request-log.ts';
+import { UnreadConnections } from './server/unread-connections.ts';
 
 const HOST = 'host';
 const NO_PARAMS: PathParams = {};
@@ -90,9 +91,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   const connections = new ConnectionTable(server, limits.connectionsMax);
 
-  const shedder = new LoadShedder(limits, clientAddressBehind(options.trustedProxies ?? []));
+  const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
+  const shedder = new LoadShedder(limits, clientAddress);
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
-  const writer = new ReplyWriter({ logger, requestIds, eventStreams, observeReply, observers });
+  const writer = new ReplyWriter({
+    logger,
+    requestIds,
+    eventStreams,
+    observeReply,
+    observers,
+    onUnsent: (response) => noteUnsent(response),
+  });
   let made: OpenApi | undefined;
   // Made at its first use: it takes longer than the rest of a start.
   const openApi = (): OpenApi => {
@@ -105,12 +114,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   for (const [path, samePath] of groupByPath([...families, ...(admin?.families ?? [])])) {
     registerPath(app, exactPaths, path, samePath, { writer, shedder, limits });
   }
-  const { serve, openResponses } = pipeliningLimit(
-    server,
-    limits.connectionRequestsMax,
-    connections,
-    requestListener(app, exactPaths, writer),
-  );
+  const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
+    table: connections,
+    unread: new UnreadConnections(limits.unreadBytesMax),
+    networkOf: (request) => networkOf(clientAddress(request)),
+    serve: requestListener(app, exactPaths, writer),
+  });
   server.timeout = limits.stallTimeoutMs;
   server.on('request', serve);
   // With a listener of its own the caller is told to go on only when the body is wanted.

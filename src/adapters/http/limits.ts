@@ -75,6 +75,12 @@ export const SECRET_OVERLAP_MINUTES_DEFAULT = 1_440;
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
 
+/** A body that many replies share is sent in pieces of this size: no connection holds more of it than one. */
+export const SHARED_BODY_PIECE_BYTES = 64 * 1024;
+
+/** What a request of which the reply is unread holds beside its headers: its objects. */
+export const UNREAD_REQUEST_BYTES = 4 * 1024;
+
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */
 export const LINGER_BYTES_MAX = 1024 * 1024;
 export const LINGER_MS_MAX = 1_000;
@@ -96,8 +102,13 @@ export interface ServerLimits {
   readonly requestsPerProjectMax: number;
   /** Those of one address, likewise. A proxy that is not trusted is one address for everybody behind it. */
   readonly requestsPerAddressMax: number;
-  /** A reply of which so much is still to be sent counts for its address until it is. */
+  /**
+   * A reply of which more is still to be sent counts for its address until it is. A connection that holds more for a client
+   * that does not read serves no further request, and counts for the limit below.
+   */
   readonly unsentReplyBytesMax: number;
+  /** What all such connections hold; beyond it, one of them is closed. */
+  readonly unreadBytesMax: number;
   /** A connection with a request on which nothing moves for so long is closed: nobody reads the reply. */
   readonly stallTimeoutMs: number;
   /** How often an event stream gets a comment, so that proxies see that it lives. */
@@ -116,7 +127,8 @@ export const SERVER_LIMITS: ServerLimits = {
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,
   requestsPerAddressMax: 2_000,
-  unsentReplyBytesMax: 64 * 1024,
+  unsentReplyBytesMax: 16 * 1024,
+  unreadBytesMax: 64 * 1024 * 1024,
   stallTimeoutMs: 30_000,
   eventHeartbeatMs: 15_000,
 };

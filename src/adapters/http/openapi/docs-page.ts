@@ -55,11 +55,11 @@ export const DOCS_POLICY = [
 ].join('; ');
 
 const { resolve } = createRequire(import.meta.url);
-const files = new Map<string, Promise<string>>();
+const files = new Map<string, Promise<Buffer>>();
 
-/** The content of a file of the page, read once. `name` is that of a `DocsFile`. */
-export function docsFile(name: string): Promise<string> {
-  const known = files.get(name) ?? readFile(pathOf(name), 'utf8');
+/** The content of a file of the page, read once and shared by all replies. `name` is that of a `DocsFile`. */
+export function docsFile(name: string): Promise<Buffer> {
+  const known = files.get(name) ?? readFile(pathOf(name));
   files.set(name, known);
   return known;
 }

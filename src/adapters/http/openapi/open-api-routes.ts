@@ -17,7 +17,7 @@ export const documentSchema = z
 
 /** The family that serves the document and a page that shows it. `document` is asked for at the first request. */
 export function openApiRoutes(document: () => OpenApi): RouteFamily {
-  let text: string | undefined;
+  let bytes: Buffer | undefined;
   const serveDocument = route({
     method: 'get',
     path: '/openapi.json',
@@ -27,8 +27,8 @@ export function openApiRoutes(document: () => OpenApi): RouteFamily {
     admission: anyone,
     ok: { description: 'The OpenAPI document', schema: documentSchema },
     async handle() {
-      text ??= JSON.stringify(document());
-      return { ...ok(document()), text };
+      bytes ??= Buffer.from(JSON.stringify(document()));
+      return { ...ok(document()), bytes };
     },
   });
 

@@ -13,14 +13,15 @@ interface ReplyHead {
 export interface JsonReply<Body = unknown> extends ReplyHead {
   readonly kind: 'json';
   readonly body: Body;
-  /** The body as it is sent, where it was made before. */
-  readonly text?: string;
+  /** The body as it is sent, where many replies share it. */
+  readonly bytes?: Buffer;
 }
 
 /** A text in UTF-8. */
 export interface TextReply extends ReplyHead {
   readonly kind: 'text';
-  readonly text: string;
+  /** Its bytes where many replies share them. */
+  readonly text: string | Buffer;
   /** Plain text when absent. */
   readonly mediaType?: string;
 }
@@ -77,7 +78,7 @@ export function ok<Body>(body: Body, headers?: readonly string[]): JsonReply<Bod
 }
 
 /** The 200 of a route that replies with a text, plain unless a media type is given. */
-export function text(content: string, mediaType?: string): TextReply {
+export function text(content: string | Buffer, mediaType?: string): TextReply {
   return mediaType === undefined
     ? { kind: 'text', status: 200, text: content }
     : { kind: 'text', status: 200, text: content, mediaType };

@@ -12,6 +12,7 @@ import {
   headersOf,
   JSON_HEADERS,
   leavesMuchUnread,
+  type ReplyBody,
   requestIdOf,
   writeBody,
 } from './write-reply.ts';
@@ -26,6 +27,8 @@ export interface ReplyWriterOptions {
   readonly requestIds: () => string;
   readonly eventStreams: EventStreams;
   readonly observeReply: ((seen: ObservedReply) => void) | undefined;
+  /** Told of each whole reply of which something has not gone out at once. */
+  readonly onUnsent: (response: ServerResponse) => void;
   /** Told of each reply as it begins to go out. */
   readonly observers: readonly RequestObserver[];
 }
@@ -76,7 +79,7 @@ export class ReplyWriter {
     this.#tellObservers(context, reply, isFault);
     switch (reply.kind) {
       case 'json':
-        this.#writeWhole(context, reply, JSON_HEADERS, reply.text ?? JSON.stringify(reply.body), closes);
+        this.#writeWhole(context, reply, JSON_HEADERS, reply.bytes ?? JSON.stringify(reply.body), closes);
         break;
       case 'text':
         this.#writeWhole(context, reply, textHeaders(reply), reply.text, closes);
@@ -106,11 +109,14 @@ export class ReplyWriter {
     context: RequestContext,
     reply: HttpReply,
     common: readonly string[],
-    body: string,
+    body: ReplyBody,
     closes: boolean,
   ): void {
+    const { request, response } = context;
     this.#writeHead(context, reply, common, body, closes);
-    writeBody(context.request, context.response, body);
+    writeBody(request, response, body);
+    // Most replies are gone by now.
+    if (response.writableLength > 0) this.#options.onUnsent(response);
   }
 
   #writeFile(context: RequestContext, reply: FileReply): void {
@@ -147,7 +153,7 @@ export class ReplyWriter {
     { request, response, route, requestId }: RequestContext,
     reply: HttpReply,
     common: readonly string[],
-    body: string | null,
+    body: ReplyBody | null,
     closes: boolean,
   ): void {
     const isLast = closes || this.#closing || leavesMuchUnread(request);
@@ -156,7 +162,7 @@ export class ReplyWriter {
     const { observeReply } = this.#options;
     if (observeReply === undefined) return;
     const { method = '' } = request;
-    const sent = method === 'HEAD' ? '' : (body ?? '');
+    const sent = method === 'HEAD' ? '' : String(body ?? '');
     const seen = { method, route, status: reply.status, headers: headerRecord(headers), body: sent };
     // An observer throws to report a reply; that is no fault of the request.
     queueMicrotask(() => observeReply(seen));

@@ -4,11 +4,15 @@ import {
   LINGER_BYTES_MAX,
   LINGER_MS_MAX,
   REQUEST_ID_CHARACTERS_MAX,
+  SHARED_BODY_PIECE_BYTES,
   UNREAD_BODY_BYTES_KEPT,
 } from '../limits.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
 
 const REQUEST_ID_PATTERN = new RegExp(`^[A-Za-z0-9._:-]{1,${REQUEST_ID_CHARACTERS_MAX}}$`);
+
+/** A body of one reply, or the bytes of one that many replies share. */
+export type ReplyBody = string | Buffer;
 
 /** What every reply of one media type carries, as a flat list of names and values. */
 export function commonHeaders(contentType: string): readonly string[] {
@@ -28,7 +32,7 @@ export function headersOf(
   common: readonly string[],
   { code, headers }: Pick<HttpReply, 'code' | 'headers'>,
   requestId: string,
-  body: string | null,
+  body: ReplyBody | null,
   closes: boolean,
 ): string[] {
   const all = [...common, 'X-Request-Id', requestId];
@@ -40,9 +44,28 @@ export function headersOf(
 }
 
 /** Writes a whole body. Behind a large request body that nobody read, the connection is given up. */
-export function writeBody(request: IncomingMessage, response: ServerResponse, body: string): void {
+export function writeBody(request: IncomingMessage, response: ServerResponse, body: ReplyBody): void {
   if (leavesMuchUnread(request)) lingerThenEnd(request, response, body);
-  else response.end(body);
+  else if (typeof body === 'string' || request.method === 'HEAD') response.end(body);
+  else writeInPieces(response, body);
+}
+
+/** Writes a piece when the client has taken the one before. Pieces of a buffer are no copies. */
+function writeInPieces(response: ServerResponse, body: Buffer): void {
+  let start = 0;
+  const writeMore = (): void => {
+    for (;;) {
+      const piece = body.subarray(start, start + SHARED_BODY_PIECE_BYTES);
+      start += piece.length;
+      if (start === body.length) {
+        response.off('drain', writeMore).end(piece);
+        return;
+      }
+      if (!response.write(piece)) return;
+    }
+  };
+  response.on('drain', writeMore);
+  writeMore();
 }
 
 /** Whether reading the rest of the request would cost more than a new connection. */
@@ -56,7 +79,7 @@ export function leavesMuchUnread(request: IncomingMessage): boolean {
  * The reply is complete for the caller at once, but the connection ends a little later: closing it over
  * unread bytes would reset it, and the caller, still sending, might never see the reply.
  */
-function lingerThenEnd(request: IncomingMessage, response: ServerResponse, body: string): void {
+function lingerThenEnd(request: IncomingMessage, response: ServerResponse, body: ReplyBody): void {
   response.write(body);
   let bytesLeft = LINGER_BYTES_MAX;
   const end = (): void => {

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
+import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const AT_A_TIME = 3;
@@ -23,12 +25,16 @@ beforeEach(async () => {
   server = createServer();
   const { serve } = pipeliningLimit(
     server,
-    AT_A_TIME,
-    new ConnectionTable(server, 10),
-    (request, response) => {
-      const path = request.url ?? '';
-      served.push({ path, reply: () => response.end(path) });
-      onServed();
+    { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME },
+    {
+      table: new ConnectionTable(server, 10),
+      unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax),
+      networkOf: () => '',
+      serve(request, response) {
+        const path = request.url ?? '';
+        served.push({ path, reply: () => response.end(path) });
+        onServed();
+      },
     },
   );
   server.on('request', serve);
