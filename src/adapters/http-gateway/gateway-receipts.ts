@@ -9,6 +9,10 @@ import { NO_MESSAGE, type Secrets, secretMask, Template } from './template.ts';
 
 type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
+/** Receipts in one request; Meta's callbacks have the same limit. */
+export const RECEIPTS_MAX = 10_000;
+const TOO_MANY = `A request has at most ${RECEIPTS_MAX} receipts`;
+
 const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 /** Finds the receipts in a request of the gateway. */
@@ -30,6 +34,7 @@ export function receiptReader(options: ReceiptOptions, secrets: Secrets, mistake
     if (document === undefined) return { kind: 'unreadable', problem: 'The body is no JSON' };
     const items = itemsIn(document);
     if (items === null) return { kind: 'unreadable', problem: 'The list of receipts is missing' };
+    if (items.length > RECEIPTS_MAX) return { kind: 'unreadable', problem: TOO_MANY };
     const found = items.map(eventIn);
     return {
       kind: 'events',

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { RECEIPTS_MAX } from '../../../src/adapters/http-gateway/gateway-receipts.ts';
 import type {
   CallbackContent,
   CallbackRequest,
@@ -53,6 +54,17 @@ describe('the callback of the JSON example of the page', () => {
     expect(await read(receipts)).toEqual(
       events([delivered('a1'), event('a1', { kind: 'sent' }), delivered('a1')]),
     );
+  });
+
+  it.each([
+    [RECEIPTS_MAX, 'events'],
+    [RECEIPTS_MAX + 1, 'unreadable'],
+  ])('the callback reads at most so many receipts of one request: of %i', async (count, kind) => {
+    const content = await read(Array.from({ length: count }, () => ({ id: 'a1', state: 'DELIVERED' })));
+    expect(content.kind).toBe(kind);
+    const problem = 'A request has at most 10000 receipts';
+    if (content.kind === 'unreadable') expect(content.problem).toBe(problem);
+    else expect(content).toMatchObject({ events: { length: count }, malformed: 0 });
   });
 
   it('a malformed receipt spoils no other one', async () => {
