@@ -59,6 +59,7 @@ import {
   REPORTS_WRITTEN_PER_PROJECT_MAX,
 } from '../../src/application/reports/make-reports.ts';
 import { ATTEMPT_TIMEOUT_MS, DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
+import { ATTEMPTS_PER_KEPT } from '../../src/application/webhooks/fair-limit.ts';
 import {
   SURPLUS_DELAY_MAX_MS,
   SURPLUS_DELAY_MS,
@@ -229,7 +230,8 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'delivery attempts in flight',
         `${limits.attemptsPerEndpoint} to one host and path, ${limits.attemptsPerHost} to one host, ` +
-          `${limits.attemptsPerProject} of one project, ${number(limits.attempts)} in all`,
+          `${limits.attemptsPerProject} of one project, ${number(limits.attempts)} in all; ` +
+          `to one host and in all a project gets as many as it leaves free, less 1 in ${ATTEMPTS_PER_KEPT} that is kept for projects with none`,
       ],
       [
         'log lines that wait for their reader',

@@ -10,7 +10,10 @@ import { startService } from '../support/running-service.ts';
 import { KEY, seedWith, verification } from '../support/seeds.ts';
 
 const NEIGHBOUR_KEY = 'sk_dev_fedcba9876543210fedcba9876543210fedcba98';
+const THIRD_KEY = 'sk_dev_abcdef0123456789abcdef0123456789abcdef01';
 const QUEUED_EVENTS = 1_000;
+/** Of each of two projects, on one host: more than may be attempted at once. */
+const HANGING_PATHS = 250;
 const NEIGHBOUR_SENDS = 120;
 /** Requests in flight at once. */
 const CLIENTS = 10;
@@ -27,21 +30,26 @@ const TEST_MS_MAX = 120_000;
 const withReceiver = hasOpenssl ? describe : describe.skip;
 const named = (title: string) => (hasOpenssl ? title : `${title} (skipped: ${OPENSSL_MISSING})`);
 
-/** Two projects without limits, the second with the key of the neighbour. */
+/** Three projects without limits, the second with the key of the neighbour. */
 function neighbours() {
   const seed = seedWith({ credit: 1_000_000, rateLimit: null, inboundWebhooks: [] });
   const [project] = seed.projects;
   if (project === undefined) throw new Error('The seed has a project');
-  const neighbour = { ...project, slug: 'neighbour', apiKeys: [NEIGHBOUR_KEY], whatsapp: { businesses: [] } };
-  return { ...seed, projects: [project, neighbour] };
+  const another = (slug: string, apiKey: string) => ({
+    ...project,
+    slug,
+    apiKeys: [apiKey],
+    whatsapp: { businesses: [] },
+  });
+  return { ...seed, projects: [project, another('neighbour', NEIGHBOUR_KEY), another('third', THIRD_KEY)] };
 }
 
-/** Both customers have receivers on one host: one keeps every attempt open, the other responds at once. */
+/** All customers have receivers on one host: some paths keep every attempt open, the others respond at once. */
 async function start() {
   const hanging: ServerResponse[] = [];
   const arrivals = new Map<string, number>();
   const receiver = await HttpsReceiver.open((request, response) => {
-    if (request.path === '/hanging') {
+    if (request.path.startsWith('/hanging')) {
       hanging.push(response);
       return;
     }
@@ -120,6 +128,33 @@ withReceiver(named('a receiver that hangs on a thousand events'), () => {
       await service.settle();
       const own = receiver.bodies().filter((_, index) => receiver.requests[index]?.path === '/hanging');
       expect(new Set(own.map(({ smsId }) => smsId)).size).toBe(QUEUED_EVENTS);
+      await service.assertQuiet();
+    },
+    TEST_MS_MAX,
+  );
+});
+
+withReceiver(named('many paths of one host that hang for two projects'), () => {
+  it(
+    'paths that hang for two projects do not hold up the first attempts of a third on the same host',
+    async () => {
+      const { receiver, service, send, hanging, neighbourP99 } = await start();
+      const aloneMs = await neighbourP99(0);
+      await inTurn(HANGING_PATHS, async (index) => {
+        await Promise.all([
+          send(index, KEY, `/hanging/a${index}`),
+          send(index, THIRD_KEY, `/hanging/b${index}`),
+        ]);
+      });
+      await receiver.arrived(NEIGHBOUR_SENDS + HANGING_ATTEMPTS);
+
+      const besideMs = await neighbourP99(NEIGHBOUR_SENDS);
+      expect(hanging.length).toBeGreaterThan(2 * HANGING_ATTEMPTS);
+      expect(besideMs).toBeLessThan(Math.max(P99_MS_MAX, P99_FACTOR_MAX * aloneMs));
+
+      receiver.respond(respondWith(200));
+      for (const response of hanging) response.writeHead(200).end();
+      await service.settle();
       await service.assertQuiet();
     },
     TEST_MS_MAX,

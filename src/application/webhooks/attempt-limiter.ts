@@ -2,15 +2,13 @@ import { hostOf } from '../../domain/webhooks/endpoint.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import type { WebhookDestination } from '../jobs/webhook-jobs.ts';
 import type { DeliveryLimits } from './delivery-limits.ts';
+import { FairLimit } from './fair-limit.ts';
 
-/** The attempts in flight under one limit, and the queues that wait for one of them to end. */
-interface Limit {
+/** A limit that so many queues use. */
+interface UsedLimit {
   readonly key: string;
-  readonly max: number;
-  inFlight: number;
+  readonly attempts: FairLimit<AttemptQueue>;
   queues: number;
-  /** The queue that has waited longest comes first. */
-  readonly waiting: Set<AttemptQueue>;
 }
 
 type AttemptMaxima = Pick<
@@ -20,11 +18,12 @@ type AttemptMaxima = Pick<
 
 /**
  * Limits the attempts in flight per endpoint, host, project and process. It is the only place that does, so that a
- * receiver that hangs holds up nobody but itself, and no project uses up everything.
+ * receiver that hangs holds up nobody but itself, and no project uses up everything. Hosts and the
+ * process are shared by projects, so that no project waits until the attempts of others have timed out.
  */
 export class AttemptLimiter {
   readonly #maxima: AttemptMaxima;
-  readonly #limits = new Map<string, Limit>();
+  readonly #limits = new Map<string, UsedLimit>();
 
   constructor(maxima: AttemptMaxima) {
     this.#maxima = maxima;
@@ -39,24 +38,24 @@ export class AttemptLimiter {
     const { attemptsPerEndpoint, attemptsPerHost, attemptsPerProject, attempts } = this.#maxima;
     const limits = [
       this.#limit(`endpoint ${endpoint}`, attemptsPerEndpoint),
-      this.#limit(`host ${hostOf(endpoint)}`, attemptsPerHost),
+      this.#limit(`host ${hostOf(endpoint)}`, attemptsPerHost, { isShared: true }),
       this.#limit(`project ${projectId}`, attemptsPerProject),
-      this.#limit('all', attempts),
+      this.#limit('all', attempts, { isShared: true }),
     ];
-    return new AttemptQueue(limits, mayBegin, begin);
+    return new AttemptQueue(projectId, limits, mayBegin, begin);
   }
 
   /** Ends the use of a queue that is empty. */
   close(queue: AttemptQueue): void {
     for (const limit of queue.limits) {
-      limit.waiting.delete(queue);
+      limit.attempts.leave(queue.projectId, queue);
       limit.queues -= 1;
       if (limit.queues === 0) this.#limits.delete(limit.key);
     }
   }
 
-  #limit(key: string, max: number): Limit {
-    const limit = this.#limits.get(key) ?? { key, max, inFlight: 0, queues: 0, waiting: new Set() };
+  #limit(key: string, max: number, sharing = { isShared: false }): UsedLimit {
+    const limit = this.#limits.get(key) ?? { key, attempts: new FairLimit(max, sharing), queues: 0 };
     limit.queues += 1;
     this.#limits.set(key, limit);
     return limit;
@@ -65,13 +64,20 @@ export class AttemptLimiter {
 
 /** The events of one destination that wait to be attempted, in their order, and those in flight. */
 export class AttemptQueue {
-  readonly limits: readonly Limit[];
+  readonly projectId: string;
+  readonly limits: readonly UsedLimit[];
   readonly #mayBegin: () => boolean;
   readonly #begin: (event: WebhookEvent) => void;
   readonly #waiting: WebhookEvent[] = [];
   #inFlight = 0;
 
-  constructor(limits: readonly Limit[], mayBegin: () => boolean, begin: (event: WebhookEvent) => void) {
+  constructor(
+    projectId: string,
+    limits: readonly UsedLimit[],
+    mayBegin: () => boolean,
+    begin: (event: WebhookEvent) => void,
+  ) {
+    this.projectId = projectId;
     this.limits = limits;
     this.#mayBegin = mayBegin;
     this.#begin = begin;
@@ -90,12 +96,12 @@ export class AttemptQueue {
   /** Begins what may begin by now. At the first limit that is reached, the queue waits until an attempt ends. */
   resume(): void {
     while (this.#waiting.length > 0 && this.#mayBegin()) {
-      const reached = this.limits.find(({ inFlight, max }) => inFlight >= max);
+      const reached = this.limits.find(({ attempts }) => !attempts.mayBegin(this.projectId));
       if (reached !== undefined) {
-        reached.waiting.add(this);
+        reached.attempts.wait(this.projectId, this);
         return;
       }
-      for (const limit of this.limits) limit.inFlight += 1;
+      for (const { attempts } of this.limits) attempts.begin(this.projectId);
       this.#inFlight += 1;
       this.#begin(this.#waiting.shift() as WebhookEvent);
     }
@@ -104,13 +110,9 @@ export class AttemptQueue {
   /** An attempt has ended. The queues that wait for its place come first, one after the other. */
   ended(): void {
     this.#inFlight -= 1;
-    for (const limit of this.limits) limit.inFlight -= 1;
-    for (const limit of this.limits) {
-      for (const queue of limit.waiting) {
-        if (limit.inFlight >= limit.max) break;
-        limit.waiting.delete(queue);
-        queue.resume();
-      }
+    for (const { attempts } of this.limits) attempts.end(this.projectId);
+    for (const { attempts } of this.limits) {
+      for (let queue = attempts.next(); queue !== null; queue = attempts.next()) queue.resume();
     }
     this.resume();
   }

@@ -2,9 +2,10 @@
 export interface DeliveryLimits {
   /** Attempts in flight to one endpoint (host, port and path), by all projects together. */
   readonly attemptsPerEndpoint: number;
-  /** Attempts in flight to one host and port, by all projects together. */
+  /** Attempts in flight to one host and port, by all projects together; they share it. */
   readonly attemptsPerHost: number;
   readonly attemptsPerProject: number;
+  /** Attempts in flight of this process; the projects share them. */
   readonly attempts: number;
   /** Events of one destination that wait to be attempted, or are in flight. */
   readonly fetchedPerDestination: number;
@@ -18,10 +19,10 @@ export interface DeliveryLimits {
 }
 
 /**
- * 50 attempts are enough for a fast receiver, and are all that a hanging one can hold. A project gets fewer than a
- * host, so that it cannot keep other projects from a host they share. More events are fetched than are attempted at
- * once, so that no connection is idle during a fetch. What is in hand of a project whose results cannot be stored is
- * attempted again after a crash: so that is bounded, too.
+ * 50 attempts are enough for a fast receiver, and are all that a hanging one can hold. Of a host and of the process a project
+ * gets its share only, see `FairLimit`. More events are fetched than are attempted at once, so that no connection is idle
+ * during a fetch. What is in hand of a project whose results cannot be stored is attempted again after a crash: so that is
+ * bounded, too.
  */
 export const DELIVERY_LIMITS: DeliveryLimits = {
   attemptsPerEndpoint: 50,

@@ -3,6 +3,7 @@ import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
 import { LEASE_LEFT_MS, LEASE_MS, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
 import { AttemptLimiter, type AttemptQueue } from '../../../src/application/webhooks/attempt-limiter.ts';
 import { DELIVERY_LIMITS, type DeliveryLimits } from '../../../src/application/webhooks/delivery-limits.ts';
+import { FairLimit } from '../../../src/application/webhooks/fair-limit.ts';
 import { aWebhookEvent } from '../../support/builders.ts';
 
 /** No limit is reached unless a test sets it. */
@@ -113,10 +114,39 @@ describe('the attempt limiter', () => {
     world.open('b', 'shared.example/2', 4);
     world.open('b', 'other.example/', 4);
     expect([world.begunOf('a shared'), world.begunOf('b shared'), world.begunOf('b other')]).toEqual([
-      4, 1, 4,
+      3, 1, 3,
     ]);
     world.end(12);
     expect(world.begun).toHaveLength(12);
+  });
+
+  it('the attempt limiter lets no project wait for a host whose paths hang for others', () => {
+    const world = new World(DELIVERY_LIMITS);
+    for (const project of ['a', 'b']) {
+      for (const number of upTo(300)) world.open(project, `shared.example/${project}${number}`, 3);
+    }
+    world.open('c', 'shared.example/works', 20);
+    expect(world.begunOf('c')).toBe(20);
+  });
+
+  it('the attempt limiter gives what becomes free of a host to the projects in rotation, however many endpoints of one wait', () => {
+    const world = new World({ attemptsPerHost: 2 });
+    for (const project of ['a', 'b']) {
+      for (const number of upTo(100)) world.open(project, `shared.example/${project}${number}`, 3);
+    }
+    world.open('c', 'shared.example/works', 1);
+    expect(world.begunOf('c')).toBe(0);
+    world.end(3);
+    expect([world.begunOf('a'), world.begunOf('b'), world.begunOf('c')]).toEqual([2, 2, 1]);
+  });
+
+  it('the attempt limiter lets no project wait for a process whose attempts hang for others', () => {
+    const world = new World(DELIVERY_LIMITS);
+    for (const project of upTo(20)) {
+      for (const number of upTo(200)) world.open(`${project}`, `${project}.example:${number}/`, 3);
+    }
+    world.open('c', 'other.example/works', 1);
+    expect(world.begunOf('c')).toBe(1);
   });
 
   it('the attempt limiter bounds a project over its endpoints, and another project does not wait for it', () => {
@@ -128,14 +158,16 @@ describe('the attempt limiter', () => {
     expect(world.begun).toHaveLength(91);
   });
 
-  it('the attempt limiter bounds the process, and gives each queue in turn what becomes free', () => {
-    const world = new World({ attempts: 2 });
+  it('the attempt limiter bounds the process, and gives the projects in rotation what becomes free', () => {
+    const world = new World({ attempts: 4 });
     world.open('a', 'one.example/', 9);
     world.open('a', 'two.example/', 9);
-    world.open('b', 'one.example/', 1);
-    world.end(3);
-    expect(world.inFlight).toHaveLength(2);
-    expect([world.begunOf('a one'), world.begunOf('a two'), world.begunOf('b one')]).toEqual([3, 1, 1]);
+    world.open('b', 'one.example/', 2);
+    expect([world.begunOf('a one'), world.begunOf('a two'), world.begunOf('b one')]).toEqual([2, 0, 1]);
+    world.end(2);
+    expect([world.begunOf('a one'), world.begunOf('a two'), world.begunOf('b one')]).toEqual([3, 0, 2]);
+    world.end(17);
+    expect(world.begun).toHaveLength(20);
   });
 
   it('the attempt limiter begins nothing while a queue may not begin, and goes on when the queue is resumed', () => {
@@ -174,8 +206,13 @@ describe('the limits of delivery', () => {
     expect(DELIVERY_LIMITS.fetchedPerProject).toBeGreaterThan(BATCH_ITEMS_MAX);
   });
 
-  it('the limits of delivery keep one project from all the attempts at one host, and from most of all attempts', () => {
-    expect(DELIVERY_LIMITS.attemptsPerProject).toBeLessThan(DELIVERY_LIMITS.attemptsPerHost);
+  it('the limits of delivery let a project use up an endpoint of a host that nobody else uses', () => {
+    const limit = new FairLimit(DELIVERY_LIMITS.attemptsPerHost, { isShared: true });
+    for (const _ of upTo(DELIVERY_LIMITS.attemptsPerEndpoint - 1)) limit.begin('a');
+    expect(limit.mayBegin('a')).toBe(true);
+  });
+
+  it('the limits of delivery keep one project from most of all attempts', () => {
     expect(DELIVERY_LIMITS.attemptsPerProject * 10).toBeLessThan(DELIVERY_LIMITS.attempts);
   });
 

@@ -435,7 +435,7 @@ describe('DeliverWebhooks', () => {
 
   it('DeliverWebhooks has a bounded number of events of one project in hand', async () => {
     respond = () => null;
-    const urls = ['a', 'b', 'c'].map((path) => `https://customer.example/${path}`);
+    const urls = ['a', 'b', 'c'].map((name) => `https://${name}.example/`);
     const events = urls.flatMap((url, index) =>
       Array.from({ length: DELIVERY_LIMITS.fetchedPerDestination }, (_, number) =>
         anEvent(1_000 * index + number, url),
