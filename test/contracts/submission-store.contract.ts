@@ -25,6 +25,15 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
   const storage = storageOfSuite(open);
   const { run, read } = storage;
 
+  /** Parks a receipt under each id, two ids of a provider at most. */
+  const parkIds = (...ids: readonly string[]) =>
+    run(({ submissions }) =>
+      submissions.park(
+        ids.map((each) => receipt(each)),
+        { expiresAt: LATER, idsMax: 2 },
+      ),
+    );
+
   it('the submission store finds the attempt of each id in the given order, and none for an id that is not recorded', async () => {
     const parked = await run(({ submissions }) =>
       submissions.record(
@@ -111,25 +120,44 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(parked).toEqual([]);
   });
 
-  it('the submission store drops receipts once the highest number of ids of their channel have parked ones', async () => {
-    const limits = { expiresAt: LATER, idsMax: 2 };
-    const park = (...ids: readonly string[]) =>
-      run(({ submissions }) =>
-        submissions.park(
-          ids.map((each) => receipt(each)),
-          limits,
-        ),
-      );
-    expect(await park('one')).toEqual(['parked']);
-    expect(await park('two')).toEqual(['parked']);
-    expect(await park('three', 'four')).toEqual(['dropped', 'dropped']);
-    const elsewhere = { ...receipt('three'), channel: 'telegram' } as const;
-    expect(await run(({ submissions }) => submissions.park([receipt('three'), elsewhere], limits))).toEqual([
+  it('the submission store drops receipts once the highest number of ids of their provider have parked ones', async () => {
+    expect(await parkIds('a:one')).toEqual(['parked']);
+    expect(await parkIds('a:two')).toEqual(['parked']);
+    expect(await parkIds('a:three', 'a:four')).toEqual(['dropped', 'dropped']);
+    await run(({ submissions }) => submissions.record([{ ...id('a:one'), ...attempt(1) }], LATER));
+    expect(await parkIds('a:three')).toEqual(['parked']);
+    expect(await parkIds('a:four')).toEqual(['dropped']);
+  });
+
+  it('the submission store parks the receipts of a provider while those of another fill its limit', async () => {
+    expect(await parkIds('a:one', 'a:two', 'ab:one', 'one', 'two')).toEqual(Array(5).fill('parked'));
+    expect(await parkIds('a:three', 'b:one', 'ab:two', 'three', 'a-b:one')).toEqual([
+      'dropped',
+      'parked',
+      'parked',
       'dropped',
       'parked',
     ]);
-    await run(({ submissions }) => submissions.record([{ ...id('one'), ...attempt(1) }], LATER));
-    expect(await park('three')).toEqual(['parked']);
+  });
+
+  it('the submission store parks under no more ids of a provider than are left, in one call too', async () => {
+    expect(await parkIds('a:one', 'a:one', 'a:two', 'b:one', 'a:three', 'a:one')).toEqual([
+      'parked',
+      'parked',
+      'parked',
+      'parked',
+      'dropped',
+      'parked',
+    ]);
+    expect(await parkIds('b:two', 'b:three', 'b:four')).toEqual(['parked', 'dropped', 'dropped']);
+    const record = { ...id('b:three'), ...attempt(1) };
+    expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([]);
+  });
+
+  it('the submission store counts no ids whose parked receipts are swept', async () => {
+    expect(await parkIds('a:one', 'a:two')).toEqual(['parked', 'parked']);
+    await run(({ submissions }) => submissions.sweep(LATER, 1));
+    expect(await parkIds('a:three', 'a:four')).toEqual(['parked', 'dropped']);
   });
 
   it('the submission store sweeps what is expired, the longest expired first and up to the limit, parked receipts included', async () => {

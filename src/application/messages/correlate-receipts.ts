@@ -21,7 +21,7 @@ export const SUBMISSION_LIFETIME_MS = LONGEST_RECEIPT_TIMEOUT_MS + millisecondsI
 /** A receipt waits this long for its submit result: much longer than any call of a provider takes. */
 export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
 
-/** Provider message ids of one channel that receipts may be parked under; a provider that sends others' receipts fills no more. */
+/** Message ids of one provider that receipts may be parked under: one that sends others' receipts keeps out no other provider. */
 export const PARKED_IDS_MAX = 10_000;
 
 /** Expired ids removed for each one that is written, so that the table cannot grow for ever. */

@@ -3,6 +3,9 @@ import type { ChannelProvider } from '../ports/channel-provider.ts';
 import type { ProviderCallback } from '../ports/provider-callback.ts';
 import type { ProviderEvent } from '../ports/provider-events.ts';
 
+/** Ends the name of a provider, in which it cannot occur. */
+const NAME_END = ':';
+
 /**
  * The same provider, whose message ids begin with its name: in submit results, receipts and revocations. So the ids of two
  * providers are never the same, and it passes over the revocations of others.
@@ -29,6 +32,11 @@ export function withNamedIds(provider: ChannelProvider): ChannelProvider {
       if (own.length > 0) await provider.revoke?.(own);
     },
   };
+}
+
+/** The provider that a message id in stored form comes from; empty for the simulator, whose ids have no name. */
+export function providerOf(providerMessageId: string): string {
+  return providerMessageId.slice(0, Math.max(0, providerMessageId.indexOf(NAME_END)));
 }
 
 /** The callback of the provider `name`, whose events come under the ids that its submit results have. */
@@ -61,5 +69,5 @@ function namedEvents(name: string, events: readonly ProviderEvent[]): readonly P
 }
 
 function prefixOf(provider: string): string {
-  return `${provider}:`;
+  return provider + NAME_END;
 }

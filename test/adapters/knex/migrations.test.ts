@@ -45,6 +45,7 @@ const NAMES = [
   '026-dead-letter-order',
   '027-open-inbound-events',
   '028-messages-by-number',
+  '029-parked-by-provider',
 ];
 
 describe('migrations on SQLite', () => {
@@ -98,6 +99,12 @@ describe('migrations on SQLite', () => {
   it('operators read the dead-letter jobs in the order of an index', () =>
     readDeadLettersByIndex({ kind: 'sqlite', filename: ':memory:' }));
 
+  it('the parked receipts of a provider are counted by an index', () =>
+    countParkedByIndex({ kind: 'sqlite', filename: ':memory:' }));
+
+  it('migrations keep parked receipts, which count for no provider', () =>
+    keepParkedReceipts({ kind: 'sqlite', filename: ':memory:' }));
+
   it('migrations count the open conversations of every portfolio', () =>
     countConversations({ kind: 'sqlite', filename: ':memory:' }));
 
@@ -128,6 +135,10 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
     it('operators read the dead-letter jobs in the order of an index', () =>
       inOwnSchema(readDeadLettersByIndex));
+
+    it('the parked receipts of a provider are counted by an index', () => inOwnSchema(countParkedByIndex));
+
+    it('migrations keep parked receipts, which count for no provider', () => inOwnSchema(keepParkedReceipts));
 
     it('migrations count the open conversations of every portfolio', () => inOwnSchema(countConversations));
 
@@ -183,6 +194,51 @@ async function readDeadLettersByIndex(config: DatabaseConfig): Promise<void> {
     expect(plan, read).toContain('dead_letter_jobs_by_time');
     expect(plan, read).not.toMatch(/\bSort\b|TEMP B-TREE/);
   }
+  await database.close();
+}
+
+const aSubmission = (index: number) => ({
+  channel: 'sms',
+  provider_message_id: `a:${index}`,
+  sms_id: anSmsId(index),
+  attempt_number: 0,
+  expires_at: index,
+});
+
+/** With recorded ids of the same provider, which must not be read. */
+async function countParkedByIndex(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  const { knex } = database;
+  await database.migrate();
+  const rows = Array.from({ length: 5_000 }, (_, index) => aSubmission(index));
+  await knex.batchInsert('submissions', rows, 500);
+  const explain = config.kind === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
+  const count = 'SELECT COUNT(*) AS ids FROM submissions WHERE parked_provider = ? AND sms_id IS NULL';
+  for (const statistics of [null, 'ANALYZE submissions']) {
+    if (statistics !== null) await knex.raw(statistics);
+    const plan = JSON.stringify(await knex.raw(`${explain} ${count}`, ['a']));
+    expect(plan, count).toContain('submissions_parked_by_provider');
+  }
+  await database.close();
+}
+
+async function keepParkedReceipts(config: DatabaseConfig): Promise<void> {
+  const database = openDatabase(config);
+  await migrateTo(database, '028-messages-by-number');
+  const parked_receipts = '[{"kind":"delivered"}]';
+  await database
+    .knex('submissions')
+    .insert({ ...aSubmission(1), sms_id: null, attempt_number: null, parked_receipts });
+  await database.migrate();
+  const unitOfWork = new SqlUnitOfWork(database);
+  const idOf = (number: number) => ({ channel: 'sms', providerMessageId: `a:${number}` }) as const;
+  const early = { ...idOf(2), receipt: { kind: 'delivered' } } as const;
+  const limits = { expiresAt: 9, idsMax: 1 };
+  expect(await unitOfWork.run(({ submissions }) => submissions.park([early], limits))).toEqual(['parked']);
+  const attempt = { smsId: anSmsId(1), attemptNumber: 0 };
+  expect(
+    await unitOfWork.run(({ submissions }) => submissions.record([{ ...idOf(1), ...attempt }], 9)),
+  ).toEqual([{ ...idOf(1), ...attempt, receipt: { kind: 'delivered' } }]);
   await database.close();
 }
 

@@ -28,6 +28,7 @@ import * as lowCredit from './025-low-credit.ts';
 import * as deadLetterOrder from './026-dead-letter-order.ts';
 import * as openInboundEvents from './027-open-inbound-events.ts';
 import * as messagesByNumber from './028-messages-by-number.ts';
+import * as parkedByProvider from './029-parked-by-provider.ts';
 
 interface Migration {
   readonly name: string;
@@ -64,6 +65,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '026-dead-letter-order', up: deadLetterOrder.up },
   { name: '027-open-inbound-events', up: openInboundEvents.up },
   { name: '028-messages-by-number', up: messagesByNumber.up },
+  { name: '029-parked-by-provider', up: parkedByProvider.up },
 ];
 
 /** The names of all migrations, in their order. */

@@ -1,3 +1,4 @@
+import { providerOf } from '../../../application/messages/provider-ids.ts';
 import type {
   AttemptRef,
   IdentifiedReceipt,
@@ -31,7 +32,7 @@ const LOCK = {
 const PARK = {
   table: 'submissions',
   key: KEY,
-  columns: { parked_receipts: 'text' },
+  columns: { parked_receipts: 'text', parked_provider: 'text' },
   mode: 'set',
 } as const satisfies Update<string, string>;
 
@@ -40,6 +41,14 @@ const FIND = {
   select: `
     SELECT sms_id, attempt_number, parked_receipts FROM submissions
     WHERE submissions.channel = :channel AND submissions.provider_message_id = :provider_message_id`,
+} as const satisfies BatchQuery<string>;
+
+/** An id without an attempt has parked receipts. Those are not named here, so that no plan takes the index by attempt. */
+const PARKED_IDS = {
+  columns: { parked_provider: 'text' },
+  select: `
+    SELECT COUNT(*) AS ids FROM submissions
+    WHERE submissions.parked_provider = :parked_provider AND submissions.sms_id IS NULL`,
 } as const satisfies BatchQuery<string>;
 
 export class SqlSubmissionStore implements SubmissionStore {
@@ -97,13 +106,8 @@ export class SqlSubmissionStore implements SubmissionStore {
     { expiresAt, idsMax }: { readonly expiresAt: number; readonly idsMax: number },
   ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]> {
     if (receipts.length === 0) return [];
-    const counted = await this.#session.query(
-      'SELECT channel, COUNT(*) AS ids FROM submissions WHERE parked_receipts IS NOT NULL GROUP BY channel',
-    );
-    const full = new Set(counted.flatMap((row) => ((row.ids as number) >= idsMax ? [row.channel] : [])));
-    const kept = receipts.filter(({ channel }) => !full.has(channel));
-    if (kept.length === 0) return receipts.map(() => 'dropped');
-    const ids = [...new Map(kept.map((each) => [nameOf(each), each])).values()];
+    const ids = await this.#withinLimit(receipts, idsMax);
+    if (ids.length === 0) return receipts.map(() => 'dropped');
     await this.#session.insert(
       LOCK,
       ids.map((id) => ({ ...keyOf(id), expires_at: expiresAt })),
@@ -115,13 +119,36 @@ export class SqlSubmissionStore implements SubmissionStore {
       ids.flatMap((id) => {
         const row = rows.get(nameOf(id));
         if (attemptIn(row) !== null) return [];
-        const own = kept.filter((each) => nameOf(each) === nameOf(id)).map(({ receipt }) => receipt);
-        return [{ ...keyOf(id), parked_receipts: JSON.stringify(oneOfEachKind([...parkedIn(row), ...own])) }];
+        const own = receipts.filter((each) => nameOf(each) === nameOf(id)).map(({ receipt }) => receipt);
+        const parked_receipts = JSON.stringify(oneOfEachKind([...parkedIn(row), ...own]));
+        return [{ ...keyOf(id), parked_receipts, parked_provider: providerOf(id.providerMessageId) }];
       }),
     );
     return receipts.map((each) =>
-      full.has(each.channel) ? 'dropped' : (attemptIn(rows.get(nameOf(each))) ?? 'parked'),
+      rows.has(nameOf(each)) ? (attemptIn(rows.get(nameOf(each))) ?? 'parked') : 'dropped',
     );
+  }
+
+  /** The ids of the receipts, each once: of each provider the first ones, as many as are left of its limit. */
+  async #withinLimit(
+    receipts: readonly IdentifiedReceipt[],
+    idsMax: number,
+  ): Promise<readonly ProviderMessageId[]> {
+    const ids = [...new Map(receipts.map((each) => [nameOf(each), each])).values()];
+    const providers = [...new Set(ids.map(({ providerMessageId }) => providerOf(providerMessageId)))];
+    const counted = await this.#session.batchQuery(
+      PARKED_IDS,
+      providers.map((parked_provider) => ({ parked_provider })),
+    );
+    const left = new Map(
+      providers.map((provider, index) => [provider, idsMax - (counted[index]?.[0]?.ids as number)]),
+    );
+    return ids.filter(({ providerMessageId }) => {
+      const provider = providerOf(providerMessageId);
+      const leftOfProvider = left.get(provider) ?? 0;
+      left.set(provider, leftOfProvider - 1);
+      return leftOfProvider > 0;
+    });
   }
 
   async sweep(now: number, limit: number): Promise<number> {
