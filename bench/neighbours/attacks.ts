@@ -6,6 +6,7 @@ export const ATTACKS = {
   nothing: 'no attack',
   storm: 'one project sends as fast as it can',
   hangingReceivers: 'failing sends, each with a webhook address that hangs',
+  costlyCertificates: 'receivers whose certificates take long to check',
   madeUpKeys: 'made-up keys',
   endlessBodies: 'requests whose bodies never end',
   idleConnections: 'connections without requests',

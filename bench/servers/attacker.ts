@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { costlyChain } from '../../test/support/certificates.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { load, postTo, type RequestMaker, smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
@@ -15,6 +16,11 @@ import type { Target } from '../neighbours/attacks/target.ts';
 /** Does what other projects and callers without a key may do to a service. It listens as a receiver that never responds. */
 const { RECEIVER_KEY = '', RECEIVER_CERT = '' } = process.env;
 const STORM_CONNECTIONS = 64;
+/** As many as the service reads in a handshake. */
+const CHAIN_CERTIFICATES = 11;
+const CHAIN_CONNECTIONS = 4;
+/** Messages in all, each with an endpoint of its own. */
+const CHAINS = 2_000;
 const MADE_UP_KEY_CONNECTIONS = 100;
 const MADE_UP_KEY_BYTES = 20;
 const ENDLESS_BODIES = 4_100;
@@ -39,6 +45,20 @@ const handlers = {
       makeRequest: failingRequest(),
     });
     return responses;
+  },
+  costlyCertificates: async ({ port, seconds }: Target): Promise<number> => {
+    server.setSecureContext(costlyChain(CHAIN_CERTIFICATES));
+    const makeRequest = failingRequest();
+    const requests = Math.ceil(CHAINS / seconds);
+    let sent = 0;
+    for (let second = 0; second < seconds; second += 1) {
+      const [{ responses }] = await Promise.all([
+        load({ port, seconds: 1, requests, connections: CHAIN_CONNECTIONS, makeRequest }),
+        sleep(1_000),
+      ]);
+      sent += responses;
+    }
+    return sent;
   },
   madeUpKeys: (target: Target): Promise<number> =>
     sendRequests(target, MADE_UP_KEY_CONNECTIONS, madeUpKeyRequest),

@@ -1,4 +1,5 @@
 import { Client } from 'undici';
+import type { ConnectorOf } from './egress-guard.ts';
 
 /** So many connections are kept that carry nothing: a process may have so many more open files than attempts in flight. */
 export const IDLE_CONNECTIONS_MAX = 1_000;
@@ -9,6 +10,7 @@ export const IDLE_CONNECTIONS_MAX = 1_000;
  */
 export class Connections {
   readonly #options: Client.Options;
+  readonly #connectorOf: ConnectorOf;
   /** By origin. The one that was used last is taken first. */
   readonly #idle = new Map<string, Client[]>();
   /** Those and their origins: the one that has been idle longest comes first. */
@@ -16,8 +18,9 @@ export class Connections {
   /** All that are not closed yet. */
   readonly #clients = new Set<Client>();
 
-  constructor(options: Client.Options) {
+  constructor(options: Client.Options, connectorOf: ConnectorOf) {
     this.#options = options;
+    this.#connectorOf = connectorOf;
   }
 
   /** A connection that has carried a response before, or null. It ends with `keep` or `drop`. */
@@ -29,9 +32,9 @@ export class Connections {
     return client;
   }
 
-  /** A new connection. It ends with `keep` or `drop`. */
-  open(origin: string): Client {
-    const client = new Client(origin, this.#options);
+  /** A new connection, whose handshake is the project's; later it carries requests of any. It ends with `keep` or `drop`. */
+  open(origin: string, projectId: string): Client {
+    const client = new Client(origin, { ...this.#options, connect: this.#connectorOf(projectId) });
     this.#clients.add(client);
     client.on('disconnect', () => this.#dropIdle(client));
     return client;

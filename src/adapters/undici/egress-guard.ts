@@ -1,10 +1,13 @@
+import { constants } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
+import { connect as connectTls, createSecureContext, DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
-import { limitResponses } from './response-limit.ts';
+import type { HandshakeTurns } from './handshake-turns.ts';
+import { ReceiverStream } from './receiver-stream.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */
@@ -13,33 +16,21 @@ export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
+  readonly turns: Pick<HandshakeTurns, 'run'>;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
   readonly ca: string | null;
 }
 
-/** The url is not one that may ever be connected to. */
-export class AddressBlocked extends Error {
-  override readonly name = 'AddressBlocked';
-}
-
-/** The name leads to an address that is not allowed; it may lead elsewhere another time. */
-export class NameBlocked extends Error {
-  override readonly name = 'NameBlocked';
-}
-
-/** No connection within the time allowed. */
-export class ConnectTimeout extends Error {
-  override readonly name = 'ConnectTimeout';
-}
-
-/** The receiver could not prove who it is, or speaks no acceptable TLS. */
-export class HandshakeFailed extends Error {
-  override readonly name = 'HandshakeFailed';
-}
-
-const TLS_VERSION_MIN = 'TLSv1.2';
+const TLS_OPTIONS = {
+  minVersion: 'TLSv1.2',
+  // Over elliptic curves: elsewhere the receiver chooses a number of ten thousand bits, and one handshake takes seconds.
+  ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
+  ecdhCurve: 'X25519:P-256:P-384:P-521',
+  // A second handshake would come after the limits of the first.
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
 /** The owner of a name decides how many addresses it has, and every address that is tried takes time. */
 const ADDRESSES_PER_FAMILY_MAX = 4;
 /** Before the next address of a name is tried: time enough for a packet that was lost on the way to a far place. */
@@ -48,74 +39,97 @@ const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
 const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 
+/** The connector of one project's connections. */
+export type ConnectorOf = (projectId: string) => buildConnector.connector;
+
 /**
- * A connector that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
+ * Connectors that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
  * special address among the first few blocks them all; and the address the socket ended at is checked before a byte
- * is sent. How much is read of a response is limited.
+ * is sent. How much is read of a handshake and of a response is limited, and handshakes run in the turn of their project.
  */
-export function guardedConnector(options: EgressGuardOptions): buildConnector.connector {
+export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
+  const { rules, turns } = options;
   const secureContext = createSecureContext({
-    minVersion: TLS_VERSION_MIN,
+    ...TLS_OPTIONS,
     ...(options.ca === null ? {} : { ca: options.ca }),
   });
   const lookup = guardedLookup(options);
 
-  return ({ hostname, port, protocol, servername }, callback) => {
-    if (protocol !== 'https:' || (isIP(hostname) !== 0 && !options.rules.allows(hostname))) {
-      callback(new AddressBlocked(`Not allowed: ${hostname}`), null);
-      return;
-    }
-    const target: ConnectionOptions & TcpNetConnectOpts = {
-      host: hostname,
-      port: port === '' ? HTTPS_PORT : Number(port),
-      servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
-      lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: ADDRESS_MS_MAX,
-      secureContext,
-      rejectUnauthorized: true,
-      ALPNProtocols: ['http/1.1'],
+  return (projectId) =>
+    ({ hostname, port, protocol, servername }, callback) => {
+      if (protocol !== 'https:' || (isIP(hostname) !== 0 && !rules.allows(hostname))) {
+        callback(new AddressBlocked(`Not allowed: ${hostname}`), null);
+        return;
+      }
+      const socket = connectTcp({
+        host: hostname,
+        port: port === '' ? HTTPS_PORT : Number(port),
+        lookup,
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: ADDRESS_MS_MAX,
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
+      });
+      const pending = new PendingConnection(socket, options.timeoutMs, callback);
+      socket.once('connect', () => {
+        const { remoteAddress } = socket;
+        if (remoteAddress !== undefined && !rules.allows(remoteAddress)) {
+          pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
+          return;
+        }
+        const stream = new ReceiverStream(socket, (step) => turns.run(projectId, step));
+        const secured = connectTls({
+          socket: stream,
+          servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
+          secureContext,
+          rejectUnauthorized: true,
+          ALPNProtocols: ['http/1.1'],
+        });
+        secured.on('error', (error) => pending.fail(handshakeError(error)));
+        stream.on('error', (error) => pending.fail(error));
+        secured.once('secureConnect', () => {
+          stream.beginResponses(secured);
+          pending.succeed(secured);
+        });
+      });
     };
-    const socket = connect(target);
-    socket.setNoDelay(true);
-    socket.setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
-    watch(socket, options, callback);
-  };
 }
 
 /** Reports the end of a handshake, or of the hope for one, exactly once. */
-function watch(socket: TLSSocket, options: EgressGuardOptions, callback: buildConnector.Callback): void {
-  let isConnected = false;
-  let isReported = false;
-  const timer = setTimeout(
-    () => socket.destroy(new ConnectTimeout('No connection in time')),
-    options.timeoutMs,
-  );
+class PendingConnection {
+  readonly #socket: Socket;
+  readonly #callback: buildConnector.Callback;
+  readonly #timer: NodeJS.Timeout;
+  #isReported = false;
 
-  const fail = (error: Error): void => {
-    clearTimeout(timer);
-    if (isReported) return;
-    isReported = true;
-    callback(isConnected ? handshakeError(error) : error, null);
-  };
-  socket.once('connect', () => {
-    isConnected = true;
-    const { remoteAddress } = socket;
-    if (remoteAddress !== undefined && !options.rules.allows(remoteAddress)) {
-      socket.destroy(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
-    }
-  });
-  socket.once('secureConnect', () => {
-    clearTimeout(timer);
-    if (isReported) return;
-    isReported = true;
-    limitResponses(socket);
-    callback(null, socket);
-  });
-  // Stays for the life of the socket: an error after the handshake reaches the request in another way.
-  socket.on('error', fail);
-  socket.once('close', () => fail(new Error('The connection was closed during the handshake')));
+  constructor(socket: Socket, timeoutMs: number, callback: buildConnector.Callback) {
+    this.#socket = socket;
+    this.#callback = callback;
+    this.#timer = setTimeout(() => this.fail(new ConnectTimeout('No connection in time')), timeoutMs);
+    // For the life of the socket: an error after the handshake reaches the request in another way.
+    socket.on('error', (error) => this.fail(error));
+    socket.once('close', () => this.fail(new Error('The connection was closed during the handshake')));
+  }
+
+  succeed(secured: TLSSocket): void {
+    if (this.#end()) this.#callback(null, secured);
+  }
+
+  fail(error: Error): void {
+    if (!this.#end()) return;
+    this.#socket.destroy();
+    this.#callback(error, null);
+  }
+
+  /** False when the end was reported before. */
+  #end(): boolean {
+    if (this.#isReported) return false;
+    this.#isReported = true;
+    clearTimeout(this.#timer);
+    return true;
+  }
 }
 
 function guardedLookup({ rules, lookup }: EgressGuardOptions): LookupFunction {

@@ -2,9 +2,14 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { type Client, type Dispatcher, errors } from 'undici';
 import type { AttemptFailure, AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { RESPONSE_START_BYTES_MAX, responseStart } from '../../domain/webhooks/response-start.ts';
+import {
+  AddressBlocked,
+  ConnectTimeout,
+  HandshakeFailed,
+  NameBlocked,
+  ResponseTooLong,
+} from './connection-errors.ts';
 import type { Connections } from './connections.ts';
-import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './egress-guard.ts';
-import { ResponseTooLong } from './response-limit.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 const PROTOCOL_ERROR_CODES = /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INVALID_ARG)/;
@@ -22,6 +27,7 @@ export type ExchangeRequest = Dispatcher.DispatchOptions & { readonly origin: st
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: ExchangeRequest;
   readonly #connections: Connections;
+  readonly #projectId: string;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #deadline: NodeJS.Timeout;
   #client: Client;
@@ -33,20 +39,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #body: Buffer[] = [];
   #bodyBytes = 0;
 
-  /** `resolve` is called exactly once. */
+  /** A new connection takes its time from the project. `resolve` is called exactly once. */
   constructor(
     request: ExchangeRequest,
     connections: Connections,
+    projectId: string,
     timeoutMs: number,
     resolve: (result: AttemptResult) => void,
   ) {
     this.#request = request;
     this.#connections = connections;
+    this.#projectId = projectId;
     this.#resolve = resolve;
     this.#deadline = setTimeout(() => this.#fail('timeout'), timeoutMs);
     const idle = connections.takeIdle(request.origin);
     this.#isReused = idle !== null;
-    this.#client = idle ?? connections.open(request.origin);
+    this.#client = idle ?? connections.open(request.origin, projectId);
     this.#client.dispatch(request, this);
   }
 
@@ -87,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#connections.drop(this.#client);
     this.#isReused = false;
-    this.#client = this.#connections.open(this.#request.origin);
+    this.#client = this.#connections.open(this.#request.origin, this.#projectId);
     this.#client.dispatch(this.#request, this);
   }
 

@@ -2,9 +2,10 @@ import type { WebhookRequest, WebhookTransport } from '../../application/ports/w
 import { ATTEMPT_TIMEOUT_MS } from '../../application/webhooks/delivery-limits.ts';
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import { Connections } from './connections.ts';
-import { guardedConnector, type LookupAll } from './egress-guard.ts';
+import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
+import { HandshakeTurns } from './handshake-turns.ts';
 import { nameLookup } from './name-lookup.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
@@ -41,6 +42,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
+  readonly #turns = new HandshakeTurns();
   readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
   readonly #inFlight = new Set<Promise<AttemptResult>>();
@@ -51,22 +53,25 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
     this.#timeoutMs = options.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
-    this.#connections = new Connections({
-      connect: guardedConnector({
+    this.#connections = new Connections(
+      {
+        // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.
+        pipelining: 1,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
+        maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
+        // These two only measure silence; the deadline of the exchange measures all of it.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      guardedConnectors({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
+        turns: this.#turns,
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
-      // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-      maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-      // These two only measure silence; the deadline of the exchange measures all of it.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    );
   }
 
   send(request: WebhookRequest): Promise<AttemptResult> {
@@ -84,7 +89,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
         // Blocking, undici would search for the next request at the head of every response.
         blocking: false,
       } as const;
-      new Exchange(sent, this.#connections, this.#timeoutMs, resolve);
+      new Exchange(sent, this.#connections, request.projectId, this.#timeoutMs, resolve);
     });
     this.#inFlight.add(exchange);
     void exchange.then(() => this.#inFlight.delete(exchange));
@@ -99,6 +104,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#isClosed = true;
     await Promise.all(this.#inFlight);
     await this.#connections.close();
+    this.#turns.close();
   }
 
   /** By the rules alone, which do not change; what a name leads to is checked on every connection. */

@@ -2,6 +2,8 @@ import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 
 /** One signed or secret-bearing POST to a customer's server. */
 export interface WebhookRequest {
+  /** Whose request it is: no project takes the transport's time from others. */
+  readonly projectId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as it is, in UTF-8. */

@@ -45,7 +45,8 @@ export class AttemptDelivery {
   }
 
   #request(event: WebhookEvent, secrets: readonly string[], now: number): WebhookRequest {
-    return { url: event.url, headers: this.#headers(event, secrets, now), body: event.body };
+    const { projectId, url, body } = event;
+    return { projectId, url, headers: this.#headers(event, secrets, now), body };
   }
 
   #headers(event: WebhookEvent, [first, ...others]: readonly string[], now: number): Headers {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Client } from 'undici';
+import { buildConnector, type Client } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connections, IDLE_CONNECTIONS_MAX } from '../../../src/adapters/undici/connections.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  connections = new Connections({ pipelining: 1 });
+  connections = new Connections({ pipelining: 1 }, () => buildConnector({}));
 });
 afterEach(async () => {
   await connections.close();
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** What the transport does: one that was in use before, else a new one. */
-const take = (to: string): Client => connections.takeIdle(to) ?? connections.open(to);
+const take = (to: string): Client => connections.takeIdle(to) ?? connections.open(to, 'p');
 
 async function used(client: Client): Promise<Client> {
   const { body } = await client.request({ path: '/', method: 'POST' });
@@ -62,7 +62,7 @@ it('a connection in use is not idle, and the youngest when it is kept again', as
   connections.keep(origin, client);
   expect(connections.takeIdle(origin)).toBe(client);
   const port = (index: number) => `http://127.0.0.1:${index + 1}`;
-  const keep = (index: number) => connections.keep(port(index), connections.open(port(index)));
+  const keep = (index: number) => connections.keep(port(index), connections.open(port(index), 'p'));
   for (let index = 0; index <= IDLE_CONNECTIONS_MAX; index += 1) keep(index);
   expect(client.destroyed).toBe(false);
   connections.keep(origin, client);
@@ -78,9 +78,9 @@ it('the connection that has been idle longest is closed when too many are idle',
     { length: IDLE_CONNECTIONS_MAX - 2 },
     (_, port) => `http://127.0.0.1:${port + 1}`,
   );
-  for (const other of elsewhere) connections.keep(other, connections.open(other));
+  for (const other of elsewhere) connections.keep(other, connections.open(other, 'p'));
   expect([first.destroyed, second.destroyed]).toEqual([false, false]);
-  connections.keep(origin, connections.open(origin));
+  connections.keep(origin, connections.open(origin, 'p'));
   expect([first.destroyed, second.destroyed]).toEqual([true, false]);
   expect([take(origin), take(origin)]).not.toContain(first);
 });

@@ -1,8 +1,9 @@
 import type { LookupAddress } from 'node:dns';
 import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { guardedConnector, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
+import { guardedConnectors, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
 import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
+import { HandshakeTurns } from '../../../src/adapters/undici/handshake-turns.ts';
 import { UndiciWebhookTransport } from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
@@ -33,7 +34,7 @@ const entry = (address: string): LookupAddress => ({ address, family: isIPv6(add
 
 async function sendTo(lookup: LookupAll, url = `https://receiver.example.com:${sink.port}/hook`) {
   const transport = new UndiciWebhookTransport({ allowedPorts: [sink.port], timeoutMs: 2_000, lookup });
-  const result = await transport.send({ url, headers: {}, body: '{}' });
+  const result = await transport.send({ projectId: 'p', url, headers: {}, body: '{}' });
   await transport.close();
   return result;
 }
@@ -120,7 +121,7 @@ describe('address literals', () => {
       },
     });
     const results = await Promise.all(
-      specialUrls(sink.port).map((url) => transport.send({ url, headers: {}, body: '{}' })),
+      specialUrls(sink.port).map((url) => transport.send({ projectId: 'p', url, headers: {}, body: '{}' })),
     );
     await transport.close();
     expect(results.length).toBeGreaterThanOrEqual(1_300);
@@ -194,7 +195,12 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       lookup: async () => [current],
     });
     const send = () =>
-      transport.send({ url: `https://${HOST}:${receiver.port}/hook`, headers: {}, body: '{}' });
+      transport.send({
+        projectId: 'p',
+        url: `https://${HOST}:${receiver.port}/hook`,
+        headers: {},
+        body: '{}',
+      });
 
     expect(await send()).toMatchObject({ kind: 'responded', status: 200 });
     current = LOOPBACK;
@@ -222,7 +228,7 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       lookup: resolvingTo(LOOPBACK),
     });
     const send = (host: string) =>
-      transport.send({ url: `https://${host}:${receiver.port}/`, headers: {}, body: '{}' });
+      transport.send({ projectId: 'p', url: `https://${host}:${receiver.port}/`, headers: {}, body: '{}' });
     expect(await send(HOST)).toMatchObject({ kind: 'responded' });
     expect(await send('other.example.com')).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(receiver.connections).toBe(2);
@@ -234,12 +240,14 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
 
 /** Connects to the port of the sink through a new connector, and resolves with the error of the connection. */
 function connectError(
-  options: Pick<Parameters<typeof guardedConnector>[0], 'rules' | 'lookup'>,
+  options: Pick<Parameters<typeof guardedConnectors>[0], 'rules' | 'lookup'>,
   hostname = 'receiver.example.com',
   protocol = 'https:',
   port = sink.port,
 ): Promise<Error> {
-  const connect = guardedConnector({ ...options, timeoutMs: 300, ca: null });
+  const connect = guardedConnectors({ ...options, turns: new HandshakeTurns(), timeoutMs: 300, ca: null })(
+    'p',
+  );
   return new Promise((resolve, reject) => {
     connect({ hostname, protocol, port: String(port) }, (error, socket) => {
       socket?.destroy();

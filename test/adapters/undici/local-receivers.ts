@@ -70,6 +70,7 @@ export function reaching(port: number): UndiciWebhookTransportOptions {
 }
 
 export const requestTo = (port: number, path = '/hook') => ({
+  projectId: 'p',
   url: `https://${HOST}:${port}${path}`,
   headers: { 'Content-Type': 'application/json', 'X-SVC-Webhook-Secret': 's3cret' },
   body: '{"text":"سڵاو 😀"}',

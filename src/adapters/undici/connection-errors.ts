@@ -1,0 +1,24 @@
+/** The url is not one that may ever be connected to. */
+export class AddressBlocked extends Error {
+  override readonly name = 'AddressBlocked';
+}
+
+/** The name leads to an address that is not allowed; it may lead elsewhere another time. */
+export class NameBlocked extends Error {
+  override readonly name = 'NameBlocked';
+}
+
+/** No connection within the time allowed. */
+export class ConnectTimeout extends Error {
+  override readonly name = 'ConnectTimeout';
+}
+
+/** The receiver could not prove who it is, or speaks no acceptable TLS. */
+export class HandshakeFailed extends Error {
+  override readonly name = 'HandshakeFailed';
+}
+
+/** More came than is read of one response. */
+export class ResponseTooLong extends Error {
+  override readonly name = 'ResponseTooLong';
+}
