@@ -6,7 +6,7 @@ import { connect as connectTls, createSecureContext, DEFAULT_CIPHERS, type TLSSo
 import type { buildConnector } from 'undici';
 import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
-import type { HandshakeTurns } from './handshake-turns.ts';
+import type { HandshakeTime } from './handshake-time.ts';
 import { ReceiverStream } from './receiver-stream.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
@@ -16,7 +16,7 @@ export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
-  readonly turns: Pick<HandshakeTurns, 'run'>;
+  readonly handshakeTime: Pick<HandshakeTime, 'run'>;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
@@ -46,10 +46,10 @@ export type ConnectorOf = (projectId: string) => buildConnector.connector;
  * Connectors that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
  * special address among the first few blocks them all; and the address the socket ended at is checked before a byte
- * is sent. How much is read of a handshake and of a response is limited, and handshakes run in the turn of their project.
+ * is sent. How much is read of a handshake and of a response is limited, and handshakes take the time of their project.
  */
 export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
-  const { rules, turns } = options;
+  const { rules, handshakeTime } = options;
   const secureContext = createSecureContext({
     ...TLS_OPTIONS,
     ...(options.ca === null ? {} : { ca: options.ca }),
@@ -79,7 +79,7 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        const stream = new ReceiverStream(socket, (step) => turns.run(projectId, step));
+        const stream = new ReceiverStream(socket, (compute) => handshakeTime.run(projectId, compute));
         const secured = connectTls({
           socket: stream,
           servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',

@@ -15,21 +15,21 @@ const CHECK_EVERY_BYTES = RESPONSE_BYTES_MAX / 2;
  */
 export class ReceiverStream extends Duplex {
   readonly #socket: Socket;
-  readonly #runStep: (step: () => void) => void;
+  readonly #spendTime: (compute: () => void) => void;
   /** Null during the handshake. */
   #secured: TLSSocket | null = null;
   /** Bytes since the last check. */
   #read = 0;
   /** What was sent in requests until the last check. */
   #written = 0;
-  /** A step of the handshake waits. */
+  /** A computation of the handshake waits. */
   #isWaiting = false;
 
-  /** TLS computes within `push`, and so within the steps of its handshake, each of which is given to `runStep`. */
-  constructor(socket: Socket, runStep: (step: () => void) => void) {
+  /** TLS computes within `push`: during the handshake, `spendTime` runs it. */
+  constructor(socket: Socket, spendTime: (compute: () => void) => void) {
     super();
     this.#socket = socket;
-    this.#runStep = runStep;
+    this.#spendTime = spendTime;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.once('end', () => this.push(null));
     socket.once('error', (error) => this.destroy(error));
@@ -72,7 +72,7 @@ export class ReceiverStream extends Duplex {
     }
     this.#isWaiting = true;
     this.#socket.pause();
-    this.#runStep(() => {
+    this.#spendTime(() => {
       this.#isWaiting = false;
       if (!this.destroyed && this.push(chunk)) this.#socket.resume();
     });

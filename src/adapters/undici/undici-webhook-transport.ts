@@ -5,7 +5,7 @@ import { Connections } from './connections.ts';
 import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
-import { HandshakeTurns } from './handshake-turns.ts';
+import { HandshakeTime } from './handshake-time.ts';
 import { nameLookup } from './name-lookup.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
@@ -42,7 +42,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
-  readonly #turns = new HandshakeTurns();
+  readonly #handshakeTime = new HandshakeTime();
   readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
   readonly #inFlight = new Set<Promise<AttemptResult>>();
@@ -67,7 +67,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       guardedConnectors({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
-        turns: this.#turns,
+        handshakeTime: this.#handshakeTime,
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
@@ -104,7 +104,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#isClosed = true;
     await Promise.all(this.#inFlight);
     await this.#connections.close();
-    this.#turns.close();
+    this.#handshakeTime.close();
   }
 
   /** By the rules alone, which do not change; what a name leads to is checked on every connection. */

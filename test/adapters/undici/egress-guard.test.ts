@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { guardedConnectors, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
 import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
-import { HandshakeTurns } from '../../../src/adapters/undici/handshake-turns.ts';
+import { HandshakeTime } from '../../../src/adapters/undici/handshake-time.ts';
 import { UndiciWebhookTransport } from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
@@ -245,9 +245,12 @@ function connectError(
   protocol = 'https:',
   port = sink.port,
 ): Promise<Error> {
-  const connect = guardedConnectors({ ...options, turns: new HandshakeTurns(), timeoutMs: 300, ca: null })(
-    'p',
-  );
+  const connect = guardedConnectors({
+    ...options,
+    handshakeTime: new HandshakeTime(),
+    timeoutMs: 300,
+    ca: null,
+  })('p');
   return new Promise((resolve, reject) => {
     connect({ hostname, protocol, port: String(port) }, (error, socket) => {
       socket?.destroy();

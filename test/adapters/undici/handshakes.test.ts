@@ -56,18 +56,18 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
     expect(await resultWith(10)).toMatchObject(OK_RESULT);
   });
 
-  it('certificates are checked in the turn of the project that connects', async () => {
+  it('certificates are checked in the time of the project that connects', async () => {
     const chain = costlyChain(9);
     const receiver = await receive(() => undefined, chain);
-    const steps: { readonly projectId: string; readonly ms: number }[] = [];
+    const computations: { readonly projectId: string; readonly ms: number }[] = [];
     const connectorOf = guardedConnectors({
       rules: egressRules(['127.0.0.1/32']),
       lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-      turns: {
-        run: (projectId, step) => {
+      handshakeTime: {
+        run: (projectId, compute) => {
           const startedAt = performance.now();
-          step();
-          steps.push({ projectId, ms: performance.now() - startedAt });
+          compute();
+          computations.push({ projectId, ms: performance.now() - startedAt });
         },
       },
       timeoutMs: 5_000,
@@ -79,8 +79,8 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
       );
     });
     expect(error?.name).toBe('HandshakeFailed');
-    expect(steps.every(({ projectId }) => projectId === 'a')).toBe(true);
-    expect(steps.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThan(8 * COSTLY_CHECK_MS_MIN);
+    expect(computations.every(({ projectId }) => projectId === 'a')).toBe(true);
+    expect(computations.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThan(8 * COSTLY_CHECK_MS_MIN);
   });
 
   it('a connection whose handshake waits ends with its deadline, and does not go on', async () => {
@@ -89,7 +89,7 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
     const connectorOf = guardedConnectors({
       rules: egressRules(['127.0.0.1/32']),
       lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-      turns: { run: (_, step) => waiting.push(step) },
+      handshakeTime: { run: (_, compute) => waiting.push(compute) },
       timeoutMs: 300,
       ca: null,
     });

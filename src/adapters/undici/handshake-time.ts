@@ -8,7 +8,7 @@ export const HANDSHAKE_SAVED_MS_MAX = 100;
 
 /** The time of one project. */
 interface Allowance {
-  /** Milliseconds; below zero, its steps wait. */
+  /** Milliseconds; below zero, its computations wait. */
   left: number;
   /** When `left` was counted. */
   at: number;
@@ -17,11 +17,11 @@ interface Allowance {
 }
 
 /**
- * Gives the event loop's time to TLS handshakes, by project. A receiver decides what its certificates cost: a chain of sixteen
- * kilobytes may take a tenth of a second to check, and nothing else runs meanwhile. So each step is timed, and a project that
- * has used up its share waits, while others go on.
+ * Gives the event loop's time to the computations of TLS handshakes, by project. A receiver decides what its certificates cost:
+ * a chain of sixteen kilobytes may take a tenth of a second to check, and nothing else runs meanwhile. So each computation is
+ * timed, and a project that has used up its share waits, while others go on.
  */
-export class HandshakeTurns {
+export class HandshakeTime {
   readonly #now: () => number;
   readonly #allowances = new Map<string, Allowance>();
 
@@ -30,14 +30,14 @@ export class HandshakeTurns {
     this.#now = now;
   }
 
-  /** Runs one step of a handshake: at once, or when the project has time again, behind its steps that wait. */
-  run(projectId: string, step: () => void): void {
+  /** Runs a computation: at once, or when the project has time again, behind its others that wait. */
+  run(projectId: string, compute: () => void): void {
     const allowance = this.#allowanceOf(projectId);
-    allowance.waiting.push(step);
+    allowance.waiting.push(compute);
     if (allowance.timer === null) this.#runWaiting(allowance);
   }
 
-  /** Steps that wait are never run. */
+  /** Computations that wait are never run. */
   close(): void {
     for (const { timer } of this.#allowances.values()) {
       if (timer !== null) clearTimeout(timer);
@@ -61,9 +61,9 @@ export class HandshakeTurns {
     );
     allowance.at = now;
     while (allowance.left >= 0) {
-      const step = allowance.waiting.shift();
-      if (step === undefined) return;
-      step();
+      const compute = allowance.waiting.shift();
+      if (compute === undefined) return;
+      compute();
       const end = this.#now();
       allowance.left -= end - allowance.at;
       allowance.at = end;
