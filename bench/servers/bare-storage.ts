@@ -33,6 +33,8 @@ await service.stop();
 
 const database = new Sqlite(filename);
 applyPragmas(database, true);
+// Nothing else has to be done meanwhile.
+database.pragma('synchronous = FULL');
 // A full checkpoint keeps writers out for a moment, and this loop has nothing else to do meanwhile.
 database.pragma(`busy_timeout = ${OPEN_TIMEOUT_MS}`);
 const checkpointer = new Checkpointer({ filename, truncateIntervalMs: TRUNCATE_INTERVAL_MS });

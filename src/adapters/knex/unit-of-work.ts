@@ -66,18 +66,17 @@ export class SqlUnitOfWork implements UnitOfWork {
       const outcome = await this.#database.withConnection((connection) =>
         transact(connection, this.#database, work, durability, lockWait),
       );
-      if (outcome.kind === 'committed') return outcome.result;
+      if (outcome.kind === 'committed') {
+        await this.#untilDurable(durability);
+        return outcome.result;
+      }
       if (dialect.isLocked(outcome.cause)) {
         if (performance.now() >= lockedUntil) throw new StorageUnavailable(outcome.cause);
         // Without the connection: others read meanwhile.
         await sleep(LOCK_RETRY_MS);
         continue;
       }
-      const unwritable = this.#database.unwritable(outcome.cause);
-      if (unwritable !== null) {
-        this.#unwritable = { error: unwritable, until: performance.now() + UNWRITABLE_MS };
-        throw unwritable;
-      }
+      this.#throwUnwritable(outcome.cause);
       conflicts += 1;
       const isLast = conflicts >= TRANSACTION_ATTEMPTS_MAX;
       if (dialect.isLockTimeout(outcome.cause) && (isLast || lockWait === 'brief')) {
@@ -88,7 +87,7 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-    return this.#database.withConnection(async (connection) => {
+    const result = await this.#database.withConnection(async (connection) => {
       const session = new Session(connection, this.#database.knex, 'read');
       try {
         return await work(storesOn(session, this.#database.dialect));
@@ -96,11 +95,32 @@ export class SqlUnitOfWork implements UnitOfWork {
         session.end();
       }
     });
+    await this.#untilDurable('eventual');
+    return result;
   }
 
   async ping(): Promise<void> {
     await this.#database.ping();
     if (this.#unwritable !== null && performance.now() < this.#unwritable.until) throw this.#unwritable.error;
+  }
+
+  /** Without the connection: others work meanwhile. */
+  async #untilDurable(durability: Durability): Promise<void> {
+    const durable = this.#database.dialect.durable(durability);
+    if (durable === null) return;
+    try {
+      await durable;
+    } catch (error) {
+      this.#throwUnwritable(error);
+      throw error;
+    }
+  }
+
+  #throwUnwritable(cause: unknown): void {
+    const unwritable = this.#database.unwritable(cause);
+    if (unwritable === null) return;
+    this.#unwritable = { error: unwritable, until: performance.now() + UNWRITABLE_MS };
+    throw unwritable;
   }
 }
 

@@ -24,7 +24,7 @@ export interface UnitOfWork {
    * for locks is long.
    */
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
-  /** Runs `work` without a transaction, for reads that need none. */
+  /** Runs `work` without a transaction, for reads that need none. What it read is durable when the promise resolves. */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   /**
    * Resolves when the database responds. Rejects when it does not, and with `StorageUnwritable` while units of work fail

@@ -73,7 +73,7 @@ describe('a SQLite file', () => {
       expect(pragmas).toEqual({
         opening,
         journalMode: 'wal',
-        synchronous: 2,
+        synchronous: 1,
         foreignKeys: 1,
         busyTimeoutMs: 0,
         cacheSize: -16384,
@@ -82,23 +82,6 @@ describe('a SQLite file', () => {
         secureDelete: 1,
       });
     }
-  });
-
-  it('syncs every commit of full durability, also after one of eventual durability', async () => {
-    const database = openDatabase({ kind: 'sqlite', filename });
-    const synchronousIn = (durability: Durability) =>
-      database.withConnection(async (connection) => {
-        await connection.begin(durability);
-        const [row] = await connection.query('PRAGMA synchronous', []);
-        await connection.rollback();
-        return row?.synchronous;
-      });
-    expect([
-      await synchronousIn('full'),
-      await synchronousIn('eventual'),
-      await synchronousIn('full'),
-    ]).toEqual([2, 1, 2]);
-    await database.close();
   });
 
   it('keeps committed rows, and leaves no log behind when it is closed', async () => {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type { Connection } from './connection.ts';
 
 /** The words of table definitions in which the databases differ. */
@@ -35,6 +36,11 @@ export interface Dialect {
   readonly numberIndex: 'project' | 'blocks';
   /** How long a unit of work waits for such a lock, in milliseconds. */
   readonly lockWaitMs: number;
+  /**
+   * Resolves when what is committed by now is as durable, and what was read of it as it had to be; null when that is so already.
+   * Rejects when the disk did not keep it.
+   */
+  durable(durability: Durability): Promise<void> | null;
   /** Why the disk of the database stores nothing, when a statement failed with this because of that; null otherwise. */
   unwritableReason(error: unknown): string | null;
   /** Whether a transaction that failed with this may succeed when it is repeated. */

@@ -167,6 +167,11 @@ export class PostgresDialect implements Dialect {
     return code !== null && CONFLICTS.has(code);
   }
 
+  /** A commit that has to be durable resolves when it is. */
+  durable(): null {
+    return null;
+  }
+
   unwritableReason(error: unknown): string | null {
     return sqlStateOf(error) === DISK_FULL ? 'the disk is full' : null;
   }

@@ -1,6 +1,5 @@
 import type Sqlite from 'better-sqlite3';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
-import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type {
   BatchQuery,
   Connection,
@@ -14,6 +13,7 @@ import type {
   VersionedUpdate,
 } from '../driver/connection.ts';
 import type { Checkpointer } from './checkpointer.ts';
+import type { LogSync } from './log-sync.ts';
 import { rowReader, rowWriter } from './row-codec.ts';
 import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
@@ -44,38 +44,43 @@ const ROWS_PER_INSERT = 8;
 
 const NO_ROWS = { columns: 0, readRow: rowReader([]) };
 
+/** What goes on beside the connection to a file. */
+export interface LogParts {
+  readonly checkpointer: Checkpointer;
+  readonly logSync: LogSync;
+}
+
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
 export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
   /** Null in memory, where there is no log. */
-  readonly #checkpointer: Checkpointer | null;
+  readonly #log: LogParts | null;
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #inserts = new WeakMap<object, BulkInsert>();
   readonly #recentSends: SqliteRecentSends;
   readonly #numberBlocks: SqliteNumberBlocks;
   readonly #turnBudget = new TurnBudget();
-  #durability: Durability = 'full';
 
-  constructor(database: Sqlite.Database, checkpointer: Checkpointer | null) {
+  constructor(database: Sqlite.Database, log: LogParts | null) {
     this.#database = database;
-    this.#checkpointer = checkpointer;
+    this.#log = log;
     this.#recentSends = new SqliteRecentSends(database);
     this.#numberBlocks = new SqliteNumberBlocks(database);
   }
 
   /** Takes the write lock at once, or fails: what a transaction reads is not outdated when it writes. */
-  async begin(durability: Durability): Promise<void> {
+  async begin(): Promise<void> {
     await this.#turnBudget.begin();
-    this.#setDurability(durability);
     this.#run('BEGIN IMMEDIATE');
+    this.#log?.logSync.prepare();
     this.#recentSends.follow();
   }
 
   async commit(): Promise<void> {
     this.#run('COMMIT');
     this.#recentSends.keep();
-    this.#checkpointer?.truncateIfDue(this.#database);
+    this.#log?.checkpointer.truncateIfDue(this.#database);
   }
 
   /** Some errors (a full disk) have already ended the transaction. */
@@ -188,13 +193,6 @@ export class SqliteConnection implements Connection {
 
   #noteChange(table: string): void {
     if (table === this.#recentSends.windows) this.#recentSends.noteWindows();
-  }
-
-  /** FULL syncs the log at each commit; NORMAL leaves that to the next commit that is FULL. */
-  #setDurability(durability: Durability): void {
-    if (this.#durability === durability) return;
-    this.#database.pragma(`synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
-    this.#durability = durability;
   }
 
   #bulk(key: object, text: () => { readonly sql: string; readonly names: readonly string[] }): Bulk {

@@ -1,9 +1,11 @@
 import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
+import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
+import { LogSync, type SyncFile } from './log-sync.ts';
+import { type LogParts, SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
@@ -16,6 +18,8 @@ export interface SqliteConfig {
   readonly truncateIntervalMs?: number;
   /** How long a unit of work waits for one of another process; for tests, which do not wait 5 s. */
   readonly lockWaitMs?: number;
+  /** Instead of the system's own; for tests, whose disk is slow or broken. */
+  readonly syncFile?: SyncFile;
 }
 
 const IN_MEMORY = ':memory:';
@@ -42,14 +46,17 @@ export class SqliteDialect implements Dialect {
   readonly lockWaitMs: number;
   readonly #filename: string;
   readonly #truncateIntervalMs: number;
+  readonly #syncFile: SyncFile | undefined;
   readonly #connections = new WeakMap<object, Connection>();
-  #checkpointer: Checkpointer | null = null;
+  #log: LogParts | null = null;
 
   constructor({
     filename,
     truncateIntervalMs = TRUNCATE_INTERVAL_MS,
     lockWaitMs = LOCK_WAIT_MS,
+    syncFile,
   }: SqliteConfig) {
+    this.#syncFile = syncFile;
     this.#filename = filename;
     this.#truncateIntervalMs = truncateIntervalMs;
     this.lockWaitMs = lockWaitMs;
@@ -68,7 +75,7 @@ export class SqliteDialect implements Dialect {
         afterCreate: (raw: Sqlite.Database, done: (error: unknown, raw: Sqlite.Database) => void) => {
           try {
             applyPragmas(raw, this.#isFile());
-            if (this.#isFile()) this.#startCheckpointer();
+            if (this.#isFile()) this.#log ??= this.#startLog();
             done(null, raw);
           } catch (error) {
             raw.close();
@@ -87,7 +94,7 @@ export class SqliteDialect implements Dialect {
     const database = raw as Sqlite.Database;
     let connection = this.#connections.get(database);
     if (connection === undefined) {
-      connection = new SqliteConnection(database, this.#checkpointer);
+      connection = new SqliteConnection(database, this.#log);
       this.#connections.set(database, connection);
     }
     return connection;
@@ -120,17 +127,28 @@ export class SqliteDialect implements Dialect {
     return diskProblem(error);
   }
 
-  async close(): Promise<void> {
-    const checkpointer = this.#checkpointer;
-    this.#checkpointer = null;
-    await checkpointer?.stop();
+  /** A unit of eventual durability waits for those of full durability that it may have read. */
+  durable(durability: Durability): Promise<void> | null {
+    const logSync = this.#log?.logSync;
+    if (logSync === undefined || (durability === 'eventual' && !logSync.isRunning)) return null;
+    return logSync.sync();
   }
 
-  #startCheckpointer(): void {
-    this.#checkpointer ??= new Checkpointer({
-      filename: this.#filename,
-      truncateIntervalMs: this.#truncateIntervalMs,
-    });
+  async close(): Promise<void> {
+    const log = this.#log;
+    this.#log = null;
+    await log?.logSync.close();
+    await log?.checkpointer.stop();
+  }
+
+  #startLog(): LogParts {
+    return {
+      checkpointer: new Checkpointer({
+        filename: this.#filename,
+        truncateIntervalMs: this.#truncateIntervalMs,
+      }),
+      logSync: new LogSync(this.#filename, this.#syncFile),
+    };
   }
 
   #isFile(): boolean {

@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3';
+import { LogNotSynced } from './log-sync.ts';
 
 /** How long opening and migrating wait for a lock of another process, when the service serves nothing yet. */
 export const OPEN_TIMEOUT_MS = 5_000;
@@ -7,6 +8,7 @@ export const BUSY_TIMEOUT_MS = 0;
 /** Rows are written in the order of their ids, so little of the file is in use at a time. */
 const CACHE_KIB = 16 * 1024;
 /** SQLite's own numbers. */
+const SYNCHRONOUS_NORMAL = 1;
 const SYNCHRONOUS_FULL = 2;
 const TEMP_STORE_FILE = 1;
 
@@ -25,12 +27,16 @@ const ALWAYS: Pragmas = {
 };
 
 /** With `secure_delete` a code that is masked, and a page that becomes free, are overwritten with zeros. */
-const ON_FILES: Pragmas = { journal_mode: 'wal', wal_autocheckpoint: 0, secure_delete: 1, ...ALWAYS };
+const ON_FILES: Pragmas = {
+  journal_mode: 'wal',
+  wal_autocheckpoint: 0,
+  secure_delete: 1,
+  ...ALWAYS,
+  // A commit does not sync the log: `LogSync` does, outside of the event loop.
+  synchronous: SYNCHRONOUS_NORMAL,
+};
 
-/**
- * Makes a new connection durable and strict, and reads back that it is: a file that is in WAL mode already
- * opens with a weaker setting than a new one. Throws when SQLite kept another value.
- */
+/** Makes a new connection durable and strict, and reads back that it is. Throws when SQLite kept another value. */
 export function applyPragmas(database: Sqlite.Database, isFile: boolean): void {
   const pragmas = isFile ? ON_FILES : ALWAYS;
   database.pragma(`busy_timeout = ${OPEN_TIMEOUT_MS}`);
@@ -58,6 +64,7 @@ function enterWalMode(database: Sqlite.Database): void {
 
 /** Why the disk stores nothing, when a statement failed because of that; null otherwise. */
 export function diskProblem(error: unknown): string | null {
+  if (error instanceof LogNotSynced) return error.message;
   if (!(error instanceof Sqlite.SqliteError)) return null;
   if (error.code === 'SQLITE_FULL') return 'the disk is full';
   if (!error.code.startsWith('SQLITE_IOERR') && !error.code.startsWith('SQLITE_READONLY')) return null;

@@ -1,0 +1,79 @@
+import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
+import { invariant } from '../../../domain/shared/invariant.ts';
+
+/** The disk did not keep what it was given. What was committed since the last sync may be lost with the power. */
+export class LogNotSynced extends Error {
+  override readonly name = 'LogNotSynced';
+
+  constructor(cause: unknown) {
+    super('The log of the database was not synced', { cause });
+  }
+}
+
+/** Calls `done` when everything that was written to the file is on the disk. */
+export type SyncFile = (file: number, done: (error: Error | null) => void) => void;
+
+type Waiting = (failure: LogNotSynced | null) => void;
+
+/**
+ * Syncs the log of a SQLite file: one sync for all commits that wait. It runs outside of the event loop, which a slow disk would
+ * hold up otherwise, and other transactions go on meanwhile. SQLite itself only syncs the log when it moves pages into the file.
+ */
+export class LogSync {
+  readonly #filename: string;
+  readonly #syncFile: SyncFile;
+  #log: number | null = null;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #failure: LogNotSynced | null = null;
+
+  constructor(filename: string, syncFile: SyncFile = fdatasync) {
+    this.#filename = filename;
+    this.#syncFile = syncFile;
+  }
+
+  /** Whether somebody waits for a sync. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /**
+   * Called in every transaction, when SQLite has made the log. Throws when a sync has failed: a later one may succeed, and yet
+   * what the first was for is lost.
+   */
+  prepare(): void {
+    if (this.#failure !== null) throw this.#failure;
+    // Beside the file that a link leads to.
+    this.#log ??= openSync(`${realpathSync(this.#filename)}-wal`, 'r+');
+  }
+
+  /** Resolves when everything that is committed by now survives the crash of the machine. Rejects with `LogNotSynced`. */
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((failure) => (failure === null ? resolve() : reject(failure)));
+      // One that runs may have begun before the last commit.
+      if (!this.#isRunning) this.#run();
+    });
+  }
+
+  /** Resolves when nobody waits any more. */
+  async close(): Promise<void> {
+    if (this.#isRunning) await this.sync().catch(() => undefined);
+    if (this.#log !== null) closeSync(this.#log);
+    this.#log = null;
+  }
+
+  #run(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#isRunning = true;
+    const log = this.#log;
+    invariant(log !== null, 'a transaction was prepared');
+    this.#syncFile(log, (error) => {
+      if (error !== null) this.#failure ??= new LogNotSynced(error);
+      if (this.#waiting.length === 0) this.#isRunning = false;
+      else this.#run();
+      for (const each of waiting) each(this.#failure);
+    });
+  }
+}
