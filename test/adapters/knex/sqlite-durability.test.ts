@@ -87,12 +87,27 @@ it('what reads a change resolves when that is durable', async () => {
     .read(({ projects }) => projects.byIds(['first']))
     .then(([found]) => events.push(`${found?.id} was read`));
   await until(() => events.length === 2);
+  expect(events).toEqual(['first ran', 'second ran']);
+  endSync();
+  await Promise.all([first, eventual, read]);
+  expect(events.slice(2).sort()).toEqual(['first is durable', 'first was read', 'second is durable']);
+  expect(syncs).toHaveLength(0);
+});
+
+it('what reads a change waits for the sync behind the one that runs', async () => {
+  const first = run('first');
+  await until(() => syncs.length === 1);
+  const second = run('second');
+  await until(() => events.length === 2);
+  const read = unitOfWork
+    .read(({ projects }) => projects.byIds(['second']))
+    .then(([found]) => events.push(`${found?.id} was read`));
   endSync();
   await first;
-  expect(events).toEqual(['first ran', 'second ran', 'first is durable']);
+  expect(events.slice(2)).toEqual(['first is durable']);
   endSync();
-  await Promise.all([eventual, read]);
-  expect(events.slice(3).sort()).toEqual(['first was read', 'second is durable']);
+  await Promise.all([second, read]);
+  expect(events.slice(3).sort()).toEqual(['second is durable', 'second was read']);
 });
 
 it('nothing is stored any more when a sync has failed', async () => {

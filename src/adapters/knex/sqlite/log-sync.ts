@@ -23,18 +23,15 @@ export class LogSync {
   readonly #filename: string;
   readonly #syncFile: SyncFile;
   #log: number | null = null;
+  /** Those for whom the log is being synced; null when it is not. */
+  #served: Waiting[] | null = null;
+  /** Those who need the sync behind it. */
   #waiting: Waiting[] = [];
-  #isRunning = false;
   #failure: LogNotSynced | null = null;
 
   constructor(filename: string, syncFile: SyncFile = fdatasync) {
     this.#filename = filename;
     this.#syncFile = syncFile;
-  }
-
-  /** Whether somebody waits for a sync. */
-  get isRunning(): boolean {
-    return this.#isRunning;
   }
 
   /**
@@ -49,31 +46,43 @@ export class LogSync {
 
   /** Resolves when everything that is committed by now survives the crash of the machine. Rejects with `LogNotSynced`. */
   sync(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push((failure) => (failure === null ? resolve() : reject(failure)));
-      // One that runs may have begun before the last commit.
-      if (!this.#isRunning) this.#run();
-    });
+    // One that runs may have begun before the last commit.
+    const synced = joined(this.#waiting);
+    if (this.#served === null) this.#run();
+    return synced;
+  }
+
+  /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `LogNotSynced`. */
+  settled(): Promise<void> | null {
+    if (this.#served === null) return null;
+    return joined(this.#waiting.length === 0 ? this.#served : this.#waiting);
   }
 
   /** Resolves when nobody waits any more. */
   async close(): Promise<void> {
-    if (this.#isRunning) await this.sync().catch(() => undefined);
+    await this.settled()?.catch(() => undefined);
     if (this.#log !== null) closeSync(this.#log);
     this.#log = null;
   }
 
   #run(): void {
-    const waiting = this.#waiting;
+    const served = this.#waiting;
+    this.#served = served;
     this.#waiting = [];
-    this.#isRunning = true;
     const log = this.#log;
     invariant(log !== null, 'a transaction was prepared');
     this.#syncFile(log, (error) => {
       if (error !== null) this.#failure ??= new LogNotSynced(error);
-      if (this.#waiting.length === 0) this.#isRunning = false;
+      if (this.#waiting.length === 0) this.#served = null;
       else this.#run();
-      for (const each of waiting) each(this.#failure);
+      for (const each of served) each(this.#failure);
     });
   }
+}
+
+/** A promise of one who waits from now on. */
+function joined(waiting: Waiting[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    waiting.push((failure) => (failure === null ? resolve() : reject(failure)));
+  });
 }

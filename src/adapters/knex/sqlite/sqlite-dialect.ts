@@ -129,9 +129,9 @@ export class SqliteDialect implements Dialect {
 
   /** A unit of eventual durability waits for those of full durability that it may have read. */
   durable(durability: Durability): Promise<void> | null {
-    const logSync = this.#log?.logSync;
-    if (logSync === undefined || (durability === 'eventual' && !logSync.isRunning)) return null;
-    return logSync.sync();
+    if (this.#log === null) return null;
+    const { logSync } = this.#log;
+    return durability === 'full' ? logSync.sync() : logSync.settled();
   }
 
   async close(): Promise<void> {
