@@ -40,7 +40,7 @@ export async function oneProcess(bench: Bench): Promise<void> {
     measured: others.slice(0, checkouts.length),
   };
   const accept: Row = {
-    label: '(3) POST /sms on SQLite, synchronous=FULL',
+    label: '(3) POST /sms on SQLite, every commit synced',
     measured: others.slice(checkouts.length),
   };
   const rows: Row = { label: '(rows) the rows of a send, by a bare loop', measured: [await storage(bench)] };

@@ -7,7 +7,9 @@ import type { buildConnector } from 'undici';
 import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
 import type { HandshakeTime } from './handshake-time.ts';
-import { ReceiverStream } from './receiver-stream.ts';
+import { limitResponses } from './response-limit.ts';
+import type { HandshakeEnd, TrustedProjects } from './trusted-projects.ts';
+import { WatchedStream } from './watched-stream.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */
@@ -17,6 +19,7 @@ export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
   readonly handshakeTime: Pick<HandshakeTime, 'run'>;
+  readonly trustedProjects: TrustedProjects;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
@@ -39,24 +42,24 @@ const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
 const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 
-/** The connector of one project's connections. */
-export type ConnectorOf = (projectId: string) => buildConnector.connector;
+/** The connector of one project's connections. It calls `onWatched` when the handshake is watched. */
+export type ConnectorOf = (projectId: string, onWatched: () => void) => buildConnector.connector;
 
 /**
  * Connectors that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
  * special address among the first few blocks them all; and the address the socket ended at is checked before a byte
- * is sent. How much is read of a handshake and of a response is limited, and handshakes take the time of their project.
+ * is sent. How much is read of a response is limited, and handshakes of projects that are not trusted are watched.
  */
 export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
-  const { rules, handshakeTime } = options;
+  const { rules, handshakeTime, trustedProjects } = options;
   const secureContext = createSecureContext({
     ...TLS_OPTIONS,
     ...(options.ca === null ? {} : { ca: options.ca }),
   });
   const lookup = guardedLookup(options);
 
-  return (projectId) =>
+  return (projectId, onWatched) =>
     ({ hostname, port, protocol, servername }, callback) => {
       if (protocol !== 'https:' || (isIP(hostname) !== 0 && !rules.allows(hostname))) {
         callback(new AddressBlocked(`Not allowed: ${hostname}`), null);
@@ -72,25 +75,35 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
         keepAlive: true,
         keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
       });
-      const pending = new PendingConnection(socket, options.timeoutMs, callback);
+      const isWatched = !trustedProjects.trusts(projectId);
+      if (isWatched) onWatched();
+      else trustedProjects.begin(projectId);
+      const pending = new PendingConnection(socket, options.timeoutMs, (...ended) => {
+        trustedProjects.noteEnd(projectId, isWatched, pending.handshake);
+        callback(...ended);
+      });
       socket.once('connect', () => {
         const { remoteAddress } = socket;
         if (remoteAddress !== undefined && !rules.allows(remoteAddress)) {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        const stream = new ReceiverStream(socket, (compute) => handshakeTime.run(projectId, compute));
+        pending.handshake = 'failed';
+        const stream = isWatched
+          ? new WatchedStream(socket, (compute) => handshakeTime.run(projectId, compute))
+          : null;
         const secured = connectTls({
-          socket: stream,
+          socket: stream ?? socket,
           servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
           secureContext,
           rejectUnauthorized: true,
           ALPNProtocols: ['http/1.1'],
         });
         secured.on('error', (error) => pending.fail(handshakeError(error)));
-        stream.on('error', (error) => pending.fail(error));
+        stream?.on('error', (error) => pending.fail(error));
         secured.once('secureConnect', () => {
-          stream.beginResponses(secured);
+          stream?.endHandshake();
+          limitResponses(secured);
           pending.succeed(secured);
         });
       });
@@ -99,6 +112,7 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
 
 /** Reports the end of a handshake, or of the hope for one, exactly once. */
 class PendingConnection {
+  handshake: HandshakeEnd = 'none';
   readonly #socket: Socket;
   readonly #callback: buildConnector.Callback;
   readonly #timer: NodeJS.Timeout;
@@ -114,6 +128,7 @@ class PendingConnection {
   }
 
   succeed(secured: TLSSocket): void {
+    this.handshake = 'succeeded';
     if (this.#end()) this.#callback(null, secured);
   }
 

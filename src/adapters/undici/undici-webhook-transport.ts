@@ -7,6 +7,7 @@ import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
 import { HandshakeTime } from './handshake-time.ts';
 import { nameLookup } from './name-lookup.ts';
+import { TrustedProjects } from './trusted-projects.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {
@@ -20,6 +21,8 @@ export interface UndiciWebhookTransportOptions {
   readonly ca?: string;
   /** Asked for the addresses of a name; by default hosts file and DNS. */
   readonly lookup?: LookupAll;
+  /** Those whose handshakes need no watch; none at first by default. */
+  readonly trustedProjects?: TrustedProjects;
 }
 
 /** A url as a request is sent to it. */
@@ -53,6 +56,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
     this.#timeoutMs = options.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
+    const { trustedProjects = new TrustedProjects() } = options;
     this.#connections = new Connections(
       {
         // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.
@@ -68,9 +72,11 @@ export class UndiciWebhookTransport implements WebhookTransport {
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
         handshakeTime: this.#handshakeTime,
+        trustedProjects,
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
+      trustedProjects,
     );
   }
 

@@ -1,31 +1,22 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
-import { HandshakeFailed, ResponseTooLong } from './connection-errors.ts';
+import { HandshakeFailed } from './connection-errors.ts';
 
 /** No more than this is read of a handshake: four certificates with many names are half of it. */
 export const HANDSHAKE_BYTES_MAX = 16_384;
-/** No more than this is read of one response, whatever it consists of: what a receiver says means little to us. */
-const RESPONSE_BYTES_MAX = 65_536;
-const CHECK_EVERY_BYTES = RESPONSE_BYTES_MAX / 2;
 
 /**
- * A TCP connection to a receiver, as TLS reads and writes it. It limits what the receiver may send, in bytes as they come in:
- * what TLS or a parser skips is never seen behind them. A response ends between half of `RESPONSE_BYTES_MAX` and all of it.
+ * A TCP connection to a receiver, as TLS reads and writes it, whose handshake is watched: its bytes are limited, and what TLS
+ * computes is run by somebody who gives it the time. TLS computes within `push`.
  */
-export class ReceiverStream extends Duplex {
+export class WatchedStream extends Duplex {
   readonly #socket: Socket;
   readonly #spendTime: (compute: () => void) => void;
-  /** Null during the handshake. */
-  #secured: TLSSocket | null = null;
-  /** Bytes since the last check. */
+  #isHandshake = true;
   #read = 0;
-  /** What was sent in requests until the last check. */
-  #written = 0;
   /** A computation of the handshake waits. */
   #isWaiting = false;
 
-  /** TLS computes within `push`: during the handshake, `spendTime` runs it. */
   constructor(socket: Socket, spendTime: (compute: () => void) => void) {
     super();
     this.#socket = socket;
@@ -36,10 +27,8 @@ export class ReceiverStream extends Duplex {
     socket.once('close', () => this.destroy());
   }
 
-  /** The handshake is over: what comes now are responses to what is written to `secured`. */
-  beginResponses(secured: TLSSocket): void {
-    this.#secured = secured;
-    this.#read = 0;
+  endHandshake(): void {
+    this.#isHandshake = false;
   }
 
   override _read(): void {
@@ -60,12 +49,12 @@ export class ReceiverStream extends Duplex {
   }
 
   #receive(chunk: Buffer): void {
-    this.#read += chunk.length;
-    if (this.#secured === null) this.#receiveHandshake(chunk);
-    else this.#receiveResponse(chunk, this.#secured);
+    if (this.#isHandshake) this.#receiveHandshake(chunk);
+    else if (!this.push(chunk)) this.#socket.pause();
   }
 
   #receiveHandshake(chunk: Buffer): void {
+    this.#read += chunk.length;
     if (this.#read > HANDSHAKE_BYTES_MAX) {
       this.destroy(new HandshakeFailed(`More than ${HANDSHAKE_BYTES_MAX} bytes in a handshake`));
       return;
@@ -76,18 +65,5 @@ export class ReceiverStream extends Duplex {
       this.#isWaiting = false;
       if (!this.destroyed && this.push(chunk)) this.#socket.resume();
     });
-  }
-
-  #receiveResponse(chunk: Buffer, secured: TLSSocket): void {
-    if (this.#read >= CHECK_EVERY_BYTES) {
-      const { bytesWritten } = secured;
-      if (bytesWritten === this.#written) {
-        secured.destroy(new ResponseTooLong(`More than ${CHECK_EVERY_BYTES} bytes without a request`));
-        return;
-      }
-      this.#read = 0;
-      this.#written = bytesWritten;
-    }
-    if (!this.push(chunk)) this.#socket.pause();
   }
 }
