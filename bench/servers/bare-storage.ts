@@ -10,7 +10,7 @@ import { startLoadService } from '../../test/support/load-service.ts';
 
 /**
  * What the rows of a send cost with nothing around them: a loop of prepared statements, in full batches, on a file with the
- * tables, the pragmas and the checkpoints of the service. It reads nothing.
+ * tables, the pragmas (but for `synchronous`) and the checkpoints of the service. It reads nothing.
  */
 
 type Value = string | number | null;
@@ -33,7 +33,7 @@ await service.stop();
 
 const database = new Sqlite(filename);
 applyPragmas(database, true);
-// Nothing else has to be done meanwhile.
+// This loop has nothing to do during a sync, so SQLite syncs at each commit.
 database.pragma('synchronous = FULL');
 // A full checkpoint keeps writers out for a moment, and this loop has nothing else to do meanwhile.
 database.pragma(`busy_timeout = ${OPEN_TIMEOUT_MS}`);

@@ -34,6 +34,9 @@ import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
+import { HANDSHAKE_SAVED_MS_MAX, HANDSHAKE_SHARE } from '../../src/adapters/undici/handshake-time.ts';
+import { DISTRUST_MS, UNWATCHED_MAX } from '../../src/adapters/undici/trusted-projects.ts';
+import { HANDSHAKE_BYTES_MAX } from '../../src/adapters/undici/watched-stream.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -196,7 +199,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'replies that are not read',
-        `${SERVER_LIMITS.unsentReplyBytesMax / BYTES_PER_KB} KiB of a connection count for nobody; with more it serves no further request until its client reads, and counts for its address`,
+        `${SERVER_LIMITS.unsentReplyBytesMax / BYTES_PER_KB} KiB of a connection count for nobody; with more it serves no further request until its client reads, and counts for its address and its project`,
       ],
       [
         'what all such connections hold',
@@ -221,6 +224,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'unknown keys without a checksum looked up at a time',
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
+      ],
+      [
+        'handshakes with receivers',
+        `${HANDSHAKE_SHARE * 100} % of the event loop's time for a project, of which it saves up ${HANDSHAKE_SAVED_MS_MAX} ms; ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB each; ${UNWATCHED_MAX} at a time of a project whose last one succeeded are not limited, and none for ${DISTRUST_MS / 60_000} minutes after one that failed`,
       ],
       [
         'submissions in flight to one channel provider',

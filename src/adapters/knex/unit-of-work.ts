@@ -67,7 +67,7 @@ export class SqlUnitOfWork implements UnitOfWork {
         transact(connection, this.#database, work, durability, lockWait),
       );
       if (outcome.kind === 'committed') {
-        await this.#untilDurable(durability);
+        await this.#durable(outcome.untilDurable);
         return outcome.result;
       }
       if (dialect.isLocked(outcome.cause)) {
@@ -87,15 +87,16 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-    const result = await this.#database.withConnection(async (connection) => {
+    const { result, untilDurable } = await this.#database.withConnection(async (connection) => {
       const session = new Session(connection, this.#database.knex, 'read');
       try {
-        return await work(storesOn(session, this.#database.dialect));
+        const result = await work(storesOn(session, this.#database.dialect));
+        return { result, untilDurable: this.#database.dialect.untilDurable('eventual') };
       } finally {
         session.end();
       }
     });
-    await this.#untilDurable('eventual');
+    await this.#durable(untilDurable);
     return result;
   }
 
@@ -105,11 +106,9 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   /** Without the connection: others work meanwhile. */
-  async #untilDurable(durability: Durability): Promise<void> {
-    const durable = this.#database.dialect.durable(durability);
-    if (durable === null) return;
+  async #durable(untilDurable: Promise<void> | null): Promise<void> {
     try {
-      await durable;
+      await untilDurable;
     } catch (error) {
       this.#throwUnwritable(error);
       throw error;
@@ -125,7 +124,7 @@ export class SqlUnitOfWork implements UnitOfWork {
 }
 
 type Outcome<T> =
-  | { readonly kind: 'committed'; readonly result: T }
+  | { readonly kind: 'committed'; readonly result: T; readonly untilDurable: Promise<void> | null }
   /** `cause` is the first statement that failed: what `work` made of it may say less. */
   | { readonly kind: 'undone'; readonly error: unknown; readonly cause: unknown };
 
@@ -143,7 +142,7 @@ async function transact<T>(
     session.end();
     if (session.failure !== null) throw session.failure.error;
     await connection.commit();
-    return { kind: 'committed', result };
+    return { kind: 'committed', result, untilDurable: dialect.untilDurable(durability) };
   } catch (error) {
     session.end();
     await connection.rollback();

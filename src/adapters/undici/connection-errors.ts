@@ -13,7 +13,7 @@ export class ConnectTimeout extends Error {
   override readonly name = 'ConnectTimeout';
 }
 
-/** The receiver could not prove who it is, or speaks no acceptable TLS. */
+/** The receiver could not prove who it is, speaks no acceptable TLS, or sends too much in its handshake. */
 export class HandshakeFailed extends Error {
   override readonly name = 'HandshakeFailed';
 }

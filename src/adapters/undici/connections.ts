@@ -32,8 +32,8 @@ export class Connections {
   }
 
   /**
-   * A connection that has carried a response before, or null. It ends with `keep` or `drop`. A watched one is dropped when the
-   * next one of the project need not be: it costs more with each request.
+   * A connection that has carried a response before, or null. It ends with `keep` or `drop`. A watched one costs more
+   * with each request: it is dropped once a new one of the project would not be watched.
    */
   takeIdle(origin: string, projectId: string): Client | null {
     const idle = this.#idle.get(origin);

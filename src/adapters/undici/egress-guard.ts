@@ -1,6 +1,7 @@
 import { constants } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { connect as connectTls, createSecureContext, DEFAULT_CIPHERS, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -28,7 +29,7 @@ export interface EgressGuardOptions {
 
 const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
-  // Over elliptic curves: elsewhere the receiver chooses a number of ten thousand bits, and one handshake takes seconds.
+  // With DHE the receiver chooses the prime: one of ten thousand bits takes seconds.
   ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
   ecdhCurve: 'X25519:P-256:P-384:P-521',
   // A second handshake would come after the limits of the first.
@@ -59,27 +60,38 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
   });
   const lookup = guardedLookup(options);
 
+  const openSocket = (hostname: string, port: string): Socket =>
+    connectTcp({
+      host: hostname,
+      port: port === '' ? HTTPS_PORT : Number(port),
+      lookup,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_MS_MAX,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
+    });
+  const secure = (socket: Duplex, hostname: string, servername: string | undefined): TLSSocket =>
+    connectTls({
+      socket,
+      servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
+      secureContext,
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+    });
+
   return (projectId, onWatched) =>
     ({ hostname, port, protocol, servername }, callback) => {
       if (protocol !== 'https:' || (isIP(hostname) !== 0 && !rules.allows(hostname))) {
         callback(new AddressBlocked(`Not allowed: ${hostname}`), null);
         return;
       }
-      const socket = connectTcp({
-        host: hostname,
-        port: port === '' ? HTTPS_PORT : Number(port),
-        lookup,
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: ADDRESS_MS_MAX,
-        noDelay: true,
-        keepAlive: true,
-        keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
-      });
       const isWatched = !trustedProjects.trusts(projectId);
       if (isWatched) onWatched();
       else trustedProjects.begin(projectId);
-      const pending = new PendingConnection(socket, options.timeoutMs, (...ended) => {
-        trustedProjects.noteEnd(projectId, isWatched, pending.handshake);
+      const socket = openSocket(hostname, port);
+      const pending = new PendingConnection(socket, options.timeoutMs, (handshake, ...ended) => {
+        trustedProjects.noteEnd(projectId, isWatched, handshake);
         callback(...ended);
       });
       socket.once('connect', () => {
@@ -88,19 +100,13 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        pending.handshake = 'failed';
+        pending.beginHandshake();
         const stream = isWatched
           ? new WatchedStream(socket, (compute) => handshakeTime.run(projectId, compute))
           : null;
-        const secured = connectTls({
-          socket: stream ?? socket,
-          servername: isIP(hostname) === 0 ? (servername ?? hostname) : '',
-          secureContext,
-          rejectUnauthorized: true,
-          ALPNProtocols: ['http/1.1'],
-        });
-        secured.on('error', (error) => pending.fail(handshakeError(error)));
         stream?.on('error', (error) => pending.fail(error));
+        const secured = secure(stream ?? socket, hostname, servername);
+        secured.on('error', (error) => pending.fail(handshakeError(error)));
         secured.once('secureConnect', () => {
           stream?.endHandshake();
           limitResponses(secured);
@@ -110,32 +116,38 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
     };
 }
 
-/** Reports the end of a handshake, or of the hope for one, exactly once. */
+type Report = (handshake: HandshakeEnd, ...ended: Parameters<buildConnector.Callback>) => void;
+
+/** Reports once how an attempt to connect has ended. */
 class PendingConnection {
-  handshake: HandshakeEnd = 'none';
   readonly #socket: Socket;
-  readonly #callback: buildConnector.Callback;
+  readonly #report: Report;
   readonly #timer: NodeJS.Timeout;
+  #handshake: HandshakeEnd = 'none';
   #isReported = false;
 
-  constructor(socket: Socket, timeoutMs: number, callback: buildConnector.Callback) {
+  constructor(socket: Socket, timeoutMs: number, report: Report) {
     this.#socket = socket;
-    this.#callback = callback;
+    this.#report = report;
     this.#timer = setTimeout(() => this.fail(new ConnectTimeout('No connection in time')), timeoutMs);
     // For the life of the socket: an error after the handshake reaches the request in another way.
     socket.on('error', (error) => this.fail(error));
     socket.once('close', () => this.fail(new Error('The connection was closed during the handshake')));
   }
 
+  /** From here on the handshake has failed, unless it succeeds. */
+  beginHandshake(): void {
+    this.#handshake = 'failed';
+  }
+
   succeed(secured: TLSSocket): void {
-    this.handshake = 'succeeded';
-    if (this.#end()) this.#callback(null, secured);
+    if (this.#end()) this.#report('succeeded', null, secured);
   }
 
   fail(error: Error): void {
     if (!this.#end()) return;
     this.#socket.destroy();
-    this.#callback(error, null);
+    this.#report(this.#handshake, error, null);
   }
 
   /** False when the end was reported before. */

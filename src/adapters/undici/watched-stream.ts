@@ -7,7 +7,7 @@ export const HANDSHAKE_BYTES_MAX = 16_384;
 
 /**
  * A TCP connection to a receiver, as TLS reads and writes it, whose handshake is watched: its bytes are limited, and what TLS
- * computes is run by somebody who gives it the time. TLS computes within `push`.
+ * computes is run in the time of its project (see `HandshakeTime`). TLS computes within `push`.
  */
 export class WatchedStream extends Duplex {
   readonly #socket: Socket;

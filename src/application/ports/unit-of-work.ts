@@ -17,6 +17,8 @@ export type LockWait = 'brief' | 'long';
 export interface UnitOfWork {
   /**
    * Runs `work` in one transaction: all of it is durable when the promise resolves, none of it happened when it rejects.
+   * One exception: after a failed sync of the disk it rejects with `StorageUnwritable`, and yet is committed, and may be lost with
+   * the power.
    * Rejects with the error that `work` threw or with the database's own; with `StorageUnavailable` when the database
    * cannot be reached or was lost; with `StorageUnwritable` when its disk stores nothing; with `StorageLocked` when a lock
    * was not released in time. After a conflict with other transactions `work` runs again, so it must have no effect but
@@ -24,7 +26,10 @@ export interface UnitOfWork {
    * for locks is long.
    */
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
-  /** Runs `work` without a transaction, for reads that need none. What it read is durable when the promise resolves. */
+  /**
+   * Runs `work` without a transaction, for reads that need none. Waits until units of full durability that it may have read are
+   * durable; after a failed sync nothing waits any more.
+   */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   /**
    * Resolves when the database responds. Rejects when it does not, and with `StorageUnwritable` while units of work fail

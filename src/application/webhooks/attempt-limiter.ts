@@ -18,8 +18,8 @@ type AttemptMaxima = Pick<
 
 /**
  * Limits the attempts in flight per endpoint, host, project and process. It is the only place that does, so that a
- * receiver that hangs holds up nobody but itself, and no project uses up everything. Hosts and the
- * process are shared by projects, so that no project waits until the attempts of others have timed out.
+ * receiver that hangs holds up nobody but itself, and no project uses up everything. Hosts and the process are shared by
+ * projects.
  */
 export class AttemptLimiter {
   readonly #maxima: AttemptMaxima;

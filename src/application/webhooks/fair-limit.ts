@@ -3,8 +3,8 @@ export const ATTEMPTS_PER_KEPT = 10;
 
 /**
  * The attempts in flight under one limit, by project, and the queues that wait for one of them to end. What becomes free goes
- * to the projects in rotation. Under a shared limit a project gets at most as many attempts as it leaves free. So the next
- * project does not have to wait for them, however many of them hang.
+ * to the projects in rotation. Under a shared limit a project gets at most as many attempts as it leaves free. So the attempts
+ * of the next project begin at once, until so many projects hang that nothing is left: 28 under a limit of 200.
  */
 export class FairLimit<Queue> {
   readonly #max: number;

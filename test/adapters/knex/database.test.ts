@@ -50,7 +50,7 @@ describe('a SQLite file', () => {
     await older.close();
   });
 
-  it('a SQLite file is durable at commit on every opening, not only the first', async () => {
+  it('a SQLite file has the same pragmas on every opening, not only the first', async () => {
     for (const opening of ['first', 'second']) {
       const database = openDatabase({ kind: 'sqlite', filename });
       await database.migrate();

@@ -124,7 +124,7 @@ it('nothing is stored any more when a sync has failed', async () => {
   expect(events).toEqual(['first ran', 'second ran']);
 });
 
-it('a database is closed when everybody knows that the log is synced', async () => {
+it('closing a database waits for the syncs in flight', async () => {
   const first = run('first');
   await until(() => syncs.length === 1);
   const closed = database.close().then(() => events.push('closed'));

@@ -72,7 +72,7 @@ export interface BatchQuery<Name extends string> {
 export interface Connection {
   /** The wait for locks is long by default. */
   begin(durability: Durability, lockWait?: LockWait): Promise<void>;
-  /** Rejects with what failed first. `Dialect.durable` tells when what was committed is durable. */
+  /** Rejects with what failed first. `Dialect.untilDurable` tells when what was committed is durable. */
   commit(): Promise<void>;
   /** Never rejects: a connection that cannot roll back is not usable any more. */
   rollback(): Promise<void>;

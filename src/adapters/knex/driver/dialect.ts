@@ -37,10 +37,10 @@ export interface Dialect {
   /** How long a unit of work waits for such a lock, in milliseconds. */
   readonly lockWaitMs: number;
   /**
-   * Resolves when what is committed by now is as durable, and what was read of it as it had to be; null when that is so already.
-   * Rejects when the disk did not keep it.
+   * `full`: resolves when all that is committed by now survives the crash of the machine. `eventual`: when the units of full
+   * durability do that wait for it now. Null when there is nothing to wait for. Rejects when the disk failed.
    */
-  durable(durability: Durability): Promise<void> | null;
+  untilDurable(durability: Durability): Promise<void> | null;
   /** Why the disk of the database stores nothing, when a statement failed with this because of that; null otherwise. */
   unwritableReason(error: unknown): string | null;
   /** Whether a transaction that failed with this may succeed when it is repeated. */

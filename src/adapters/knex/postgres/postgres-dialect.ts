@@ -168,7 +168,7 @@ export class PostgresDialect implements Dialect {
   }
 
   /** A commit that has to be durable resolves when it is. */
-  durable(): null {
+  untilDurable(): null {
     return null;
   }
 

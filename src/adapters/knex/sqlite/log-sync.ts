@@ -17,16 +17,17 @@ type Waiting = (failure: LogNotSynced | null) => void;
 
 /**
  * Syncs the log of a SQLite file: one sync for all commits that wait. It runs outside of the event loop, which a slow disk would
- * hold up otherwise, and other transactions go on meanwhile. SQLite itself only syncs the log when it moves pages into the file.
+ * hold up otherwise, and other transactions go on meanwhile. SQLite itself syncs the log when it moves pages into the file, and
+ * its header when the log begins anew, which takes the event loop.
  */
 export class LogSync {
   readonly #filename: string;
   readonly #syncFile: SyncFile;
   #log: number | null = null;
   /** Those for whom the log is being synced; null when it is not. */
-  #served: Waiting[] | null = null;
+  #inSync: Waiting[] | null = null;
   /** Those who need the sync behind it. */
-  #waiting: Waiting[] = [];
+  #forNextSync: Waiting[] = [];
   #failure: LogNotSynced | null = null;
 
   constructor(filename: string, syncFile: SyncFile = fdatasync) {
@@ -47,15 +48,15 @@ export class LogSync {
   /** Resolves when everything that is committed by now survives the crash of the machine. Rejects with `LogNotSynced`. */
   sync(): Promise<void> {
     // One that runs may have begun before the last commit.
-    const synced = joined(this.#waiting);
-    if (this.#served === null) this.#run();
+    const synced = joined(this.#forNextSync);
+    if (this.#inSync === null) this.#run();
     return synced;
   }
 
   /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `LogNotSynced`. */
   settled(): Promise<void> | null {
-    if (this.#served === null) return null;
-    return joined(this.#waiting.length === 0 ? this.#served : this.#waiting);
+    if (this.#inSync === null) return null;
+    return joined(this.#forNextSync.length === 0 ? this.#inSync : this.#forNextSync);
   }
 
   /** Resolves when nobody waits any more. */
@@ -66,16 +67,16 @@ export class LogSync {
   }
 
   #run(): void {
-    const served = this.#waiting;
-    this.#served = served;
-    this.#waiting = [];
+    const inSync = this.#forNextSync;
+    this.#inSync = inSync;
+    this.#forNextSync = [];
     const log = this.#log;
     invariant(log !== null, 'a transaction was prepared');
     this.#syncFile(log, (error) => {
       if (error !== null) this.#failure ??= new LogNotSynced(error);
-      if (this.#waiting.length === 0) this.#served = null;
+      if (this.#forNextSync.length === 0) this.#inSync = null;
       else this.#run();
-      for (const each of served) each(this.#failure);
+      for (const each of inSync) each(this.#failure);
     });
   }
 }

@@ -127,8 +127,7 @@ export class SqliteDialect implements Dialect {
     return diskProblem(error);
   }
 
-  /** A unit of eventual durability waits for those of full durability that it may have read. */
-  durable(durability: Durability): Promise<void> | null {
+  untilDurable(durability: Durability): Promise<void> | null {
     if (this.#log === null) return null;
     const { logSync } = this.#log;
     return durability === 'full' ? logSync.sync() : logSync.settled();

@@ -9,7 +9,6 @@ export const BUSY_TIMEOUT_MS = 0;
 const CACHE_KIB = 16 * 1024;
 /** SQLite's own numbers. */
 const SYNCHRONOUS_NORMAL = 1;
-const SYNCHRONOUS_FULL = 2;
 const TEMP_STORE_FILE = 1;
 
 /** How long a connection waits while others put the same new file into WAL mode. */
@@ -19,7 +18,6 @@ const WAL_ATTEMPTS_MAX = 500;
 type Pragmas = Readonly<Record<string, string | number>>;
 
 const ALWAYS: Pragmas = {
-  synchronous: SYNCHRONOUS_FULL,
   foreign_keys: 1,
   cache_size: -CACHE_KIB,
   temp_store: TEMP_STORE_FILE,
@@ -36,7 +34,7 @@ const ON_FILES: Pragmas = {
   synchronous: SYNCHRONOUS_NORMAL,
 };
 
-/** Makes a new connection durable and strict, and reads back that it is. Throws when SQLite kept another value. */
+/** Sets the pragmas of a new connection, and reads them back. Throws when SQLite kept another value. */
 export function applyPragmas(database: Sqlite.Database, isFile: boolean): void {
   const pragmas = isFile ? ON_FILES : ALWAYS;
   database.pragma(`busy_timeout = ${OPEN_TIMEOUT_MS}`);
@@ -64,7 +62,7 @@ function enterWalMode(database: Sqlite.Database): void {
 
 /** Why the disk stores nothing, when a statement failed because of that; null otherwise. */
 export function diskProblem(error: unknown): string | null {
-  if (error instanceof LogNotSynced) return error.message;
+  if (error instanceof LogNotSynced) return 'a sync of the log failed; start the service again';
   if (!(error instanceof Sqlite.SqliteError)) return null;
   if (error.code === 'SQLITE_FULL') return 'the disk is full';
   if (!error.code.startsWith('SQLITE_IOERR') && !error.code.startsWith('SQLITE_READONLY')) return null;
