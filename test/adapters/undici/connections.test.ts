@@ -100,3 +100,23 @@ it('a close ends every connection, also those in use', async () => {
   await connections.close();
   expect(clients.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });
+
+it.each([
+  ['dropped once a new one would not be', true],
+  ['taken again while a new one would be', false],
+])('a watched connection is %s', async (_, trusts) => {
+  const connect = buildConnector({});
+  const watching = new Connections(
+    { pipelining: 1 },
+    (_projectId, onWatched) => (options, callback) => {
+      onWatched();
+      connect(options, callback);
+    },
+    { trusts: () => trusts },
+  );
+  const client = await used(watching.open(origin, 'p'));
+  watching.keep(origin, client);
+  expect(watching.takeIdle(origin, 'p')).toBe(trusts ? null : client);
+  expect(client.destroyed).toBe(trusts);
+  await watching.close();
+});
