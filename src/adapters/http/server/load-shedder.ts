@@ -70,6 +70,7 @@ class CountedPlace implements Place {
   readonly #shedder: LoadShedder;
   #projectId: string | null = null;
   #isTaken = true;
+  #hasEnded = false;
 
   constructor(shedder: LoadShedder, address: string | undefined, network: string) {
     this.address = address;
@@ -98,10 +99,12 @@ class CountedPlace implements Place {
   }
 
   /**
-   * Call it once, when the work on the request is over; a whole reply may still be on its way to a slow client, a streamed one
-   * has ended.
+   * When the work on the request is over; a whole reply may still be on its way to a slow client, a streamed one has ended.
+   * Only the first call counts.
    */
   end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.leave();
     this.#shedder.end(this.network, this.#projectId);
   }

@@ -87,6 +87,8 @@ class Connection {
       // No client is left to read the responses.
       this.#waiting.length = 0;
       parts.unread.release(socket);
+      // Node closes the response that has the socket, and those that have just gone out.
+      setImmediate(() => this.#closeAll());
     });
   }
 
@@ -112,12 +114,24 @@ class Connection {
 
   #end(response: ServerResponse): void {
     const index = this.open.indexOf(response);
-    if (index !== -1) this.open.splice(index, 1);
+    if (index === -1) return;
+    this.open.splice(index, 1);
     if (this.open.length === 0) this.#parts.table.markIdle(this.#socket);
     this.#served -= 1;
     this.#weighAgain();
     if (this.#waiting.length > 0) this.#scheduleServing();
     if (this.#isPaused && this.open.length <= this.#limits.connectionRequestsMax) this.#resume();
+  }
+
+  /**
+   * Node never closes a response that still waits for an earlier one when its connection closes, not even one that is
+   * destroyed. What ends at the close would never do so: a place, a file, an event stream.
+   */
+  #closeAll(): void {
+    for (const response of [...this.open]) {
+      response.destroy();
+      response.emit('close');
+    }
   }
 
   /** The client has read something. */

@@ -80,6 +80,22 @@ it('a long reply that is not read counts for its address, until its connection s
   for (const socket of unread) socket.destroy();
 });
 
+it('long replies behind an unfinished one give their places back when the client leaves', async () => {
+  world = await new HttpWorld({ limits: { requestsPerAddressMax: 3 } }).open();
+  let openGate = (): void => undefined;
+  world.api.gate = new Promise((resolve) => {
+    openGate = resolve;
+  });
+  const connection = await RawConnection.open(world.port);
+  const send = `${HEAD.replace('Expect: 100-continue\r\n', '')}${BODY}`;
+  connection.write(send + 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+  await until(async () => (await world.call('GET', '/info')).status === 503);
+  connection.destroy();
+  // The unfinished one still counts.
+  await until(async () => (await world.call('GET', '/info')).status === 200);
+  openGate();
+});
+
 describe('the requests of one project or one address', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   let openGate: () => void;

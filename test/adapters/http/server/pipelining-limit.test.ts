@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
@@ -16,11 +16,16 @@ let connection: RawConnection;
 /** The server's end of the connection. */
 let socket: Socket;
 let served: { path: string; reply: () => void }[];
+let responses: ServerResponse[];
+/** The paths of the responses that have closed. */
+let closes: string[];
 /** What a handler does at once. */
 let onServed: () => void;
 
 beforeEach(async () => {
   served = [];
+  responses = [];
+  closes = [];
   onServed = () => undefined;
   server = createServer();
   const { serve } = pipeliningLimit(
@@ -37,7 +42,11 @@ beforeEach(async () => {
       },
     },
   );
-  server.on('request', serve);
+  server.on('request', (request, response) => {
+    responses.push(response);
+    response.on('close', () => closes.push(request.url ?? ''));
+    serve(request, response);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   await connectAnew();
@@ -106,6 +115,17 @@ describe('the pipelining limit', () => {
     socket.destroy();
     await rounds();
     expect(paths()).toEqual(['/p1.', '/p2.', '/p3.']);
+  });
+
+  it('closes every response once when the client leaves, also those that still wait for an earlier one', async () => {
+    connection.write(gets(1, 5).join(''));
+    await untilServed(AT_A_TIME);
+    served[1]?.reply();
+    socket.destroy();
+    while (responses.some(({ destroyed }) => !destroyed)) await eventLoopRound();
+    for (const { reply } of served) reply();
+    await rounds();
+    expect(closes.sort()).toEqual(['/p1.', '/p2.', '/p3.', '/p4.', '/p5.']);
   });
 
   it('reads nothing more from a connection at its limit, neither a request nor a body', async () => {
