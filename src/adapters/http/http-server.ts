@@ -114,18 +114,20 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   for (const [path, samePath] of groupByPath([...families, ...(admin?.families ?? [])])) {
     registerPath(app, exactPaths, path, samePath, { writer, shedder, limits });
   }
+  const withOtherExpectation = new WeakSet<IncomingMessage>();
   const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
     unread: new UnreadConnections(limits.unreadBytesMax),
     networkOf: (request) => networkOf(clientAddress(request)),
-    serve: requestListener(app, exactPaths, writer),
+    serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });
   server.timeout = limits.stallTimeoutMs;
   server.on('request', serve);
   // With a listener of its own the caller is told to go on only when the body is wanted.
   server.on('checkContinue', serve);
   server.on('checkExpectation', (request, response) => {
-    writer.write(writer.begin(request, response, null), EXPECTATION_FAILED_REPLY, true);
+    withOtherExpectation.add(request);
+    serve(request, response);
   });
   replyToProtocolErrors(server, { requestIds, observeReply, openResponses });
 
@@ -204,8 +206,19 @@ function methodsOf(samePath: readonly EnvelopedRoute[]): readonly string[] {
   return [...methods, 'OPTIONS'];
 }
 
-function requestListener(app: Express, exactPaths: ExactPaths, writer: ReplyWriter): Serve {
+/** Those `withOtherExpectation` expect something else than 100-continue. */
+function requestListener(
+  app: Express,
+  exactPaths: ExactPaths,
+  writer: ReplyWriter,
+  withOtherExpectation: WeakSet<IncomingMessage>,
+): Serve {
   return (request, response) => {
+    // The header is checked first: most requests have none, and the set costs more.
+    if (request.headers.expect !== undefined && withOtherExpectation.has(request)) {
+      writer.write(writer.begin(request, response, null), EXPECTATION_FAILED_REPLY, true);
+      return;
+    }
     if (!isServed(request)) {
       writer.write(writer.begin(request, response, null), MALFORMED_REPLY, true);
       return;

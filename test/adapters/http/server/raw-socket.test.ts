@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { DEV_KEY } from '../../../support/builders.ts';
+import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
 
@@ -82,6 +83,22 @@ describe('a client that sends no valid request', () => {
     const { status, body } = await only(`${POST}Expect: tea\r\nContent-Length: 0\r\n\r\n`);
     expect(status).toBe(417);
     expect(body).toEqual({ message: 'Only the expectation 100-continue is supported' });
+  });
+
+  it('a request with such an expectation waits like any other while its connection has as many as are served', async () => {
+    const limited = await new HttpWorld({ limits: { connectionRequestsMax: 2 } }).open();
+    let openGate = (): void => undefined;
+    limited.api.gate = new Promise((resolve) => {
+      openGate = resolve;
+    });
+    const connection = await RawConnection.open(limited.port);
+    connection.write(SEND + `${POST}Expect: tea\r\nContent-Length: 0\r\n\r\n`.repeat(5));
+    await until(() => limited.api.sent.length === 1);
+    await limited.call('GET', '/healthz');
+    expect(limited.seen.filter(({ status }) => status === 417)).toHaveLength(1);
+    openGate();
+    expect(await connection.untilClosed()).toMatch(/^HTTP\/1.1 200 .*HTTP\/1.1 417 /s);
+    await limited.close();
   });
 
   test.each([
