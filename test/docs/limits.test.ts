@@ -34,9 +34,8 @@ import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
-import { HANDSHAKE_SAVED_MS_MAX, HANDSHAKE_SHARE } from '../../src/adapters/undici/handshake-time.ts';
-import { DISTRUST_MS, UNWATCHED_MAX } from '../../src/adapters/undici/trusted-projects.ts';
-import { HANDSHAKE_BYTES_MAX } from '../../src/adapters/undici/watched-stream.ts';
+import { HANDSHAKE_BYTES_MAX } from '../../src/adapters/undici/receiver-stream.ts';
+import { TLS_SAVED_MS_MAX, TLS_TIME_PART } from '../../src/adapters/undici/tls-time.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -226,8 +225,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
-        'handshakes with receivers',
-        `${HANDSHAKE_SHARE * 100} % of the event loop's time for a project, of which it saves up ${HANDSHAKE_SAVED_MS_MAX} ms; ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB each; ${UNWATCHED_MAX} at a time of a project whose last one succeeded are not limited, and none for ${DISTRUST_MS / 60_000} minutes after one that failed`,
+        'TLS with receivers',
+        `${TLS_TIME_PART * 100} % of the event loop's time for a project, of which it saves up ${TLS_SAVED_MS_MAX} ms; responses are free; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB`,
       ],
       [
         'submissions in flight to one channel provider',

@@ -102,6 +102,7 @@ export class SqlUnitOfWork implements UnitOfWork {
 
   async ping(): Promise<void> {
     await this.#database.ping();
+    await this.#durable(this.#database.dialect.untilDurable('eventual'));
     if (this.#unwritable !== null && performance.now() < this.#unwritable.until) throw this.#unwritable.error;
   }
 

@@ -1,6 +1,5 @@
 import { Client } from 'undici';
 import type { ConnectorOf } from './egress-guard.ts';
-import type { TrustedProjects } from './trusted-projects.ts';
 
 /** So many connections are kept that carry nothing: a process may have so many more open files than attempts in flight. */
 export const IDLE_CONNECTIONS_MAX = 1_000;
@@ -12,8 +11,6 @@ export const IDLE_CONNECTIONS_MAX = 1_000;
 export class Connections {
   readonly #options: Client.Options;
   readonly #connectorOf: ConnectorOf;
-  readonly #trustedProjects: Pick<TrustedProjects, 'trusts'>;
-  readonly #watched = new WeakSet<Client>();
   /** By origin. The one that was used last is taken first. */
   readonly #idle = new Map<string, Client[]>();
   /** Those and their origins: the one that has been idle longest comes first. */
@@ -21,36 +18,23 @@ export class Connections {
   /** All that are not closed yet. */
   readonly #clients = new Set<Client>();
 
-  constructor(
-    options: Client.Options,
-    connectorOf: ConnectorOf,
-    trustedProjects: Pick<TrustedProjects, 'trusts'>,
-  ) {
+  constructor(options: Client.Options, connectorOf: ConnectorOf) {
     this.#options = options;
     this.#connectorOf = connectorOf;
-    this.#trustedProjects = trustedProjects;
   }
 
-  /**
-   * A connection that has carried a response before, or null. It ends with `keep` or `drop`. A watched one costs more
-   * with each request: it is dropped once a new one of the project would not be watched.
-   */
-  takeIdle(origin: string, projectId: string): Client | null {
+  /** A connection that has carried a response before, or null. It ends with `keep` or `drop`. */
+  takeIdle(origin: string): Client | null {
     const idle = this.#idle.get(origin);
     const client = idle?.pop() ?? null;
     if (idle?.length === 0) this.#idle.delete(origin);
-    if (client === null) return null;
-    this.#origins.delete(client);
-    if (!this.#watched.has(client) || !this.#trustedProjects.trusts(projectId)) return client;
-    this.drop(client);
-    return null;
+    if (client !== null) this.#origins.delete(client);
+    return client;
   }
 
   /** A new connection, whose handshake is the project's; later it carries requests of any. It ends with `keep` or `drop`. */
   open(origin: string, projectId: string): Client {
-    const onWatched = (): void => void this.#watched.add(client);
-    const connect = this.#connectorOf(projectId, onWatched);
-    const client = new Client(origin, { ...this.#options, connect });
+    const client = new Client(origin, { ...this.#options, connect: this.#connectorOf(projectId) });
     this.#clients.add(client);
     client.on('disconnect', () => this.#dropIdle(client));
     return client;

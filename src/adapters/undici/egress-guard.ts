@@ -7,10 +7,7 @@ import { connect as connectTls, createSecureContext, DEFAULT_CIPHERS, type TLSSo
 import type { buildConnector } from 'undici';
 import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
-import type { HandshakeTime } from './handshake-time.ts';
-import { limitResponses } from './response-limit.ts';
-import type { HandshakeEnd, TrustedProjects } from './trusted-projects.ts';
-import { WatchedStream } from './watched-stream.ts';
+import { ReceiverStream, type ReceiverTime } from './receiver-stream.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */
@@ -19,8 +16,7 @@ export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
-  readonly handshakeTime: Pick<HandshakeTime, 'run'>;
-  readonly trustedProjects: TrustedProjects;
+  readonly timeOf: (projectId: string) => ReceiverTime;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
@@ -43,17 +39,17 @@ const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 /** What a network does, in a handshake or outside; every other error of a handshake is about TLS. */
 const NETWORK_ERROR_CODES = /^(ECONN|EPIPE|ETIMEDOUT|ENET|EHOST|EADDR)/;
 
-/** The connector of one project's connections. It calls `onWatched` when the handshake is watched. */
-export type ConnectorOf = (projectId: string, onWatched: () => void) => buildConnector.connector;
+/** The connector of one project's connections. */
+export type ConnectorOf = (projectId: string) => buildConnector.connector;
 
 /**
  * Connectors that every new connection goes through: HTTPS only, certificate and name verified, TLS 1.2 or
  * later, and to allowed addresses only. An address literal is checked before anything is done; of a name, one
  * special address among the first few blocks them all; and the address the socket ended at is checked before a byte
- * is sent. How much is read of a response is limited, and handshakes of projects that are not trusted are watched.
+ * is sent. How much is read of a handshake and of a response is limited, and so is the time that they take.
  */
 export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
-  const { rules, handshakeTime, trustedProjects } = options;
+  const { rules, timeOf } = options;
   const secureContext = createSecureContext({
     ...TLS_OPTIONS,
     ...(options.ca === null ? {} : { ca: options.ca }),
@@ -80,74 +76,56 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
       ALPNProtocols: ['http/1.1'],
     });
 
-  return (projectId, onWatched) =>
+  return (projectId) =>
     ({ hostname, port, protocol, servername }, callback) => {
       if (protocol !== 'https:' || (isIP(hostname) !== 0 && !rules.allows(hostname))) {
         callback(new AddressBlocked(`Not allowed: ${hostname}`), null);
         return;
       }
-      const isWatched = !trustedProjects.trusts(projectId);
-      if (isWatched) onWatched();
-      else trustedProjects.begin(projectId);
       const socket = openSocket(hostname, port);
-      const pending = new PendingConnection(socket, options.timeoutMs, (handshake, ...ended) => {
-        trustedProjects.noteEnd(projectId, isWatched, handshake);
-        callback(...ended);
-      });
+      const pending = new PendingConnection(socket, options.timeoutMs, callback);
       socket.once('connect', () => {
         const { remoteAddress } = socket;
         if (remoteAddress !== undefined && !rules.allows(remoteAddress)) {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        pending.beginHandshake();
-        const stream = isWatched
-          ? new WatchedStream(socket, (compute) => handshakeTime.run(projectId, compute))
-          : null;
-        stream?.on('error', (error) => pending.fail(error));
-        const secured = secure(stream ?? socket, hostname, servername);
+        const stream = new ReceiverStream(socket, timeOf(projectId));
+        stream.on('error', (error) => pending.fail(error));
+        const secured = secure(stream, hostname, servername);
         secured.on('error', (error) => pending.fail(handshakeError(error)));
         secured.once('secureConnect', () => {
-          stream?.endHandshake();
-          limitResponses(secured);
+          stream.beginResponses(secured);
           pending.succeed(secured);
         });
       });
     };
 }
 
-type Report = (handshake: HandshakeEnd, ...ended: Parameters<buildConnector.Callback>) => void;
-
 /** Reports once how an attempt to connect has ended. */
 class PendingConnection {
   readonly #socket: Socket;
-  readonly #report: Report;
+  readonly #callback: buildConnector.Callback;
   readonly #timer: NodeJS.Timeout;
-  #handshake: HandshakeEnd = 'none';
   #isReported = false;
 
-  constructor(socket: Socket, timeoutMs: number, report: Report) {
+  constructor(socket: Socket, timeoutMs: number, callback: buildConnector.Callback) {
     this.#socket = socket;
-    this.#report = report;
+    this.#callback = callback;
     this.#timer = setTimeout(() => this.fail(new ConnectTimeout('No connection in time')), timeoutMs);
     // For the life of the socket: an error after the handshake reaches the request in another way.
     socket.on('error', (error) => this.fail(error));
     socket.once('close', () => this.fail(new Error('The connection was closed during the handshake')));
   }
 
-  /** From here on the handshake has failed, unless it succeeds. */
-  beginHandshake(): void {
-    this.#handshake = 'failed';
-  }
-
   succeed(secured: TLSSocket): void {
-    if (this.#end()) this.#report('succeeded', null, secured);
+    if (this.#end()) this.#callback(null, secured);
   }
 
   fail(error: Error): void {
     if (!this.#end()) return;
     this.#socket.destroy();
-    this.#report(this.#handshake, error, null);
+    this.#callback(error, null);
   }
 
   /** False when the end was reported before. */

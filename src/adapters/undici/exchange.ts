@@ -52,7 +52,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#projectId = projectId;
     this.#resolve = resolve;
     this.#deadline = setTimeout(() => this.#fail('timeout'), timeoutMs);
-    const idle = connections.takeIdle(request.origin, projectId);
+    const idle = connections.takeIdle(request.origin);
     this.#isReused = idle !== null;
     this.#client = idle ?? connections.open(request.origin, projectId);
     this.#client.dispatch(request, this);

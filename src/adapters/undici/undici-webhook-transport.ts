@@ -5,9 +5,8 @@ import { Connections } from './connections.ts';
 import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
-import { HandshakeTime } from './handshake-time.ts';
 import { nameLookup } from './name-lookup.ts';
-import { TrustedProjects } from './trusted-projects.ts';
+import { TlsTime } from './tls-time.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {
@@ -21,8 +20,6 @@ export interface UndiciWebhookTransportOptions {
   readonly ca?: string;
   /** Asked for the addresses of a name; by default hosts file and DNS. */
   readonly lookup?: LookupAll;
-  /** Those whose handshakes need no watch; none at first by default. */
-  readonly trustedProjects?: TrustedProjects;
 }
 
 /** A url as a request is sent to it. */
@@ -45,7 +42,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
-  readonly #handshakeTime = new HandshakeTime();
+  readonly #tlsTime = new TlsTime();
   readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
   readonly #inFlight = new Set<Promise<AttemptResult>>();
@@ -56,7 +53,6 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#rules = egressRules(options.allowedNetworks ?? []);
     this.#ports = new Set(options.allowedPorts ?? [HTTPS_PORT]);
     this.#timeoutMs = options.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
-    const { trustedProjects = new TrustedProjects() } = options;
     this.#connections = new Connections(
       {
         // Above 1 the next request is sent while what follows a response is unread, and may be taken for its response.
@@ -71,12 +67,10 @@ export class UndiciWebhookTransport implements WebhookTransport {
       guardedConnectors({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
-        handshakeTime: this.#handshakeTime,
-        trustedProjects,
+        timeOf: (projectId) => this.#tlsTime.of(projectId),
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
-      trustedProjects,
     );
   }
 
@@ -110,7 +104,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#isClosed = true;
     await Promise.all(this.#inFlight);
     await this.#connections.close();
-    this.#handshakeTime.close();
+    this.#tlsTime.close();
   }
 
   /** By the rules alone, which do not change; what a name leads to is checked on every connection. */

@@ -28,7 +28,7 @@ export interface UnitOfWork {
   run<T>(work: (stores: Stores) => Promise<T>, durability?: Durability, lockWait?: LockWait): Promise<T>;
   /**
    * Runs `work` without a transaction, for reads that need none. Waits until units of full durability that it may have read are
-   * durable; after a failed sync nothing waits any more.
+   * durable, and rejects after a failed sync.
    */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   /**

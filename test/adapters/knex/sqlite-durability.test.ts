@@ -110,7 +110,7 @@ it('what reads a change waits for the sync behind the one that runs', async () =
   expect(events.slice(3).sort()).toEqual(['second is durable', 'second was read']);
 });
 
-it('nothing is stored any more when a sync has failed', async () => {
+it('nothing is stored or read any more when a sync has failed', async () => {
   const first = run('first');
   await until(() => syncs.length === 1);
   const second = run('second');
@@ -120,6 +120,9 @@ it('nothing is stored any more when a sync has failed', async () => {
   endSync();
   await expect(second).rejects.toBeInstanceOf(StorageUnwritable);
   await expect(run('third')).rejects.toBeInstanceOf(StorageUnwritable);
+  await expect(unitOfWork.read(({ projects }) => projects.byIds(['first']))).rejects.toBeInstanceOf(
+    StorageUnwritable,
+  );
   await expect(unitOfWork.ping()).rejects.toBeInstanceOf(StorageUnwritable);
   expect(events).toEqual(['first ran', 'second ran']);
 });

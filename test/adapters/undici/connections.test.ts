@@ -17,7 +17,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  connections = new Connections({ pipelining: 1 }, () => buildConnector({}), { trusts: () => false });
+  connections = new Connections({ pipelining: 1 }, () => buildConnector({}));
 });
 afterEach(async () => {
   await connections.close();
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** What the transport does: one that was in use before, else a new one. */
-const take = (to: string): Client => connections.takeIdle(to, 'p') ?? connections.open(to, 'p');
+const take = (to: string): Client => connections.takeIdle(to) ?? connections.open(to, 'p');
 
 async function used(client: Client): Promise<Client> {
   const { body } = await client.request({ path: '/', method: 'POST' });
@@ -60,7 +60,7 @@ describe('a connection that was kept', () => {
 it('a connection in use is not idle, and the youngest when it is kept again', async () => {
   const client = await used(take(origin));
   connections.keep(origin, client);
-  expect(connections.takeIdle(origin, 'p')).toBe(client);
+  expect(connections.takeIdle(origin)).toBe(client);
   const port = (index: number) => `http://127.0.0.1:${index + 1}`;
   const keep = (index: number) => connections.keep(port(index), connections.open(port(index), 'p'));
   for (let index = 0; index <= IDLE_CONNECTIONS_MAX; index += 1) keep(index);
@@ -99,24 +99,4 @@ it('a close ends every connection, also those in use', async () => {
   connections.keep(origin, clients[0] as Client);
   await connections.close();
   expect(clients.map(({ destroyed }) => destroyed)).toEqual([true, true]);
-});
-
-it.each([
-  ['dropped once a new one would not be', true],
-  ['taken again while a new one would be', false],
-])('a watched connection is %s', async (_, trusts) => {
-  const connect = buildConnector({});
-  const watching = new Connections(
-    { pipelining: 1 },
-    (_projectId, onWatched) => (options, callback) => {
-      onWatched();
-      connect(options, callback);
-    },
-    { trusts: () => trusts },
-  );
-  const client = await used(watching.open(origin, 'p'));
-  watching.keep(origin, client);
-  expect(watching.takeIdle(origin, 'p')).toBe(trusts ? null : client);
-  expect(client.destroyed).toBe(trusts);
-  await watching.close();
 });

@@ -1,6 +1,5 @@
 /** What the tests of the transport share: receivers of this machine, and transports that may reach them. */
 import type { TlsOptions } from 'node:tls';
-import { TrustedProjects } from '../../../src/adapters/undici/trusted-projects.ts';
 import {
   UndiciWebhookTransport,
   type UndiciWebhookTransportOptions,
@@ -10,7 +9,6 @@ import { withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl } from '../../support/openssl.ts';
 import { type Behaviour, TlsReceiver } from '../../support/tls-receiver.ts';
 
-const PROJECT_ID = 'p';
 export const HOST = 'receiver.example.com';
 /** The deadline for receivers that never end a response. */
 export const DEADLINE_MS = 600;
@@ -47,13 +45,6 @@ export async function receive(behave: Behaviour, options: TlsOptions = {}): Prom
   return receiver;
 }
 
-/** With the project of all requests, as if a handshake of it had succeeded before: no connection is replaced. */
-function trusted(): TrustedProjects {
-  const projects = new TrustedProjects();
-  projects.noteEnd(PROJECT_ID, true, 'succeeded');
-  return projects;
-}
-
 /** A transport that reaches a port of this machine, with a far deadline. */
 export function transportTo(
   port: number,
@@ -79,12 +70,11 @@ export function reaching(port: number): UndiciWebhookTransportOptions {
     allowedPorts: [port],
     ca: certificates?.ca ?? '',
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-    trustedProjects: trusted(),
   };
 }
 
 export const requestTo = (port: number, path = '/hook') => ({
-  projectId: PROJECT_ID,
+  projectId: 'p',
   url: `https://${HOST}:${port}${path}`,
   headers: { 'Content-Type': 'application/json', 'X-SVC-Webhook-Secret': 's3cret' },
   body: '{"text":"سڵاو 😀"}',

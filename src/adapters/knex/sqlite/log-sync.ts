@@ -53,8 +53,9 @@ export class LogSync {
     return synced;
   }
 
-  /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `LogNotSynced`. */
+  /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `LogNotSynced`, also after it. */
   settled(): Promise<void> | null {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     if (this.#inSync === null) return null;
     return joined(this.#forNextSync.length === 0 ? this.#inSync : this.#forNextSync);
   }
