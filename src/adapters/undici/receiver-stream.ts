@@ -7,12 +7,16 @@ import type { ProjectTime } from './tls-time.ts';
 
 /** No more than this is read of a handshake: four certificates with many names are half of it. */
 export const HANDSHAKE_BYTES_MAX = 16_384;
-/** No more than this is read between two requests, whatever it consists of: what a receiver says means little to us. */
-export const RESPONSE_BYTES_MAX = 65_536;
+/** No more than this is read of one response, whatever it consists of: what a receiver says means little to us. */
+const RESPONSE_BYTES_MAX = 65_536;
+/** A response ends between half of the limit and all of it. */
+const CHECK_EVERY_BYTES = RESPONSE_BYTES_MAX / 2;
 /** TLS takes no more at a time: so much may be 250 messages of its own, some milliseconds. */
 const SLICE_BYTES = 1_024;
-/** So much of what comes between two requests may be no response: headers of records, and tickets for later sessions. */
+/** So much beside responses is free: headers of records, and tickets for later sessions. */
 const OVERHEAD_BYTES_FREE = 512;
+/** And so much of each byte of responses. */
+const OVERHEAD_PART_FREE = 0.5;
 
 /** The time of the project that a connection was opened for. */
 export type ReceiverTime = Pick<ProjectTime, 'isLeft' | 'take' | 'run'>;
@@ -28,11 +32,11 @@ export class ReceiverStream extends Duplex {
   readonly #records = new TlsRecords();
   /** Null during the handshake. */
   #secured: TLSSocket | null = null;
-  /** Bytes since the connection was opened, or since the last request. */
+  /** Bytes of the handshake, or of everything since. */
   #read = 0;
-  /** What `#secured` had read and written of requests and responses at that time. */
-  #readOfResponses = 0;
-  #writtenOfRequests = 0;
+  /** What was read in all, and written in requests, at the last check. */
+  #checkedRead = 0;
+  #checkedWritten = 0;
   /** What came and is not given to TLS yet, because the project has no time. */
   #waiting: Buffer | null = null;
   #hasEnded = false;
@@ -54,7 +58,7 @@ export class ReceiverStream extends Duplex {
   /** The handshake is over: what comes now are responses to what is written to `secured`. */
   beginResponses(secured: TLSSocket): void {
     this.#secured = secured;
-    this.#beginRequest(secured, 0);
+    this.#read = 0;
   }
 
   override _read(): void {
@@ -87,13 +91,12 @@ export class ReceiverStream extends Duplex {
         return;
       }
     } else {
-      if (secured.bytesWritten !== this.#writtenOfRequests) this.#beginRequest(secured, chunk.length);
-      if (this.#read > RESPONSE_BYTES_MAX) {
-        secured.destroy(new ResponseTooLong(`More than ${RESPONSE_BYTES_MAX} bytes without a request`));
+      if (this.#isTooLong(secured)) {
+        secured.destroy(new ResponseTooLong(`More than ${CHECK_EVERY_BYTES} bytes without a request`));
         return;
       }
       if (chunk.length <= SLICE_BYTES && this.#time.isLeft()) {
-        this.#giveResponse(chunk);
+        this.#giveResponse(chunk, secured);
         return;
       }
     }
@@ -103,10 +106,11 @@ export class ReceiverStream extends Duplex {
   }
 
   /** As most responses come: at once, and for nothing unless it was something else. */
-  #giveResponse(chunk: Buffer): void {
+  #giveResponse(chunk: Buffer, secured: TLSSocket): void {
     const startedAt = performance.now();
     const isRead = this.push(chunk);
-    if (this.#overhead() > OVERHEAD_BYTES_FREE) this.#time.take(performance.now() - startedAt);
+    const free = OVERHEAD_BYTES_FREE + secured.bytesRead * (1 + OVERHEAD_PART_FREE);
+    if (this.#read > free) this.#time.take(performance.now() - startedAt);
     if (!isRead) this.#socket.pause();
   }
 
@@ -122,14 +126,13 @@ export class ReceiverStream extends Duplex {
     else if (isRead) this.#socket.resume();
   }
 
-  /** Bytes since the last request that were no response. */
-  #overhead(): number {
-    return this.#read - ((this.#secured?.bytesRead ?? 0) - this.#readOfResponses);
-  }
-
-  #beginRequest(secured: TLSSocket, read: number): void {
-    this.#read = read;
-    this.#readOfResponses = secured.bytesRead;
-    this.#writtenOfRequests = secured.bytesWritten;
+  /** Whether so much came since the last check, and no request was sent. */
+  #isTooLong(secured: TLSSocket): boolean {
+    if (this.#read - this.#checkedRead < CHECK_EVERY_BYTES) return false;
+    const { bytesWritten } = secured;
+    const isTooLong = bytesWritten === this.#checkedWritten;
+    this.#checkedRead = this.#read;
+    this.#checkedWritten = bytesWritten;
+    return isTooLong;
   }
 }
