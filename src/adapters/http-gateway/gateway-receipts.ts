@@ -9,7 +9,7 @@ import { NO_MESSAGE, type Secrets, secretMask, Template } from './template.ts';
 
 type Authorizer = (request: CallbackRequest, hmac: Hmac) => boolean;
 
-/** Receipts in one request; Meta's callbacks have the same limit. */
+/** Receipts in one request. */
 export const RECEIPTS_MAX = 10_000;
 const TOO_MANY = `A request has at most ${RECEIPTS_MAX} receipts`;
 

@@ -28,7 +28,7 @@ const TLS_OPTIONS = {
   // With DHE the receiver chooses the prime: one of ten thousand bits takes seconds.
   ciphers: `${DEFAULT_CIPHERS}:!kDHE`,
   ecdhCurve: 'X25519:P-256:P-384:P-521',
-  // A second handshake would come after the limits of the first.
+  // `TlsRecords` lets none begin, but for one in the last record of the first.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const;
 /** The owner of a name decides how many addresses it has, and every address that is tried takes time. */
