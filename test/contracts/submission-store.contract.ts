@@ -154,6 +154,42 @@ export function submissionStoreContract(open: () => Promise<Storage>): void {
     expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([]);
   });
 
+  it('the submission store drops no receipt of an id that it has, however many ids of its provider have parked ones', async () => {
+    await run(({ submissions }) => submissions.record([{ ...id('a:known'), ...attempt(1) }], LATER));
+    expect(await parkIds('a:one', 'a:two')).toEqual(['parked', 'parked']);
+    const receipts = [
+      receipt('a:three'),
+      receipt('a:one', 'read'),
+      receipt('a:known'),
+      receipt('a:two', 'read'),
+    ];
+    expect(
+      await run(({ submissions }) => submissions.park(receipts, { expiresAt: LATER, idsMax: 2 })),
+    ).toEqual(['dropped', 'parked', attempt(1), 'parked']);
+    const record = { ...id('a:one'), ...attempt(2) };
+    expect(await run(({ submissions }) => submissions.record([record], LATER))).toEqual([
+      { ...receipt('a:one'), ...attempt(2) },
+      { ...receipt('a:one', 'read'), ...attempt(2) },
+    ]);
+  });
+
+  it('the submission store reads each receipt that it parks as often in a long list as in a short one', async () => {
+    let reads = 0;
+    const counted = (_: unknown, index: number): IdentifiedReceipt => ({
+      ...receipt(`a:${index}`),
+      get providerMessageId() {
+        reads += 1;
+        return `a:${index}`;
+      },
+    });
+    const readsOfEach = async (length: number): Promise<number> => {
+      reads = 0;
+      await run(({ submissions }) => submissions.park(Array.from({ length }, counted), LIMITS));
+      return reads / length;
+    };
+    expect(await readsOfEach(100)).toBe(await readsOfEach(10));
+  });
+
   it('the submission store counts no ids whose parked receipts are swept', async () => {
     expect(await parkIds('a:one', 'a:two')).toEqual(['parked', 'parked']);
     await run(({ submissions }) => submissions.sweep(LATER, 1));

@@ -96,8 +96,8 @@ export class CorrelateReceipts {
   }
 
   /**
-   * Parks early receipts, or drops them when too many are parked already. Returns the events of those whose id was recorded
-   * meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.
+   * Parks early receipts, or drops those of new ids when too many ids have parked ones. Returns the events of those whose id was
+   * recorded meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.
    */
   async park(
     { submissions }: Stores,

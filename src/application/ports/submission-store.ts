@@ -34,9 +34,9 @@ export interface SubmissionStore {
   find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
   /**
    * Parks receipts until `expiresAt`, with those parked under their ids before, one of each kind per id. Says what became of
-   * each, in the given order: the attempt of an id that was recorded meanwhile, `parked`, or `dropped`. Of each provider the
-   * first ids are kept, as many as are left of `idsMax` beside those that have parked receipts already. Calls of several
-   * transactions at once do not count each other's.
+   * each, in the given order: the attempt of an id that is recorded, `parked`, or `dropped`. Nothing is dropped under an id that
+   * the store has. Of the new ids of each provider the first ones are kept, as many as are left of `idsMax` beside those that
+   * have parked receipts already. Calls of several transactions at once do not count each other's.
    */
   park(
     receipts: readonly IdentifiedReceipt[],

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../application/group-by.ts';
 import { providerOf } from '../../../application/messages/provider-ids.ts';
 import type {
   AttemptRef,
@@ -106,8 +107,11 @@ export class SqlSubmissionStore implements SubmissionStore {
     { expiresAt, idsMax }: { readonly expiresAt: number; readonly idsMax: number },
   ): Promise<readonly (AttemptRef | 'parked' | 'dropped')[]> {
     if (receipts.length === 0) return [];
-    const ids = await this.#withinLimit(receipts, idsMax);
-    if (ids.length === 0) return receipts.map(() => 'dropped');
+    const byId = groupBy(receipts, nameOf);
+    const ids = await this.#withinLimit(
+      [...byId.values()].flatMap(([first]) => first ?? []),
+      idsMax,
+    );
     await this.#session.insert(
       LOCK,
       ids.map((id) => ({ ...keyOf(id), expires_at: expiresAt })),
@@ -119,7 +123,7 @@ export class SqlSubmissionStore implements SubmissionStore {
       ids.flatMap((id) => {
         const row = rows.get(nameOf(id));
         if (attemptIn(row) !== null) return [];
-        const own = receipts.filter((each) => nameOf(each) === nameOf(id)).map(({ receipt }) => receipt);
+        const own = (byId.get(nameOf(id)) ?? []).map(({ receipt }) => receipt);
         const parked_receipts = JSON.stringify(oneOfEachKind([...parkedIn(row), ...own]));
         return [{ ...keyOf(id), parked_receipts, parked_provider: providerOf(id.providerMessageId) }];
       }),
@@ -129,21 +133,24 @@ export class SqlSubmissionStore implements SubmissionStore {
     );
   }
 
-  /** The ids of the receipts, each once: of each provider the first ones, as many as are left of its limit. */
+  /** The ids that the store has, and of each provider the first new ones, as many as are left of its limit. */
   async #withinLimit(
-    receipts: readonly IdentifiedReceipt[],
+    ids: readonly ProviderMessageId[],
     idsMax: number,
   ): Promise<readonly ProviderMessageId[]> {
-    const ids = [...new Map(receipts.map((each) => [nameOf(each), each])).values()];
     const providers = [...new Set(ids.map(({ providerMessageId }) => providerOf(providerMessageId)))];
-    const counted = await this.#session.batchQuery(
-      PARKED_IDS,
-      providers.map((parked_provider) => ({ parked_provider })),
-    );
+    const [found, counted] = await Promise.all([
+      this.#session.batchQuery(FIND, ids.map(keyOf)),
+      this.#session.batchQuery(
+        PARKED_IDS,
+        providers.map((parked_provider) => ({ parked_provider })),
+      ),
+    ]);
     const left = new Map(
       providers.map((provider, index) => [provider, idsMax - (counted[index]?.[0]?.ids as number)]),
     );
-    return ids.filter(({ providerMessageId }) => {
+    return ids.filter(({ providerMessageId }, index) => {
+      if (found[index]?.[0] !== undefined) return true;
       const provider = providerOf(providerMessageId);
       const leftOfProvider = left.get(provider) ?? 0;
       left.set(provider, leftOfProvider - 1);
