@@ -2,10 +2,11 @@ import { millisecondsInMinute } from 'date-fns/constants';
 import type { Clock } from './ports/clock.ts';
 import type { LogEvent, LogFields, Logger } from './ports/logger.ts';
 
-/** An event of one provider is logged once in this time, in milliseconds. */
+/** An event is logged once in this time. */
 export const MINUTE_LOG_INTERVAL_MS = millisecondsInMinute;
 
 interface MinuteLogPorts {
+  /** Only differences count: `performance` will do. */
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -16,8 +17,8 @@ interface Counted {
 }
 
 /**
- * Logs what the other side may cause very often: one line a minute for each provider and event, with how many there were since
- * the line before.
+ * Logs what the other side may cause very often: one line a minute for each event, or for each provider and event, with how many
+ * there were since the line before.
  */
 export class MinuteLog {
   readonly #ports: MinuteLogPorts;
@@ -27,17 +28,17 @@ export class MinuteLog {
     this.#ports = ports;
   }
 
-  /** `fields` are those of this occurrence; `count` says how often it happened. */
-  warn(event: LogEvent, provider: string, fields: LogFields = {}, count = 1): void {
+  /** `fields` are those of this occurrence; `count` says how often it happened. A `provider` among them is counted for itself. */
+  warn(event: LogEvent, fields: LogFields, count = 1): void {
     const { clock, logger } = this.#ports;
     const now = clock.now();
-    const key = `${event} ${provider}`;
+    const key = `${event} ${fields.provider}`;
     const counted = this.#events.get(key) ?? { count: 0, loggedAt: null };
     this.#events.set(key, counted);
     counted.count += count;
     // The clock may have been put back.
     if (counted.loggedAt !== null && Math.abs(now - counted.loggedAt) < MINUTE_LOG_INTERVAL_MS) return;
-    logger.warn(event, { provider, count: counted.count, ...fields });
+    logger.warn(event, { ...fields, count: counted.count });
     counted.count = 0;
     counted.loggedAt = now;
   }

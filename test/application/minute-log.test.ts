@@ -17,13 +17,13 @@ const fields = () => logger.entries.map((entry) => entry.fields);
 
 it('a minute log has one line a minute, with the count since the line before', () => {
   expect(MINUTE_LOG_INTERVAL_MS).toBe(60_000);
-  log.warn('smpp_pdu_invalid', 'smsc', { problem: 'first' });
-  log.warn('smpp_pdu_invalid', 'smsc', { problem: 'second' });
-  log.warn('smpp_pdu_invalid', 'smsc', { problem: 'third' }, 5);
+  log.warn('smpp_pdu_invalid', { provider: 'smsc', problem: 'first' });
+  log.warn('smpp_pdu_invalid', { provider: 'smsc', problem: 'second' });
+  log.warn('smpp_pdu_invalid', { provider: 'smsc', problem: 'third' }, 5);
   now += 59_999;
-  log.warn('smpp_pdu_invalid', 'smsc', { problem: 'fourth' });
+  log.warn('smpp_pdu_invalid', { provider: 'smsc', problem: 'fourth' });
   now += 1;
-  log.warn('smpp_pdu_invalid', 'smsc', { problem: 'last' });
+  log.warn('smpp_pdu_invalid', { provider: 'smsc', problem: 'last' });
   expect(fields()).toEqual([
     { provider: 'smsc', count: 1, problem: 'first' },
     { provider: 'smsc', count: 8, problem: 'last' },
@@ -31,9 +31,9 @@ it('a minute log has one line a minute, with the count since the line before', (
 });
 
 it('a minute log counts each provider and each event for itself', () => {
-  log.warn('provider_callback_malformed', 'meta');
-  log.warn('provider_callback_rejected', 'meta');
-  log.warn('provider_callback_rejected', 'gateway');
+  log.warn('provider_callback_malformed', { provider: 'meta' });
+  log.warn('provider_callback_rejected', { provider: 'meta' });
+  log.warn('provider_callback_rejected', { provider: 'gateway' });
   expect(logger.entries).toEqual([
     { level: 'warn', event: 'provider_callback_malformed', fields: { provider: 'meta', count: 1 } },
     { level: 'warn', event: 'provider_callback_rejected', fields: { provider: 'meta', count: 1 } },
@@ -42,8 +42,8 @@ it('a minute log counts each provider and each event for itself', () => {
 });
 
 it('a minute log goes on when the clock is put back', () => {
-  log.warn('smpp_pdu_invalid', 'smsc');
+  log.warn('smpp_pdu_invalid', { provider: 'smsc' });
   now -= 60_000;
-  log.warn('smpp_pdu_invalid', 'smsc');
+  log.warn('smpp_pdu_invalid', { provider: 'smsc' });
   expect(fields()).toHaveLength(2);
 });

@@ -150,7 +150,7 @@ export class CloudApiProvider implements ChannelProvider {
 
   #credentialsRejected(code: number): void {
     this.#note(`Meta rejects the credentials with code ${code}`);
-    this.#log.warn('provider_credentials_rejected', this.name, { code });
+    this.#log.warn('provider_credentials_rejected', { provider: this.name, code });
   }
 
   #note(reason: string): void {

@@ -1,6 +1,7 @@
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
 import { BatchDrain } from '../../application/batch-drain.ts';
 import type { LeasedJob } from '../../application/jobs/job.ts';
+import { MinuteLog } from '../../application/minute-log.ts';
 import type { JobHandler } from '../../application/ports/job-queue.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { withDeadline } from './deadline.ts';
@@ -16,9 +17,6 @@ export const BROKER_RESPONSE_MS = 2_000;
 
 /** A quorum queue may count a message as handed over shortly before it arrives, so one empty count proves nothing. */
 const EMPTY_COUNTS = 2;
-
-/** Messages that are no jobs are logged once in so many milliseconds: anybody at the broker can send as many as they like. */
-const INVALID_LOGGED_EVERY_MS = 60_000;
 
 export interface RabbitConsumerOptions {
   readonly url: string;
@@ -42,16 +40,16 @@ export class RabbitConsumer {
   readonly #drain: BatchDrain<Delivery>;
   /** Delivery tags that are neither acknowledged nor rejected, in the order of arrival. */
   readonly #unsettled = new Set<number>();
+  /** Anybody at the broker can send as many messages that are no jobs as they like. */
+  readonly #log: MinuteLog;
   #channel: ConfirmChannel | null = null;
   #consumerTag: string | null = null;
   #isStopping = false;
-  /** Messages that are no jobs, since the last line of the log about them. */
-  #invalid = 0;
-  #invalidLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RabbitConsumerOptions) {
     const { url, name, logger } = options;
     this.#options = options;
+    this.#log = new MinuteLog({ clock: performance, logger });
     this.#drain = new BatchDrain({
       batchMax: options.batchMax,
       groupOf: ({ job }) => job.work.kind,
@@ -131,20 +129,11 @@ export class RabbitConsumer {
     const job = decodeJob(message.content);
     if (job === null) {
       channel.nack(message, false, false);
-      this.#noteInvalid(message.content.length);
+      this.#log.warn('queue_message_invalid', { bytes: message.content.length });
       return;
     }
     this.#unsettled.add(message.fields.deliveryTag);
     this.#drain.push({ message, job });
-  }
-
-  #noteInvalid(bytes: number): void {
-    this.#invalid += 1;
-    const now = performance.now();
-    if (now - this.#invalidLoggedAt < INVALID_LOGGED_EVERY_MS) return;
-    this.#options.logger.warn('queue_message_invalid', { messages: this.#invalid, bytes });
-    this.#invalid = 0;
-    this.#invalidLoggedAt = now;
   }
 
   /** Unacknowledged jobs are handed out again by the broker, perhaps to others. */

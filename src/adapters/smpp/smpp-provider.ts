@@ -201,7 +201,7 @@ export class SmppProvider implements ChannelProvider {
       enquireLinkMs,
       timeouts,
       onDelivery,
-      onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', this.name, { problem }),
+      onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', { provider: this.name, problem }),
       onChange,
     });
   }
@@ -209,13 +209,14 @@ export class SmppProvider implements ChannelProvider {
   /** What cannot be used is acknowledged: the SMSC would bring it again for ever. */
   #deliver(session: SmppSession, { sequence, delivery }: IncomingPdu): void {
     if (delivery !== null && !isReceipt(delivery)) {
-      this.#log.warn('smpp_message_ignored', this.name, { problem: 'not a receipt' });
+      this.#log.warn('smpp_message_ignored', { provider: this.name, problem: 'not a receipt' });
       session.respond('deliver_sm', sequence);
       return;
     }
     const receipt = delivery === null ? null : receiptOf(delivery, this.#options.ids);
     if (receipt === null) {
-      this.#log.warn('smpp_pdu_invalid', this.name, {
+      this.#log.warn('smpp_pdu_invalid', {
+        provider: this.name,
         problem: delivery === null ? 'deliver_sm' : 'receipt',
       });
       session.respond('deliver_sm', sequence);

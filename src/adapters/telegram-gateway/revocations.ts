@@ -73,7 +73,7 @@ export class Revocations {
   }
 
   #fail(reason: string, count: number): void {
-    this.#log.warn('provider_revocation_failed', this.#ports.name, { reason }, count);
+    this.#log.warn('provider_revocation_failed', { provider: this.#ports.name, reason }, count);
   }
 }
 

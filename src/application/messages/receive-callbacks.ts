@@ -41,11 +41,11 @@ export class ReceiveCallbacks {
     if (callback === null) return { kind: 'unknown-provider' };
     const content = await callback.read(request);
     if (content.kind !== 'events') {
-      if (content.kind === 'forged') this.#log.warn('provider_callback_rejected', provider);
-      if (content.kind === 'unreadable') this.#log.warn('provider_callback_malformed', provider);
+      if (content.kind === 'forged') this.#log.warn('provider_callback_rejected', { provider });
+      if (content.kind === 'unreadable') this.#log.warn('provider_callback_malformed', { provider });
       return content;
     }
-    if (content.malformed > 0) this.#log.warn('provider_callback_malformed', provider, {}, content.malformed);
+    if (content.malformed > 0) this.#log.warn('provider_callback_malformed', { provider }, content.malformed);
     if (content.events.length > 0) await recordProviderEvents.execute(content.events);
     return { kind: 'recorded' };
   }

@@ -46,7 +46,7 @@ describe.skipIf(rabbitUrl === '')(
       await queue.idle();
       expect(collector.ids()).toEqual([leasedJob(1).id]);
       expect(logger.entries.filter(({ event }) => event === 'queue_message_invalid')).toEqual([
-        { level: 'warn', event: 'queue_message_invalid', fields: { messages: 1, bytes: 9 } },
+        { level: 'warn', event: 'queue_message_invalid', fields: { count: 1, bytes: 9 } },
       ]);
     });
 
