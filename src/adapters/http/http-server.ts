@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Express, Request, Response } from 'express';
+import { MinuteLog } from '../../application/minute-log.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
@@ -117,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const withOtherExpectation = new WeakSet<IncomingMessage>();
   const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
-    unread: new UnreadConnections(limits.unreadBytesMax),
+    unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: (request) => networkOf(clientAddress(request)),
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });

@@ -38,6 +38,7 @@ export type LogEvent =
   | 'smpp_bind_opened'
   | 'smpp_message_ignored'
   | 'smpp_pdu_invalid'
+  | 'unread_connection_closed'
   | 'variable_unknown'
   | 'webhook_discarded'
   | 'webhook_attempt_failed'

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { MinuteLog } from '../../../application/minute-log.ts';
 
 /** What a connection holds while its client reads nothing. */
 interface Unread {
@@ -12,13 +13,15 @@ interface Unread {
  */
 export class UnreadConnections {
   readonly #bytesMax: number;
+  readonly #log: MinuteLog;
   /** The first is the one on which nothing has moved for longest. */
   readonly #unread = new Map<Socket, Unread>();
   readonly #bytesByNetwork = new Map<string, number>();
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, log: MinuteLog) {
     this.#bytesMax = bytesMax;
+    this.#log = log;
   }
 
   /** What they hold together. */
@@ -79,6 +82,7 @@ export class UnreadConnections {
   }
 
   #close(socket: Socket): void {
+    this.#log.warn('unread_connection_closed', { network: this.#unread.get(socket)?.network });
     this.release(socket);
     socket.destroy();
   }

@@ -6,6 +6,8 @@ import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
+import { MinuteLog } from '../../../../src/application/minute-log.ts';
+import { RecordingLogger } from '../../../support/recording-logger.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const AT_A_TIME = 3;
@@ -28,12 +30,13 @@ beforeEach(async () => {
   closes = [];
   onServed = () => undefined;
   server = createServer();
+  const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
   const { serve } = pipeliningLimit(
     server,
     { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME },
     {
       table: new ConnectionTable(server, 10),
-      unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax),
+      unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
         const path = request.url ?? '';

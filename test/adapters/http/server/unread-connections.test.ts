@@ -1,14 +1,21 @@
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
 import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
+import { MINUTE_LOG_INTERVAL_MS, MinuteLog } from '../../../../src/application/minute-log.ts';
+import { NOW } from '../../../support/builders.ts';
+import { RecordingLogger } from '../../../support/recording-logger.ts';
 
 const BYTES_MAX = 100;
 
+let now: number;
+let logger: RecordingLogger;
 let unread: UnreadConnections;
 let sockets: Socket[];
 
 beforeEach(() => {
-  unread = new UnreadConnections(BYTES_MAX);
+  now = NOW;
+  logger = new RecordingLogger();
+  unread = new UnreadConnections(BYTES_MAX, new MinuteLog({ clock: { now: () => now }, logger }));
   sockets = Array.from({ length: 5 }, () => new Socket());
 });
 
@@ -69,4 +76,14 @@ it('what a client has read is held no longer', () => {
   unread.release(sockets[1] as Socket);
   hold(2, 90);
   expect([closed(), unread.bytes]).toEqual([[], BYTES_MAX]);
+});
+
+it('closed connections have one line a minute, with how many they were and where the last one came from', () => {
+  for (const network of ['first', 'second', 'third']) hold(0, 101, network);
+  now += MINUTE_LOG_INTERVAL_MS;
+  hold(0, 101, 'last');
+  expect(logger.entries).toEqual([
+    { level: 'warn', event: 'unread_connection_closed', fields: { network: 'first', count: 1 } },
+    { level: 'warn', event: 'unread_connection_closed', fields: { network: 'last', count: 3 } },
+  ]);
 });
