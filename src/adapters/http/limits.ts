@@ -75,6 +75,9 @@ export const SECRET_OVERLAP_MINUTES_DEFAULT = 1_440;
 /** An unread body of this size is read to its end; behind a larger one the connection is closed. */
 export const UNREAD_BODY_BYTES_KEPT = 64 * 1024;
 
+/** A longer text is sent as octets: Node counts an unsent text in characters, each of which has up to three. */
+export const TEXT_BODY_CHARACTERS_MAX = 5 * 1024;
+
 /** A body that many replies share is sent in pieces of this size: no connection holds more of it than one. */
 export const SHARED_BODY_PIECE_BYTES = 64 * 1024;
 

@@ -5,6 +5,7 @@ import {
   LINGER_MS_MAX,
   REQUEST_ID_CHARACTERS_MAX,
   SHARED_BODY_PIECE_BYTES,
+  TEXT_BODY_CHARACTERS_MAX,
   UNREAD_BODY_BYTES_KEPT,
 } from '../limits.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
@@ -45,9 +46,14 @@ export function headersOf(
 
 /** Writes a whole body. Behind a large request body that nobody read, the connection is given up. */
 export function writeBody(request: IncomingMessage, response: ServerResponse, body: ReplyBody): void {
-  if (leavesMuchUnread(request)) lingerThenEnd(request, response, body);
-  else if (typeof body === 'string' || request.method === 'HEAD') response.end(body);
+  if (leavesMuchUnread(request)) lingerThenEnd(request, response, octetsIfLong(body));
+  else if (typeof body === 'string' || request.method === 'HEAD') response.end(octetsIfLong(body));
   else writeInPieces(response, body);
+}
+
+/** The body as octets when it is a long text. */
+function octetsIfLong(body: ReplyBody): ReplyBody {
+  return typeof body === 'string' && body.length > TEXT_BODY_CHARACTERS_MAX ? Buffer.from(body) : body;
 }
 
 /** Writes a piece when the client has taken the one before. Pieces of a buffer are no copies. */
