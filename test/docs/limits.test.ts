@@ -197,8 +197,12 @@ describe('the limits of one process in docs/performance.md', () => {
         `closed after ${SERVER_LIMITS.stallTimeoutMs / 1_000} s`,
       ],
       [
-        'replies that are not read',
-        `${SERVER_LIMITS.unsentReplyBytesMax / BYTES_PER_KB} KiB of a connection count for nobody; with more it serves no further request until its client reads, and counts for its address and its project`,
+        'what is unsent of one reply',
+        `up to ${SERVER_LIMITS.freeReplyBytesMax / BYTES_PER_KB} KiB count for nobody; with more the reply counts for its address and its project until it has gone out`,
+      ],
+      [
+        'what a connection holds for a client that does not read',
+        `${SERVER_LIMITS.connectionUnreadBytesMax / BYTES_PER_KB} KiB; with more it serves no further request until the client reads`,
       ],
       [
         'what all such connections hold',

@@ -105,11 +105,10 @@ export interface ServerLimits {
   readonly requestsPerProjectMax: number;
   /** Those of one address, likewise. A proxy that is not trusted is one address for everybody behind it. */
   readonly requestsPerAddressMax: number;
-  /**
-   * A reply of which more is still to be sent counts for its address until it is. A connection that holds more for a client
-   * that does not read serves no further request, and counts for the limit below.
-   */
-  readonly unsentReplyBytesMax: number;
+  /** A reply of which more is unsent counts for its address and its project until it has gone out. */
+  readonly freeReplyBytesMax: number;
+  /** A connection that holds more for a client that does not read serves no further request until the client reads. */
+  readonly connectionUnreadBytesMax: number;
   /** What all such connections hold; beyond it, one of them is closed. */
   readonly unreadBytesMax: number;
   /** A connection with a request on which nothing moves for so long is closed: nobody reads the reply. */
@@ -130,7 +129,8 @@ export const SERVER_LIMITS: ServerLimits = {
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,
   requestsPerAddressMax: 2_000,
-  unsentReplyBytesMax: 16 * 1024,
+  freeReplyBytesMax: 16 * 1024,
+  connectionUnreadBytesMax: 16 * 1024,
   unreadBytesMax: 64 * 1024 * 1024,
   stallTimeoutMs: 30_000,
   eventHeartbeatMs: 15_000,

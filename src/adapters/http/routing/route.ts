@@ -324,7 +324,7 @@ function aside<Result>(place: Place, wait: () => Promise<Result>): Promise<Resul
 
 /** What the schema makes of the value. Every database can store its texts. */
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const fields = fittedInto(schema, value);
+  const fields = parsed(schema, value);
   rejectTextMistakes(fields);
   return fields;
 }
@@ -335,19 +335,19 @@ function checkedBody<Schema extends z.ZodType>(
   json: unknown,
   text: string,
 ): z.output<Schema> {
-  const fields = text.length > BODY_BYTES_MAX ? fittedAtOnce(schema, json) : fittedInto(schema, json);
+  const fields = text.length > BODY_BYTES_MAX ? parsedOnce(schema, json) : parsed(schema, json);
   if (hasEscapes(text)) rejectTextMistakes(fields);
   return fields;
 }
 
-function fittedInto<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (!result.success) throw invalid(issueTextOf(schema, value));
   return result.data;
 }
 
 /** The same for a large value, which takes long to parse a second time. */
-function fittedAtOnce<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+function parsedOnce<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { error: issueText });
   if (!result.success) throw invalid(textOf(result.error));
   return result.data;

@@ -11,7 +11,7 @@ import type { ReplyWriter } from './reply-writer.ts';
 export interface EndpointParts {
   readonly writer: ReplyWriter;
   readonly shedder: LoadShedder;
-  readonly limits: Pick<ServerLimits, 'unsentReplyBytesMax'>;
+  readonly limits: Pick<ServerLimits, 'freeReplyBytesMax'>;
 }
 
 /** A route on its server: sheds load, and puts errors into the envelope of the family. */
@@ -56,7 +56,7 @@ export class Endpoint {
     } catch (error) {
       this.#writer.fail(context, error, this.#fault);
     }
-    const isLong = response.writableLength > this.#limits.unsentReplyBytesMax;
+    const isLong = response.writableLength > this.#limits.freeReplyBytesMax;
     if ((isStreamed || isLong) && !response.destroyed) {
       // It waits for its caller, and counts for its address and its project until the reply has ended.
       place.leave();

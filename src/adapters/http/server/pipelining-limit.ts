@@ -8,7 +8,7 @@ import type { UnreadConnections } from './unread-connections.ts';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-type Limits = Pick<ServerLimits, 'connectionRequestsMax' | 'unsentReplyBytesMax'>;
+type Limits = Pick<ServerLimits, 'connectionRequestsMax' | 'connectionUnreadBytesMax'>;
 
 /** What the connections of a server share. */
 export interface ConnectionParts {
@@ -108,7 +108,7 @@ class Connection {
 
   /** A reply behind an unsent one is in memory too. One that only waits for those before it is soon gone, unless it is large. */
   noteUnsent(response: ServerResponse): void {
-    const isLarge = response.writableLength > this.#limits.unsentReplyBytesMax;
+    const isLarge = response.writableLength > this.#limits.connectionUnreadBytesMax;
     if (isLarge || this.#socket.writableLength > 0) this.#weigh(false);
   }
 
@@ -146,7 +146,7 @@ class Connection {
     const [oldest] = this.open;
     const unsent = this.#unsentBytes();
     const held = unsent === 0 || oldest === undefined ? 0 : unsent + bytesOf(this.open);
-    this.#isUnread = held > this.#limits.unsentReplyBytesMax;
+    this.#isUnread = held > this.#limits.connectionUnreadBytesMax;
     if (!this.#isUnread || oldest === undefined) unread.release(this.#socket);
     else if (!this.#socket.destroyed) unread.hold(this.#socket, held, networkOf(oldest.req), moves);
   }

@@ -7,7 +7,7 @@ import { writeBody } from '../../../../src/adapters/http/server/write-reply.ts';
 /** Of three octets in UTF-8. */
 const LONG_CHARACTER = '€';
 /** The shortest body that is a long one. */
-const CHARACTERS = Math.floor(SERVER_LIMITS.unsentReplyBytesMax / 3) + 1;
+const CHARACTERS = Math.floor(SERVER_LIMITS.freeReplyBytesMax / 3) + 1;
 
 it.each([
   ['of which nothing more is to be read', '0'],
@@ -17,6 +17,6 @@ it.each([
   request.headers['content-length'] = contentLength;
   const response = new ServerResponse(request);
   writeBody(request, response, LONG_CHARACTER.repeat(CHARACTERS));
-  expect(response.writableLength).toBeGreaterThan(SERVER_LIMITS.unsentReplyBytesMax);
+  expect(response.writableLength).toBeGreaterThan(SERVER_LIMITS.freeReplyBytesMax);
   request.destroy();
 });
