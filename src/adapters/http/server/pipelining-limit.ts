@@ -2,20 +2,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import { type ServerLimits, UNREAD_REQUEST_BYTES } from '../limits.ts';
+import type { ServerLimits } from '../limits.ts';
 import type { ConnectionTable } from './connection-table.ts';
-import type { UnreadConnections } from './unread-connections.ts';
+import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 type Limits = Pick<ServerLimits, 'connectionRequestsMax' | 'connectionUnreadBytesMax'>;
 
 /** What the connections of a server share. */
-export interface ConnectionParts {
+export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
-  readonly unread: UnreadConnections;
-  /** What the client of a request counts as in limits by address. */
-  readonly networkOf: (request: IncomingMessage) => string;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -33,7 +30,7 @@ export interface PipeliningLimit {
  * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Node hands over every
  * request of a chunk at once, and a client that does not wait for responses gets thousands into one. The others
  * wait, so that other connections are served in between, and nothing more is read from the connection meanwhile. They also
- * wait while the client does not read the replies that it has.
+ * wait while the connection holds too much that its client does not read.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
@@ -50,13 +47,14 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
       (connections.get(socket) ?? track(socket)).take(request, response);
     },
     openResponses: (socket) => connections.get(socket)?.open ?? [],
-    noteUnsent: (response) => connections.get(response.req.socket)?.noteUnsent(response),
+    noteUnsent: (response) => connections.get(response.req.socket)?.unread.noteReply(response),
   };
 }
 
 class Connection {
   /** The responses that have not gone out, in the order of their requests. */
   readonly open: ServerResponse[] = [];
+  readonly unread: UnreadReplies;
   readonly #socket: Socket;
   readonly #limits: Limits;
   readonly #parts: ConnectionParts;
@@ -67,13 +65,12 @@ class Connection {
   #served = 0;
   #isPaused = false;
   #isServingScheduled = false;
-  /** Whether it counts among those whose clients do not read. */
-  #isUnread = false;
 
   constructor(socket: Socket, limits: Limits, parts: ConnectionParts) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
+    this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
       end(this);
@@ -82,11 +79,11 @@ class Connection {
     socket.on('resume', () => {
       if (this.#isPaused) socket.pause();
     });
-    socket.on('drain', () => this.#weighAgain());
+    socket.on('drain', () => this.#serveAfterRead());
     socket.once('close', () => {
       // No client is left to read the responses.
       this.#waiting.length = 0;
-      parts.unread.release(socket);
+      this.unread.release();
       // Node closes the response that has the socket, and those that have just gone out.
       setImmediate(() => this.#closeAll());
     });
@@ -98,18 +95,12 @@ class Connection {
     this.open.push(response);
     if (this.open.length > connectionRequestsMax) this.#pause();
     response.on('close', this.#onClose);
-    if (this.#served < connectionRequestsMax && this.#waiting.length === 0 && !this.#isUnread) {
+    if (this.#served < connectionRequestsMax && this.#waiting.length === 0 && !this.unread.isTooMuch) {
       this.#served += 1;
       this.#parts.serve(request, response);
     } else {
       this.#waiting.push([request, response]);
     }
-  }
-
-  /** A reply behind an unsent one is in memory too. One that only waits for those before it is soon gone, unless it is large. */
-  noteUnsent(response: ServerResponse): void {
-    const isLarge = response.writableLength > this.#limits.connectionUnreadBytesMax;
-    if (isLarge || this.#socket.writableLength > 0) this.#weigh(false);
   }
 
   #end(response: ServerResponse): void {
@@ -118,8 +109,7 @@ class Connection {
     this.open.splice(index, 1);
     if (this.open.length === 0) this.#parts.table.markIdle(this.#socket);
     this.#served -= 1;
-    this.#weighAgain();
-    if (this.#waiting.length > 0) this.#scheduleServing();
+    this.#serveAfterRead();
     if (this.#isPaused && this.open.length <= this.#limits.connectionRequestsMax) this.#resume();
   }
 
@@ -134,28 +124,10 @@ class Connection {
     }
   }
 
-  /** The client has read something. */
-  #weighAgain(): void {
-    if (!this.#isUnread) return;
-    this.#weigh(true);
-    if (!this.#isUnread && this.#waiting.length > 0) this.#scheduleServing();
-  }
-
-  #weigh(moves: boolean): void {
-    const { unread, networkOf } = this.#parts;
-    const [oldest] = this.open;
-    const unsent = this.#unsentBytes();
-    const held = unsent === 0 || oldest === undefined ? 0 : unsent + bytesOf(this.open);
-    this.#isUnread = held > this.#limits.connectionUnreadBytesMax;
-    if (!this.#isUnread || oldest === undefined) unread.release(this.#socket);
-    else if (!this.#socket.destroyed) unread.hold(this.#socket, held, networkOf(oldest.req), moves);
-  }
-
-  /** What the socket has, and what the responses have that it does not take yet. */
-  #unsentBytes(): number {
-    let bytes = this.#socket.writableLength;
-    for (const response of this.open) if (response.socket === null) bytes += response.writableLength;
-    return bytes;
+  /** The client has read something, so a waiting request may be next. */
+  #serveAfterRead(): void {
+    this.unread.noteRead();
+    if (this.#waiting.length > 0) this.#scheduleServing();
   }
 
   /** In the next round of the event loop: replies that wait for nothing would otherwise follow each other for long. */
@@ -172,7 +144,7 @@ class Connection {
   }
 
   #nextWaiting(): readonly (readonly [IncomingMessage, ServerResponse])[] {
-    if (this.#isUnread) return [];
+    if (this.unread.isTooMuch) return [];
     return this.#waiting.splice(0, this.#limits.connectionRequestsMax - this.#served);
   }
 
@@ -181,20 +153,11 @@ class Connection {
     this.#isPaused = true;
     this.#socket.pause();
     // The rest of the chunk is requests by then, which are in memory as well.
-    setImmediate(() => {
-      if (this.#socket.writableLength > 0) this.#weigh(false);
-    });
+    setImmediate(() => this.unread.noteRequests());
   }
 
   #resume(): void {
     this.#isPaused = false;
     this.#socket.resume();
   }
-}
-
-/** About what the requests hold whose responses these are. */
-function bytesOf(responses: readonly ServerResponse[]): number {
-  let bytes = responses.length * UNREAD_REQUEST_BYTES;
-  for (const { req } of responses) for (const text of req.rawHeaders) bytes += text.length;
-  return bytes;
 }
