@@ -99,8 +99,8 @@ class CountedPlace implements Place {
   }
 
   /**
-   * When the work on the request is over; a whole reply may still be on its way to a slow client, a streamed one has ended.
-   * Only the first call counts.
+   * When the work on the request is over, and its reply too when that is streamed or long. A short one may still be on its way
+   * to a slow client. Only the first call counts.
    */
   end(): void {
     if (this.#hasEnded) return;
