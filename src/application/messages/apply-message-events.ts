@@ -1,5 +1,7 @@
 import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../batcher.ts';
+import { groupBy } from '../group-by.ts';
 import { IdleGate } from '../idle-gate.ts';
+import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
@@ -9,6 +11,7 @@ import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import type { AdvanceMessages, MessageEvent, PendingRevocation } from './advance-messages.ts';
 import type { CorrelateReceipts, SubmittedAttempt } from './correlate-receipts.ts';
+import { providerOf } from './provider-ids.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';
 
 interface ApplyPorts {
@@ -34,6 +37,7 @@ interface AppliedItems {
 /** Records what channel providers say, at once or later: one transaction per batch, and one for receipts that come early. */
 export class ApplyMessageEvents {
   readonly #ports: ApplyPorts;
+  readonly #log: MinuteLog;
   readonly #batcher: Batcher<Item, null>;
   /** Counts submit results that are not committed yet, but for those of isolated projects. */
   readonly #uncommitted = new IdleGate();
@@ -42,6 +46,7 @@ export class ApplyMessageEvents {
 
   constructor(ports: ApplyPorts) {
     this.#ports = ports;
+    this.#log = new MinuteLog(ports);
     this.#batcher = new Batcher((items, run) => this.#record(items, run), {
       clock: ports.clock,
       projectsOf: (items) => this.#projectsOf(items),
@@ -102,15 +107,17 @@ export class ApplyMessageEvents {
 
   /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
   async #recordEarly(receipts: readonly IdentifiedReceipt[], lockWait: LockWait): Promise<void> {
-    const { unitOfWork, correlateReceipts, advanceMessages, logger } = this.#ports;
-    const park = async (stores: Stores): Promise<number> => {
+    const { unitOfWork, correlateReceipts, advanceMessages } = this.#ports;
+    const park = async (stores: Stores): Promise<readonly IdentifiedReceipt[]> => {
       const parked = await correlateReceipts.park(stores, receipts);
       // No receipt makes a chain give up on what was submitted: there is nothing to revoke.
       await advanceMessages.execute(stores, { events: parked.events });
       return parked.dropped;
     };
     const dropped = await unitOfWork.run(park, 'full', lockWait);
-    if (dropped > 0) logger.warn('provider_receipts_dropped', { count: dropped });
+    for (const [provider, { length }] of groupBy(dropped, (each) => providerOf(each.providerMessageId))) {
+      this.#log.warn('provider_receipts_dropped', { provider }, length);
+    }
   }
 
   /** Receipts that come early belong to no project yet. */

@@ -96,13 +96,13 @@ export class CorrelateReceipts {
   }
 
   /**
-   * Parks early receipts, or drops those of new ids when too many ids have parked ones. Returns the events of those whose id was
-   * recorded meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.
+   * Parks early receipts, or drops those of new ids when too many ids have parked ones. Returns those that are dropped, and the
+   * events of those whose id was recorded meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.
    */
   async park(
     { submissions }: Stores,
     early: readonly IdentifiedReceipt[],
-  ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: number }> {
+  ): Promise<{ readonly events: readonly MessageEvent[]; readonly dropped: readonly IdentifiedReceipt[] }> {
     const now = this.#clock.now();
     const limits = { expiresAt: now + PARKED_RECEIPT_LIFETIME_MS, idsMax: PARKED_IDS_MAX };
     const outcomes = await submissions.park(early, limits);
@@ -110,7 +110,7 @@ export class CorrelateReceipts {
     const attempts = outcomes.map((outcome) => (typeof outcome === 'object' ? outcome : null));
     return {
       events: early.flatMap((each, index) => eventFor(attempts[index] ?? null, each)),
-      dropped: outcomes.filter((outcome) => outcome === 'dropped').length,
+      dropped: early.filter((_, index) => outcomes[index] === 'dropped'),
     };
   }
 }

@@ -17,13 +17,13 @@ import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
 
-const receipts: readonly SubmissionReceipt[] = ['one', 'two', 'three'].map((providerMessageId) => ({
+const receipts: readonly SubmissionReceipt[] = ['a:one', 'a:two', 'b:three'].map((providerMessageId) => ({
   channel: 'sms',
   providerMessageId,
   receipt: { kind: 'delivered' },
 }));
 
-/** All receipts but `known` come early, and `dropped` of them are dropped. */
+/** All receipts but `known` come early, and the last `dropped` of them are dropped. */
 function world({ known, dropped }: { readonly known: number; readonly dropped: number }) {
   const parked: number[] = [];
   const logger = new RecordingLogger();
@@ -32,7 +32,7 @@ function world({ known, dropped }: { readonly known: number; readonly dropped: n
     find: async (_stores, found) => ({ events: [], early: found.slice(known) }),
     async park(_stores, early) {
       parked.push(early.length);
-      return { events: [], dropped };
+      return { events: [], dropped: early.slice(early.length - dropped) };
     },
   };
   const unitOfWork: Pick<UnitOfWork, 'run'> = { run: (work) => work({} as Stores) };
@@ -48,12 +48,14 @@ function world({ known, dropped }: { readonly known: number; readonly dropped: n
   return { applyMessageEvents, parked, logger };
 }
 
-it('receipts that come early are parked together, and those dropped are logged with their number', async () => {
+it('receipts that come early are parked together, and those dropped are logged once a minute for each provider', async () => {
   const { applyMessageEvents, parked, logger } = world({ known: 1, dropped: 2 });
   await applyMessageEvents.received(receipts);
-  expect(parked).toEqual([2]);
+  await applyMessageEvents.received(receipts);
+  expect(parked).toEqual([2, 2]);
   expect(logger.entries).toEqual([
-    { level: 'warn', event: 'provider_receipts_dropped', fields: { count: 2 } },
+    { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'a', count: 1 } },
+    { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'b', count: 1 } },
   ]);
 });
 
@@ -70,7 +72,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
   const committed: string[] = [];
   const unlock = new Gate();
   let isLocked = true;
-  const stores = { messages: { projectIdsOf: async () => new Map([['sms-one', 'locked']]) } };
+  const stores = { messages: { projectIdsOf: async () => new Map([['sms-a:one', 'locked']]) } };
   const applyMessageEvents = new ApplyMessageEvents({
     unitOfWork: {
       run: (work, _durability, lockWait) => work({ ...stores, lockWait } as unknown as Stores),
@@ -84,13 +86,13 @@ it('receipts of a project that meets a lock are committed once it is released, a
       }),
       smsIdsOf: async (_stores: Stores, found: readonly SubmissionReceipt[]) =>
         found.map(({ providerMessageId }) =>
-          providerMessageId === 'three' ? null : `sms-${providerMessageId}`,
+          providerMessageId === 'b:three' ? null : `sms-${providerMessageId}`,
         ),
     } as unknown as CorrelateReceipts,
     advanceMessages: {
       async execute(given: { lockWait: string }, { events = [] }: MessageBatch) {
         const smsIds = events.map(({ smsId }) => smsId);
-        if (isLocked && smsIds.includes('sms-one')) {
+        if (isLocked && smsIds.includes('sms-a:one')) {
           if (given.lockWait === 'brief') throw new StorageLocked(new Error('lock timeout'));
           await unlock.opened;
         }
@@ -105,7 +107,7 @@ it('receipts of a project that meets a lock are committed once it is released, a
   });
   const [one, ...others] = receipts.map((receipt) => applyMessageEvents.received([receipt]));
   await Promise.all(others);
-  expect(committed.toSorted()).toEqual(['sms-three', 'sms-two']);
+  expect(committed.toSorted()).toEqual(['sms-a:two', 'sms-b:three']);
   expect(applyMessageEvents.isIsolated('locked')).toBe(true);
   isLocked = false;
   unlock.open();

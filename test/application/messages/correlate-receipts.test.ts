@@ -87,7 +87,7 @@ it('receipts are told apart by whether their attempt is known, and their texts a
   expect(await open().find(untouched, [])).toEqual({ events: [], early: [] });
 });
 
-it('of early receipts those whose attempt is known meanwhile are events, and those dropped are counted', async () => {
+it('of early receipts those whose attempt is known meanwhile are events, and those dropped are returned', async () => {
   const submissions: Pick<Stores['submissions'], 'park' | 'sweep'> = {
     park: async () => ['dropped', attemptOf(2), 'parked', 'dropped'],
     sweep: async () => 0,
@@ -95,6 +95,6 @@ it('of early receipts those whose attempt is known meanwhile are events, and tho
   const early = ['one', 'two', 'three', 'four'].map((id) => receiptOf(id));
   expect(await open().park({ submissions } as Stores, early)).toEqual({
     events: [eventOf(2, 'two')],
-    dropped: 2,
+    dropped: [receiptOf('one'), receiptOf('four')],
   });
 });
