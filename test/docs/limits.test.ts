@@ -29,6 +29,7 @@ import {
   SERVER_LIMITS,
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
+  WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
@@ -161,7 +162,7 @@ describe('section 8 of docs/api.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait`,
+        `${SERVER_LIMITS.connectionRequestsMax} are served at a time, in order; the others wait, up to ${SERVER_LIMITS.connectionOpenRequestsMax} in all; one more gets 503 and closes the connection`,
       ],
     ]);
   });
@@ -185,7 +186,15 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests of one connection served at a time',
-        `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait unread`,
+        `${SERVER_LIMITS.connectionRequestsMax}, in order; more wait`,
+      ],
+      [
+        'requests of one connection without a reply',
+        `${SERVER_LIMITS.connectionOpenRequestsMax}; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed`,
+      ],
+      [
+        'requests that wait for an earlier one of their connection',
+        `served round-robin over addresses, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
       ],
       [
         'connections',
@@ -205,7 +214,7 @@ describe('the limits of one process in docs/performance.md', () => {
         `${SERVER_LIMITS.connectionUnreadBytesMax / BYTES_PER_KB} KiB; with more it serves no further request until the client reads`,
       ],
       [
-        'what all such connections hold',
+        `what all such connections hold, and those whose waiting requests hold more than ${SERVER_LIMITS.connectionUnreadBytesMax / BYTES_PER_KB} KiB`,
         `${SERVER_LIMITS.unreadBytesMax / BYTES_PER_KB ** 2} MiB; beyond it the one on which nothing has moved for longest is closed, of the address that has most`,
       ],
       [

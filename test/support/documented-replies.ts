@@ -17,6 +17,7 @@ const ROUTELESS_RESPONSES = [
   'RequestTimeout',
   'ExpectationFailed',
   'HeadersTooLarge',
+  'Overloaded',
 ] as const;
 const ROUTELESS_STATUS: Readonly<Record<(typeof ROUTELESS_RESPONSES)[number], number>> = {
   NotFound: 404,
@@ -24,6 +25,7 @@ const ROUTELESS_STATUS: Readonly<Record<(typeof ROUTELESS_RESPONSES)[number], nu
   RequestTimeout: 408,
   ExpectationFailed: 417,
   HeadersTooLarge: 431,
+  Overloaded: 503,
 };
 
 interface DocumentedHeader {

@@ -84,6 +84,9 @@ export const SHARED_BODY_PIECE_BYTES = 64 * 1024;
 /** What a request of which the reply is unread holds beside its headers: its objects. */
 export const UNREAD_REQUEST_BYTES = 4 * 1024;
 
+/** Waiting requests of all connections are served for so long in one round of the event loop. */
+export const WAITING_REQUESTS_MS_MAX = 4;
+
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */
 export const LINGER_BYTES_MAX = 1024 * 1024;
 export const LINGER_MS_MAX = 1_000;
@@ -99,6 +102,8 @@ export interface ServerLimits {
   readonly connectionsMax: number;
   /** Requests of one connection that are served at a time; more wait, and nothing more is read. */
   readonly connectionRequestsMax: number;
+  /** Requests of one connection that are served or wait. One more gets 503 behind their replies, and closes the connection. */
+  readonly connectionOpenRequestsMax: number;
   /** Requests of the whole process that are served at a time; more get 503. */
   readonly requestsMax: number;
   /** Those of one project, whose bodies may still be on their way; more get 503. */
@@ -109,7 +114,7 @@ export interface ServerLimits {
   readonly freeReplyBytesMax: number;
   /** A connection that holds more for a client that does not read serves no further request until the client reads. */
   readonly connectionUnreadBytesMax: number;
-  /** What all such connections hold; beyond it, one of them is closed. */
+  /** What all such connections hold, and those whose waiting requests hold more; beyond it, one of them is closed. */
   readonly unreadBytesMax: number;
   /** A connection with a request on which nothing moves for so long is closed: nobody reads the reply. */
   readonly stallTimeoutMs: number;
@@ -126,6 +131,7 @@ export const SERVER_LIMITS: ServerLimits = {
   headerBytesMax: 16 * 1024,
   connectionsMax: 10_000,
   connectionRequestsMax: 16,
+  connectionOpenRequestsMax: 64,
   requestsMax: 4_000,
   requestsPerProjectMax: 1_000,
   requestsPerAddressMax: 2_000,

@@ -110,6 +110,7 @@ const ERRORS_WITHOUT_OPERATION: Readonly<Record<string, SharedError>> = {
   RequestTimeout: { description: 'The request did not arrive in time', error: REQUEST_TIMEOUT },
   ExpectationFailed: { description: 'An Expect header that is not supported', error: EXPECTATION_FAILED },
   HeadersTooLarge: { description: 'The headers are too large', error: HEADERS_TOO_LARGE },
+  Overloaded: { description: 'Too many requests of one connection without a reply', error: OVERLOADED },
   MethodNotAllowed: {
     description: 'The path does not have this method',
     error: methodNotAllowed('GET, HEAD, OPTIONS'),

@@ -48,8 +48,8 @@ whatsapp campaigns. It tells what became of each message, on request and by webh
 
 - **Key.** Every endpoint but those of Service and the link to the file of a report takes a project API key: \`Authorization: Bearer sk_live_…\` or \`sk_dev_…\`.
 - **Errors.** Every error is JSON. Texts are for people; programs go by the status and by the header \`X-Error-Code\`. An unknown
-  path gets 404, a method that a path does not have 405, and what is no valid HTTP request 400, 408, 417 or 431
-  (\`x-replies-without-operation\`).
+  path gets 404, a method that a path does not have 405, what is no valid HTTP request 400, 408, 417 or 431, and
+  one request too many of a connection 503 (\`x-replies-without-operation\`).
 - **null** is the same as absent in every request.
 - **Replies are open**: fields may be added, and none is removed or renamed.`;
 

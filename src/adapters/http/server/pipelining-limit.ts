@@ -5,10 +5,24 @@ import { setImmediate } from 'node:timers';
 import type { ServerLimits } from '../limits.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
+import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
+
+/** What Node's parser calls for each request with complete headers. Node has no public way to end it inside a chunk. */
+interface Parser {
+  onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
+}
+
+/** Returned to the parser: it parses nothing more of the connection, and reports the error below. */
+const STOP = -1;
+/** The code of the client error by which a connection with too many requests is known. */
+export const TOO_MANY_REQUESTS = 'HPE_CB_HEADERS_COMPLETE';
 
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-type Limits = Pick<ServerLimits, 'connectionRequestsMax' | 'connectionUnreadBytesMax'>;
+type Limits = Pick<
+  ServerLimits,
+  'connectionRequestsMax' | 'connectionOpenRequestsMax' | 'connectionUnreadBytesMax'
+>;
 
 /** What the connections of a server share. */
 export interface ConnectionParts extends UnreadParts {
@@ -27,16 +41,18 @@ export interface PipeliningLimit {
 }
 
 /**
- * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Node hands over every
- * request of a chunk at once, and a client that does not wait for responses gets thousands into one. The others
- * wait, so that other connections are served in between, and nothing more is read from the connection meanwhile. They also
- * wait while the connection holds too much that its client does not read.
+ * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Only the first of them is
+ * served at once: those behind it wait for what other connections want, and for a client that does not read. Nothing more is
+ * read from the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one,
+ * so the parser is stopped at `connectionOpenRequestsMax`.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
+  const waiting = new WaitingConnections();
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts);
+    const connection = new Connection(socket, limits, parts, waiting);
     connections.set(socket, connection);
+    stopParser(socket, connection);
     return connection;
   };
   server.on('connection', track);
@@ -51,25 +67,39 @@ export function pipeliningLimit(server: Server, limits: Limits, parts: Connectio
   };
 }
 
-class Connection {
+/** Hands over no more requests than the connection may have. A parser without the function hands over all. */
+function stopParser(socket: Socket, connection: Connection): void {
+  const { parser } = socket as Socket & { readonly parser?: Parser };
+  if (parser === undefined) return;
+  const { onIncoming } = parser;
+  parser.onIncoming = (request, keepAlive) =>
+    connection.mayHaveMore() ? onIncoming(request, keepAlive) : STOP;
+}
+
+class Connection implements WaitingConnection {
   /** The responses that have not gone out, in the order of their requests. */
   readonly open: ServerResponse[] = [];
   readonly unread: UnreadReplies;
   readonly #socket: Socket;
   readonly #limits: Limits;
   readonly #parts: ConnectionParts;
+  readonly #connections: WaitingConnections;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
   #isPaused = false;
-  #isServingScheduled = false;
+  /** Whether it is among the connections that are served next. */
+  #isQueued = false;
+  /** It has had more requests than it may have. */
+  #isStopped = false;
 
-  constructor(socket: Socket, limits: Limits, parts: ConnectionParts) {
+  constructor(socket: Socket, limits: Limits, parts: ConnectionParts, connections: WaitingConnections) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
+    this.#connections = connections;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -89,18 +119,54 @@ class Connection {
     });
   }
 
+  /** Whether one more request may be open; if not, nothing is read from the connection any more. */
+  mayHaveMore(): boolean {
+    if (this.open.length < this.#limits.connectionOpenRequestsMax && !this.#socket.destroyed) return true;
+    this.#isStopped = true;
+    this.#pause();
+    return false;
+  }
+
   take(request: IncomingMessage, response: ServerResponse): void {
-    const { connectionRequestsMax } = this.#limits;
-    if (this.open.length === 0) this.#parts.table.markBusy(this.#socket);
+    const isFirst = this.open.length === 0;
+    if (isFirst) this.#parts.table.markBusy(this.#socket);
     this.open.push(response);
-    if (this.open.length > connectionRequestsMax) this.#pause();
+    if (this.open.length > this.#limits.connectionRequestsMax) this.#pause();
     response.on('close', this.#onClose);
-    if (this.#served < connectionRequestsMax && this.#waiting.length === 0 && !this.unread.isTooMuch) {
-      this.#served += 1;
-      this.#parts.serve(request, response);
-    } else {
-      this.#waiting.push([request, response]);
+    if (isFirst && !this.unread.isTooMuch) {
+      this.#serve(request, response);
+      return;
     }
+    this.#waiting.push([request, response]);
+    this.unread.noteWaiting(request);
+    this.#queue();
+  }
+
+  serveNext(): void {
+    this.#isQueued = false;
+    const next = this.#mayServe() ? this.#waiting.shift() : undefined;
+    if (next === undefined) return;
+    const [request, response] = next;
+    this.unread.noteServed(request);
+    this.#serve(request, response);
+    this.#queue();
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#served += 1;
+    this.#parts.serve(request, response);
+  }
+
+  #mayServe(): boolean {
+    if (this.#socket.destroyed || this.unread.isTooMuch) return false;
+    return this.#served < this.#limits.connectionRequestsMax;
+  }
+
+  #queue(): void {
+    const [next] = this.#waiting;
+    if (next === undefined || this.#isQueued || !this.#mayServe()) return;
+    this.#isQueued = true;
+    this.#connections.add(this.#parts.networkOf(next[0]), this);
   }
 
   #end(response: ServerResponse): void {
@@ -110,7 +176,7 @@ class Connection {
     if (this.open.length === 0) this.#parts.table.markIdle(this.#socket);
     this.#served -= 1;
     this.#serveAfterRead();
-    if (this.#isPaused && this.open.length <= this.#limits.connectionRequestsMax) this.#resume();
+    if (this.open.length <= this.#limits.connectionRequestsMax) this.#resume();
   }
 
   /**
@@ -127,36 +193,17 @@ class Connection {
   /** The client has read something, so a waiting request may be next. */
   #serveAfterRead(): void {
     this.unread.noteRead();
-    if (this.#waiting.length > 0) this.#scheduleServing();
-  }
-
-  /** In the next round of the event loop: replies that wait for nothing would otherwise follow each other for long. */
-  #scheduleServing(): void {
-    if (this.#isServingScheduled) return;
-    this.#isServingScheduled = true;
-    setImmediate(() => {
-      this.#isServingScheduled = false;
-      for (const [request, response] of this.#nextWaiting()) {
-        this.#served += 1;
-        this.#parts.serve(request, response);
-      }
-    });
-  }
-
-  #nextWaiting(): readonly (readonly [IncomingMessage, ServerResponse])[] {
-    if (this.unread.isTooMuch) return [];
-    return this.#waiting.splice(0, this.#limits.connectionRequestsMax - this.#served);
+    this.#queue();
   }
 
   #pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.#socket.pause();
-    // The rest of the chunk is requests by then, which are in memory as well.
-    setImmediate(() => this.unread.noteRequests());
   }
 
   #resume(): void {
+    if (!this.#isPaused || this.#isStopped) return;
     this.#isPaused = false;
     this.#socket.resume();
   }

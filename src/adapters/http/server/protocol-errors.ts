@@ -1,8 +1,14 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorReply, type HttpError, usualEnvelope } from '../routing/http-error.ts';
-import { HEADERS_TOO_LARGE, MALFORMED_REQUEST, REQUEST_TIMEOUT } from '../routing/known-errors.ts';
+import {
+  HEADERS_TOO_LARGE,
+  MALFORMED_REQUEST,
+  OVERLOADED,
+  REQUEST_TIMEOUT,
+} from '../routing/known-errors.ts';
 import { headerRecord, type ObservedReply } from './observed-reply.ts';
+import { TOO_MANY_REQUESTS } from './pipelining-limit.ts';
 import { headersOf, JSON_HEADERS } from './write-reply.ts';
 
 interface Surroundings {
@@ -21,7 +27,7 @@ const HEAD = Buffer.from('HEAD ');
 
 /**
  * Replies to what never became a request: a malformed or oversized head, a request that did not arrive in time,
- * a tunnel. The reply is JSON like every other error, and the connection closes behind it.
+ * one too many of a connection, a tunnel. The reply is JSON like every other error, and the connection closes behind it.
  */
 export function replyToProtocolErrors(server: Server, surroundings: Surroundings): void {
   server.on('clientError', (error: ClientError, socket) => {
@@ -46,6 +52,7 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
 
 function errorFor(code: string | undefined): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW') return HEADERS_TOO_LARGE;
+  if (code === TOO_MANY_REQUESTS) return OVERLOADED;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
   return MALFORMED_REQUEST;
 }

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import type { MinuteLog } from '../../../application/minute-log.ts';
 
-/** What a connection holds while its client reads nothing. */
+/** What a connection holds while its client reads nothing, or while requests of it wait. */
 interface Unread {
   readonly network: string;
   bytes: number;
 }
 
 /**
- * The connections whose clients do not read their replies, and the bytes that the process holds for them. Beyond `bytesMax`
- * one of them is closed: of the address that has most, the one on which nothing has moved for longest.
+ * The connections whose clients do not read their replies or whose requests wait, and the bytes that the process holds for them.
+ * Beyond `bytesMax` one of them is closed: of the address that has most, the one on which nothing has moved for longest.
  */
 export class UnreadConnections {
   readonly #bytesMax: number;
@@ -31,7 +31,7 @@ export class UnreadConnections {
 
   /**
    * The connection holds so many bytes for a client in `network`, which may close another one, or this one when there is no
-   * other. With `moves` the client has read something.
+   * other. With `moves` the client has read something, or a request waits no longer.
    */
   hold(socket: Socket, bytes: number, network: string, moves: boolean): void {
     const known = this.#unread.get(socket);
@@ -42,7 +42,7 @@ export class UnreadConnections {
     while (this.#bytes > this.#bytesMax) this.#close(this.#longestUnread(socket));
   }
 
-  /** The client has read all, or is gone. Does nothing for a connection that holds nothing. */
+  /** The client has read all and no request waits, or the client is gone. Does nothing for a connection that holds nothing. */
   release(socket: Socket): void {
     const unread = this.#unread.get(socket);
     if (unread === undefined) return;

@@ -10,13 +10,18 @@ export interface UnreadParts {
   readonly networkOf: (request: IncomingMessage) => string;
 }
 
-/** What a connection holds for a client that does not read: replies, and the requests of all that have not gone out. */
+/**
+ * What a connection holds for its client: the replies that the client does not read with the requests of all that have not gone
+ * out, or else the requests that wait.
+ */
 export class UnreadReplies {
   readonly #socket: Socket;
   readonly #open: readonly ServerResponse[];
   readonly #bytesMax: number;
   readonly #parts: UnreadParts;
-  #isTooMuch = false;
+  #unreadBytes = 0;
+  #waitingBytes = 0;
+  #isHeld = false;
 
   /** `open` are the responses that have not gone out, in the order of their requests: a list that changes. */
   constructor(socket: Socket, open: readonly ServerResponse[], bytesMax: number, parts: UnreadParts) {
@@ -26,9 +31,9 @@ export class UnreadReplies {
     this.#parts = parts;
   }
 
-  /** Whether it is more than `bytesMax`. */
+  /** Whether the client does not read more than `bytesMax`. */
   get isTooMuch(): boolean {
-    return this.#isTooMuch;
+    return this.#unreadBytes > this.#bytesMax;
   }
 
   /** A reply behind an unsent one is in memory too. One that only waits for those before it is soon gone, unless it is large. */
@@ -37,14 +42,22 @@ export class UnreadReplies {
     if (isLarge || this.#socket.writableLength > 0) this.#weigh(false);
   }
 
-  /** More requests wait, and are in memory too. */
-  noteRequests(): void {
+  /** One more request waits, also when the client reads. */
+  noteWaiting(request: IncomingMessage): void {
+    this.#waitingBytes += bytesOf(request);
     if (this.#socket.writableLength > 0) this.#weigh(false);
+    else this.#hold(false);
+  }
+
+  /** A request waits no longer. */
+  noteServed(request: IncomingMessage): void {
+    this.#waitingBytes -= bytesOf(request);
+    if (this.#isHeld) this.#hold(true);
   }
 
   /** The client has read something. */
   noteRead(): void {
-    if (this.#isTooMuch) this.#weigh(true);
+    if (this.#isHeld) this.#weigh(true);
   }
 
   /** The client is gone. */
@@ -53,12 +66,17 @@ export class UnreadReplies {
   }
 
   #weigh(moves: boolean): void {
+    const unsent = this.#unsentBytes();
+    this.#unreadBytes = unsent === 0 ? 0 : unsent + bytesOfAll(this.#open);
+    this.#hold(moves);
+  }
+
+  #hold(moves: boolean): void {
     const { unread, networkOf } = this.#parts;
     const [oldest] = this.#open;
-    const unsent = this.#unsentBytes();
-    const held = unsent === 0 || oldest === undefined ? 0 : unsent + bytesOf(this.#open);
-    this.#isTooMuch = held > this.#bytesMax;
-    if (!this.#isTooMuch || oldest === undefined) unread.release(this.#socket);
+    const held = this.isTooMuch ? this.#unreadBytes : this.#waitingBytes;
+    this.#isHeld = held > this.#bytesMax;
+    if (!this.#isHeld || oldest === undefined) unread.release(this.#socket);
     else if (!this.#socket.destroyed) unread.hold(this.#socket, held, networkOf(oldest.req), moves);
   }
 
@@ -70,9 +88,15 @@ export class UnreadReplies {
   }
 }
 
-/** About what the requests hold whose responses these are. */
-function bytesOf(responses: readonly ServerResponse[]): number {
-  let bytes = responses.length * UNREAD_REQUEST_BYTES;
-  for (const { req } of responses) for (const text of req.rawHeaders) bytes += text.length;
+function bytesOfAll(responses: readonly ServerResponse[]): number {
+  let bytes = 0;
+  for (const { req } of responses) bytes += bytesOf(req);
+  return bytes;
+}
+
+/** About what a request holds. */
+function bytesOf({ rawHeaders }: IncomingMessage): number {
+  let bytes = UNREAD_REQUEST_BYTES;
+  for (const text of rawHeaders) bytes += text.length;
   return bytes;
 }

@@ -4,13 +4,16 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
-import { pipeliningLimit } from '../../../../src/adapters/http/server/pipelining-limit.ts';
+import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MinuteLog } from '../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const AT_A_TIME = 3;
+const OPEN_MAX = 10;
+/** More than 60 KB: one chunk, or nearly. */
+const FLOOD = 2_000;
 const KILOBYTE = 1024;
 
 let server: Server;
@@ -19,6 +22,8 @@ let connection: RawConnection;
 let socket: Socket;
 let served: { path: string; reply: () => void }[];
 let responses: ServerResponse[];
+/** The codes of the client errors. */
+let clientErrors: (string | undefined)[];
 /** The paths of the responses that have closed. */
 let closes: string[];
 /** What a handler does at once. */
@@ -28,12 +33,13 @@ beforeEach(async () => {
   served = [];
   responses = [];
   closes = [];
+  clientErrors = [];
   onServed = () => undefined;
   server = createServer();
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
   const { serve } = pipeliningLimit(
     server,
-    { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME },
+    { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME, connectionOpenRequestsMax: OPEN_MAX },
     {
       table: new ConnectionTable(server, 10),
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
@@ -50,6 +56,7 @@ beforeEach(async () => {
     response.on('close', () => closes.push(request.url ?? ''));
     serve(request, response);
   });
+  server.on('clientError', ({ code }: NodeJS.ErrnoException) => clientErrors.push(code));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   await connectAnew();
@@ -104,12 +111,29 @@ describe('the pipelining limit', () => {
     expect(received.match(/\/p[0-9]\./g)).toEqual(['/p1.', '/p2.', '/p3.', '/p4.', '/p5.', '/p6.']);
   });
 
-  it('lets other connections go first between the requests of one', async () => {
+  it('serves one request of a chunk at once, and those behind it in later rounds of the event loop', async () => {
     onServed = () => served.at(-1)?.reply();
-    connection.write(gets(1, 30).join(''));
-    await untilServed(1);
-    expect(served.length).toBeLessThanOrEqual(AT_A_TIME);
-    await connection.until(/\/p30\./);
+    let servedInChunk = 0;
+    server.on('request', () => {
+      servedInChunk = served.length;
+    });
+    connection.write(gets(1, OPEN_MAX).join(''));
+    await connection.until(/\/p10\./);
+    expect(servedInChunk).toBe(1);
+  });
+
+  it('parses no more of a chunk than the requests that a connection may have', async () => {
+    connection.write(gets(1, FLOOD).join(''));
+    await untilServed(AT_A_TIME);
+    const { bytesRead } = socket;
+    connection.write(gets(1, FLOOD).join(''));
+    for (const { reply } of served) reply();
+    await untilServed(2 * AT_A_TIME);
+    for (const { reply } of served) reply();
+    await rounds();
+    expect(responses).toHaveLength(OPEN_MAX);
+    expect(clientErrors).toEqual([TOO_MANY_REQUESTS]);
+    expect(socket.bytesRead).toBe(bytesRead);
   });
 
   it('serves no waiting request of a connection that has closed', async () => {
@@ -143,7 +167,7 @@ describe('the pipelining limit', () => {
       connection.write(gets(1, 3).join('') + beginning);
       await untilServed(AT_A_TIME);
       const { bytesRead } = socket;
-      connection.write(' '.repeat(KILOBYTE));
+      connection.write('\r\n'.repeat(KILOBYTE / 2));
       await rounds();
       expect(socket.bytesRead).toBe(bytesRead);
       served[0]?.reply();

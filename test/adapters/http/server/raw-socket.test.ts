@@ -11,6 +11,7 @@ const POST = `POST /sms HTTP/1.1\r\nHost: x\r\n${KEY}\r\nContent-Type: applicati
 const SEND = `${POST}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const GET = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
 const MEGABYTE = 1024 * 1024;
+const OPEN_MAX = SERVER_LIMITS.connectionOpenRequestsMax;
 
 let world: HttpWorld;
 beforeEach(async () => {
@@ -150,12 +151,24 @@ describe('ordinary requests over one connection', () => {
 
   it('sends the error of a malformed request after the replies to many requests before it', async () => {
     const connection = await open();
-    connection.write(`${GET.repeat(100)}garbage\r\n\r\n`);
+    connection.write(`${GET.repeat(OPEN_MAX)}garbage\r\n\r\n`);
     const received = await connection.untilClosed();
     expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual([
-      ...Array.from({ length: 100 }, () => 'HTTP/1.1 200'),
+      ...Array.from({ length: OPEN_MAX }, () => 'HTTP/1.1 200'),
       'HTTP/1.1 400',
     ]);
+  });
+
+  it('replies to as many requests as a connection may have, rejects one more with 503, and closes', async () => {
+    const connection = await open();
+    connection.write(GET.repeat(1_000));
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual([
+      ...Array.from({ length: OPEN_MAX }, () => 'HTTP/1.1 200'),
+      'HTTP/1.1 503',
+    ]);
+    expect(received).toMatch(/x-error-code: overloaded/i);
+    expect(received).toMatch(/retry-after: 1/i);
   });
 
   it('sends 100 Continue only when it wants the body', async () => {

@@ -38,13 +38,24 @@ function aResponse(hasSocket: boolean, bytes = 0): ServerResponse {
   return response;
 }
 
+const small = () => aResponse(false);
+
 it('what a connection holds is its unsent bytes and its requests, and is too much beyond the limit', () => {
   unsent = REPLY_BYTES;
-  replies.noteRequests();
+  replies.noteReply(small());
   expect([replies.isTooMuch, connections.bytes]).toEqual([false, 0]);
   unsent += 1;
-  replies.noteRequests();
+  replies.noteReply(small());
   expect([replies.isTooMuch, connections.bytes]).toEqual([true, BYTES_MAX + 1]);
+});
+
+it('requests that wait are held beyond the limit though the client reads, and are served all the same', () => {
+  const requests = Array.from({ length: 4 }, () => small().req);
+  for (const request of requests) replies.noteWaiting(request);
+  const waitingBytes = 4 * (UNREAD_REQUEST_BYTES + HEADER_BYTES);
+  expect([replies.isTooMuch, connections.bytes]).toEqual([false, waitingBytes]);
+  for (const request of requests) replies.noteServed(request);
+  expect(connections.bytes).toBe(0);
 });
 
 it('a large reply that waits for an earlier one is held, and a small one only behind one that is unsent', () => {
@@ -55,23 +66,23 @@ it('a large reply that waits for an earlier one is held, and a small one only be
   open.pop();
   replies.noteRead();
   expect([replies.isTooMuch, connections.bytes]).toEqual([false, 0]);
-  const small = aResponse(false, BYTES_MAX);
-  open.push(small);
-  replies.noteReply(small);
+  const later = aResponse(false, BYTES_MAX);
+  open.push(later);
+  replies.noteReply(later);
   expect(replies.isTooMuch).toBe(false);
   unsent = 1;
-  replies.noteReply(small);
+  replies.noteReply(later);
   expect(replies.isTooMuch).toBe(true);
 });
 
 it('a connection whose client reads or is gone holds nothing any more', () => {
   unsent = BYTES_MAX;
-  replies.noteRequests();
+  replies.noteReply(small());
   unsent = 0;
   replies.noteRead();
   expect([replies.isTooMuch, connections.bytes]).toEqual([false, 0]);
   unsent = BYTES_MAX;
-  replies.noteRequests();
+  replies.noteReply(small());
   replies.release();
   expect(connections.bytes).toBe(0);
 });

@@ -1,0 +1,59 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
+import { WaitingConnections } from '../../../../src/adapters/http/server/waiting-connections.ts';
+
+let waiting: WaitingConnections;
+/** The connections whose requests were served, in order. */
+let served: string[];
+let now: number;
+
+beforeEach(() => {
+  waiting = new WaitingConnections();
+  served = [];
+  now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A connection of `network` with so many waiting requests, each of which takes `ms` in its first promises. */
+function wait(network: string, name: string, requests: number, ms = 0): void {
+  let left = requests;
+  const connection = {
+    serveNext(): void {
+      served.push(name);
+      void Promise.resolve().then(() => {
+        now += ms;
+      });
+      left -= 1;
+      if (left > 0) waiting.add(network, connection);
+    },
+  };
+  waiting.add(network, connection);
+}
+
+it('serves waiting requests round-robin over addresses, and over the connections of each', async () => {
+  wait('a', 'a1', 4);
+  wait('a', 'a2', 2);
+  wait('b', 'b1', 3);
+  await setImmediate();
+  expect(served).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'b1', 'a2', 'a1', 'a1']);
+});
+
+it('serves nothing in the round in which a connection is added', async () => {
+  wait('a', 'a1', 1);
+  expect(served).toEqual([]);
+  await setImmediate();
+  expect(served).toEqual(['a1']);
+});
+
+it('leaves the rest to the next rounds once their time in one round is over, however many connections wait', async () => {
+  for (let index = 0; index < 100; index += 1) wait('a', `a${index}`, 16, 1);
+  await setImmediate();
+  expect(served).toHaveLength(WAITING_REQUESTS_MS_MAX);
+  await setImmediate();
+  expect(served).toHaveLength(2 * WAITING_REQUESTS_MS_MAX);
+});
