@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
@@ -19,14 +20,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A connection of `network` with so many waiting requests, each of which takes `ms` in its first promises. */
+/** A connection of `network` with so many waiting requests, each of which takes `ms` behind its first promise. */
 function wait(network: string, name: string, requests: number, ms = 0): void {
   let left = requests;
   const connection = {
     serveNext(): void {
       served.push(name);
       void Promise.resolve().then(() => {
-        now += ms;
+        nextTick(() => {
+          now += ms;
+        });
       });
       left -= 1;
       if (left > 0) waiting.add(network, connection);
