@@ -99,6 +99,24 @@ describe('a flood of one connection', () => {
   });
 });
 
+describe('many connections whose requests wait', () => {
+  // Each of those that flood holds some 200 KiB.
+  beforeEach(() => start({ unreadBytesMax: MEGABYTE / 2 }));
+
+  it('closes some of the address that has most, though their clients read, and none of another', async () => {
+    connection.write(sends(8));
+    const flooding = await Promise.all(
+      Array.from({ length: 4 }, () => RawConnection.open(world.port, '127.0.0.9')),
+    );
+    for (const each of flooding) each.write(sends(OPEN_MAX));
+    await Promise.race(flooding.map((each) => each.untilClosed()));
+    openGate();
+    const received = await connection.until(/X-Request-Id: n7\r\n.*}$/s);
+    expect(idsOf(received)).toEqual(idsTo(8));
+    for (const each of flooding) each.destroy();
+  });
+});
+
 describe('more requests than the process serves at a time', () => {
   beforeEach(() => start({ requestsMax: 3, connectionRequestsMax: 10 }));
 
