@@ -9,14 +9,16 @@ import { HttpWorld } from '../http-world.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const MEGABYTE = 1024 * 1024;
-const UNREAD_MAX = 4 * MEGABYTE;
-const SILENT_CLIENTS = 40;
+const UNREAD_MAX = MEGABYTE / 2;
+/** Each holds at least a piece of 64 KiB of a static file: together three times what they may. */
+const SILENT_CLIENTS = 12;
 const SILENT_ADDRESS = '127.0.0.9';
 const READER = '127.0.0.3';
 const NEIGHBOUR = '127.0.0.2';
+const OPEN_MAX = SERVER_LIMITS.connectionOpenRequestsMax;
 /** Enough to fill what the system buffers for a connection, several times over. */
 const REQUESTS = 30;
-const ROUNDS = 10;
+const ROUNDS = 5;
 
 const NO_LOG: Logger = {
   writesDebug: false,
@@ -87,22 +89,18 @@ async function untilStuck(): Promise<void> {
 
 describe('replies that nobody reads', () => {
   it.each([
-    ['/docs/swagger-ui-bundle.js', 40, 30],
-    ['/docs/swagger-ui.css', 40, 100],
-    ['/openapi.json', 60, 200],
-    ['/docs', 40, 10_000],
-  ])(
-    'the process holds a few megabytes for %s, however many connections ask and do not read',
-    async (path, connections, count) => {
-      await world.call('GET', path);
-      const before = await heldMemory();
-      const requests = get(path).repeat(count);
-      for (let index = 0; index < connections; index += 1) await silentClient(requests);
-      await untilStuck();
-      expect(unsentBytes()).toBeLessThanOrEqual(UNREAD_MAX);
-      expect((await heldMemory()) - before).toBeLessThan(3 * UNREAD_MAX);
-    },
-  );
+    ['/docs/swagger-ui-bundle.js', REQUESTS],
+    ['/docs/swagger-ui.css', OPEN_MAX],
+    ['/openapi.json', OPEN_MAX],
+  ])('the process holds little for %s, however many connections ask and do not read', async (path, count) => {
+    await world.call('GET', path);
+    const before = await heldMemory();
+    const requests = get(path).repeat(count);
+    for (let index = 0; index < SILENT_CLIENTS; index += 1) await silentClient(requests);
+    await untilStuck();
+    expect(unsentBytes()).toBeLessThanOrEqual(UNREAD_MAX);
+    expect((await heldMemory()) - before).toBeLessThan(4 * MEGABYTE);
+  });
 
   it('closes connections of the address that reads nothing, and none of another that reads slowly', async () => {
     const path = '/docs/swagger-ui-bundle.js';
@@ -120,8 +118,7 @@ describe('replies that nobody reads', () => {
     const path = '/docs/swagger-ui-bundle.js';
     const slow = await silentClient(get(path).repeat(REQUESTS) + get('/docs', 'Connection: close\r\n'));
     await untilStuck();
-    // The first ones were begun before any reply was there.
-    expect(replies).toBe(SERVER_LIMITS.connectionRequestsMax);
+    expect(replies).toBeLessThan(REQUESTS / 2);
     slow.resume();
     const received = await slow.untilClosed();
     expect(received.match(/HTTP\/1.1 200 OK/g)).toHaveLength(REQUESTS + 1);
