@@ -138,7 +138,7 @@ describe('replies that nobody reads', () => {
 describe('a connection that is closed for others', () => {
   it('releases the places of its requests', async () => {
     await world.close();
-    await open({ unreadBytesMax: MEGABYTE / 16, requestsPerAddressMax: 2 });
+    await open({ unreadBytesMax: MEGABYTE / 16, requestsPerAddressMax: 1 });
     const first = await silentClient(get('/docs/swagger-ui-bundle.js').repeat(2));
     const closed = first.untilClosed();
     await rounds(10);
