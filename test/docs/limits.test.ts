@@ -35,8 +35,12 @@ import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
-import { HANDSHAKE_BYTES_MAX } from '../../src/adapters/undici/receiver-stream.ts';
-import { TLS_SAVED_MS_MAX, TLS_TIME_PART } from '../../src/adapters/undici/tls-time.ts';
+import {
+  FREE_MS,
+  HANDSHAKE_BYTES_MAX,
+  RESPONSE_BYTES_MAX,
+} from '../../src/adapters/undici/receiver-stream.ts';
+import { TLS_ALL_PART, TLS_PROJECT_PART, TLS_TURN_MS } from '../../src/adapters/undici/tls-time.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -239,7 +243,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'TLS with receivers',
-        `${TLS_TIME_PART * 100} % of the event loop's time for a project, of which it saves up ${TLS_SAVED_MS_MAX} ms; responses are free; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        `${FREE_MS} ms of a handshake or a response are free; what they take beyond is ${TLS_PROJECT_PART * 100} % of the event loop's time at most for a project, and ${TLS_ALL_PART * 100} % in all; ${TLS_TURN_MS} ms in a turn of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
       ],
       [
         'submissions in flight to one channel provider',

@@ -5,18 +5,18 @@ import type { ConnectorOf } from './egress-guard.ts';
 export const IDLE_CONNECTIONS_MAX = 1_000;
 
 /**
- * Keep-alive connections, each a `Client` that carries one request at a time. It does not limit how many there are, only
- * how many are idle.
+ * Keep-alive connections, each a `Client` that carries one request at a time. Projects share none: what a receiver does on a
+ * connection is the matter of one project. It does not limit how many there are, only how many are idle.
  */
 export class Connections {
   readonly #options: Client.Options;
   readonly #connectorOf: ConnectorOf;
-  /** By origin. The one that was used last is taken first. */
+  /** All that are not closed yet, with the origin and the project that they are for. */
+  readonly #clients = new Map<Client, string>();
+  /** By the same. The one that was used last is taken first. */
   readonly #idle = new Map<string, Client[]>();
-  /** Those and their origins: the one that has been idle longest comes first. */
-  readonly #origins = new Map<Client, string>();
-  /** All that are not closed yet. */
-  readonly #clients = new Set<Client>();
+  /** Those: the one that has been idle longest comes first. */
+  readonly #byAge = new Set<Client>();
 
   constructor(options: Client.Options, connectorOf: ConnectorOf) {
     this.#options = options;
@@ -24,30 +24,33 @@ export class Connections {
   }
 
   /** A connection that has carried a response before, or null. It ends with `keep` or `drop`. */
-  takeIdle(origin: string): Client | null {
-    const idle = this.#idle.get(origin);
+  takeIdle(origin: string, projectId: string): Client | null {
+    const key = keyOf(origin, projectId);
+    const idle = this.#idle.get(key);
     const client = idle?.pop() ?? null;
-    if (idle?.length === 0) this.#idle.delete(origin);
-    if (client !== null) this.#origins.delete(client);
+    if (idle?.length === 0) this.#idle.delete(key);
+    if (client !== null) this.#byAge.delete(client);
     return client;
   }
 
-  /** A new connection, whose handshake is the project's; later it carries requests of any. It ends with `keep` or `drop`. */
+  /** A new connection. It ends with `keep` or `drop`. */
   open(origin: string, projectId: string): Client {
     const client = new Client(origin, { ...this.#options, connect: this.#connectorOf(projectId) });
-    this.#clients.add(client);
+    this.#clients.set(client, keyOf(origin, projectId));
     client.on('disconnect', () => this.#dropIdle(client));
     return client;
   }
 
   /** The response ended in order: the connection may be used again, until too many are idle. */
-  keep(origin: string, client: Client): void {
-    const idle = this.#idle.get(origin);
-    if (idle === undefined) this.#idle.set(origin, [client]);
+  keep(client: Client): void {
+    const key = this.#clients.get(client);
+    if (key === undefined) return;
+    const idle = this.#idle.get(key);
+    if (idle === undefined) this.#idle.set(key, [client]);
     else idle.push(client);
-    this.#origins.set(client, origin);
-    if (this.#origins.size <= IDLE_CONNECTIONS_MAX) return;
-    const [longestIdle] = this.#origins.keys();
+    this.#byAge.add(client);
+    if (this.#byAge.size <= IDLE_CONNECTIONS_MAX) return;
+    const [longestIdle] = this.#byAge;
     if (longestIdle !== undefined) this.#dropIdle(longestIdle);
   }
 
@@ -58,16 +61,19 @@ export class Connections {
 
   /** Resolves when every connection is closed. */
   async close(): Promise<void> {
-    await Promise.all([...this.#clients].map((client) => client.destroy()));
+    await Promise.all([...this.#clients.keys()].map((client) => client.destroy()));
   }
 
   #dropIdle(client: Client): void {
-    const origin = this.#origins.get(client);
-    if (origin === undefined) return;
-    this.#origins.delete(client);
-    const idle = this.#idle.get(origin) ?? [];
+    const key = this.#clients.get(client);
+    if (key === undefined || !this.#byAge.delete(client)) return;
+    const idle = this.#idle.get(key) ?? [];
     idle.splice(idle.indexOf(client), 1);
-    if (idle.length === 0) this.#idle.delete(origin);
+    if (idle.length === 0) this.#idle.delete(key);
     this.drop(client);
   }
+}
+
+function keyOf(origin: string, projectId: string): string {
+  return `${projectId} ${origin}`;
 }

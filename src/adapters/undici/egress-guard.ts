@@ -7,7 +7,8 @@ import { connect as connectTls, createSecureContext, DEFAULT_CIPHERS, type TLSSo
 import type { buildConnector } from 'undici';
 import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
-import { ReceiverStream, type ReceiverTime } from './receiver-stream.ts';
+import { ReceiverStream } from './receiver-stream.ts';
+import type { TlsTime } from './tls-time.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */
@@ -16,7 +17,7 @@ export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
-  readonly timeOf: (projectId: string) => ReceiverTime;
+  readonly tlsTime: Pick<TlsTime, 'run'>;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
@@ -49,7 +50,7 @@ export type ConnectorOf = (projectId: string) => buildConnector.connector;
  * is sent. How much is read of a handshake and of a response is limited, and so is the time that they take.
  */
 export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
-  const { rules, timeOf } = options;
+  const { rules, tlsTime } = options;
   const secureContext = createSecureContext({
     ...TLS_OPTIONS,
     ...(options.ca === null ? {} : { ca: options.ca }),
@@ -90,7 +91,7 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        const stream = new ReceiverStream(socket, timeOf(projectId));
+        const stream = new ReceiverStream(socket, (work) => tlsTime.run(projectId, work));
         stream.on('error', (error) => pending.fail(error));
         const secured = secure(stream, hostname, servername);
         secured.on('error', (error) => pending.fail(handshakeError(error)));

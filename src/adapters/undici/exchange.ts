@@ -39,7 +39,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #body: Buffer[] = [];
   #bodyBytes = 0;
 
-  /** A new connection takes its time from the project. `resolve` is called exactly once. */
+  /** Over connections of the project. `resolve` is called exactly once. */
   constructor(
     request: ExchangeRequest,
     connections: Connections,
@@ -52,7 +52,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#projectId = projectId;
     this.#resolve = resolve;
     this.#deadline = setTimeout(() => this.#fail('timeout'), timeoutMs);
-    const idle = connections.takeIdle(request.origin);
+    const idle = connections.takeIdle(request.origin, projectId);
     this.#isReused = idle !== null;
     this.#client = idle ?? connections.open(request.origin, projectId);
     this.#client.dispatch(request, this);
@@ -83,7 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#isSettled) return;
     this.#settle('protocol');
-    this.#connections.keep(this.#request.origin, this.#client);
+    this.#connections.keep(this.#client);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

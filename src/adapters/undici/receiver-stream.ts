@@ -1,64 +1,88 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { HandshakeFailed, ResponseTooLong } from './connection-errors.ts';
 import { TlsRecords } from './tls-records.ts';
-import type { ProjectTime } from './tls-time.ts';
+import type { TlsWork } from './tls-time.ts';
 
 /** No more than this is read of a handshake: four certificates with many names are half of it. */
 export const HANDSHAKE_BYTES_MAX = 16_384;
 /** No more than this is read of one response, whatever it consists of: what a receiver says means little to us. */
-const RESPONSE_BYTES_MAX = 65_536;
-/** A response ends between half of the limit and all of it. */
-const CHECK_EVERY_BYTES = RESPONSE_BYTES_MAX / 2;
-/** TLS takes no more at a time: so much may be 250 messages of its own, some milliseconds. */
+export const RESPONSE_BYTES_MAX = 65_536;
+/** TLS takes no more of a response at a time: so much may be 250 messages of its own, some milliseconds. */
 const SLICE_BYTES = 1_024;
-/** So much beside responses is free: headers of records, and tickets for later sessions. */
-const OVERHEAD_BYTES_FREE = 512;
-/** And so much of each byte of responses. */
-const OVERHEAD_PART_FREE = 0.5;
+/** A handshake or a response that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
+export const FREE_MS = 10;
 
-/** The time of the project that a connection was opened for. */
-export type ReceiverTime = Pick<ProjectTime, 'isLeft' | 'take' | 'run'>;
+/** Gives work to do when there is time for it. */
+export type RunWork = (work: TlsWork) => void;
 
 /**
- * A TCP connection to a receiver, as TLS reads and writes it. Whatever TLS computes takes the time of the project, but for
- * responses: a receiver can keep it busy before, between and after them. Bytes are limited as they come in: what TLS or a parser
- * skips is never seen behind them.
+ * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses: so
+ * all that it computes is timed. Bytes are limited as they come in: what TLS or a parser skips is never seen behind them.
  */
-export class ReceiverStream extends Duplex {
+export class ReceiverStream extends Duplex implements TlsWork {
   readonly #socket: Socket;
-  readonly #time: ReceiverTime;
+  readonly #run: RunWork;
   readonly #records = new TlsRecords();
   /** Null during the handshake. */
   #secured: TLSSocket | null = null;
-  /** Bytes of the handshake, or of everything since. */
+  /** What was written in requests when the current response began. */
+  #written = 0;
+  /** Bytes of the handshake, or of the current response. */
   #read = 0;
-  /** What was read in all, and written in requests, at the last check. */
-  #checkedRead = 0;
-  #checkedWritten = 0;
-  /** What came and is not given to TLS yet, because the project has no time. */
+  /** What is left of `FREE_MS` for the same. */
+  #freeMs = FREE_MS;
+  /** What came and is not given to TLS yet. */
   #waiting: Buffer | null = null;
   #hasEnded = false;
+  /** How the receiver closed the connection, while something of it waits. */
+  #closed: { readonly error: Error | null } | null = null;
 
   /** TLS computes within `push`. */
-  constructor(socket: Socket, time: ReceiverTime) {
+  constructor(socket: Socket, run: RunWork) {
     super();
     this.#socket = socket;
-    this.#time = time;
+    this.#run = run;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.once('end', () => {
       this.#hasEnded = true;
       if (this.#waiting === null) this.push(null);
     });
-    socket.once('error', (error) => this.destroy(error));
-    socket.once('close', () => this.destroy());
+    socket.once('error', (error) => this.#close(error));
+    socket.once('close', () => this.#close(null));
   }
 
   /** The handshake is over: what comes now are responses to what is written to `secured`. */
   beginResponses(secured: TLSSocket): void {
     this.#secured = secured;
-    this.#read = 0;
+    this.#beginResponse(0);
+  }
+
+  /** What a handshake takes is known when it is over. */
+  get waitsForDebt(): boolean {
+    return this.#secured === null || this.#freeMs <= 0;
+  }
+
+  get isDone(): boolean {
+    return this.#waiting === null || this.destroyed;
+  }
+
+  compute(): void {
+    const waiting = this.#waiting;
+    if (waiting === null || this.destroyed) return;
+    // A handshake is computed when it is complete.
+    const slice = this.#secured === null ? waiting : waiting.subarray(0, SLICE_BYTES);
+    this.#waiting = slice.length === waiting.length ? null : waiting.subarray(slice.length);
+    const isRead = this.push(slice);
+    if (this.#waiting === null) this.#end(isRead);
+  }
+
+  spend(ms: number): number {
+    const owed = Math.max(0, ms - this.#freeMs);
+    this.#freeMs = Math.max(0, this.#freeMs - ms);
+    return owed;
   }
 
   override _read(): void {
@@ -80,59 +104,49 @@ export class ReceiverStream extends Duplex {
 
   #receive(chunk: Buffer): void {
     const secured = this.#secured;
+    if (secured !== null && secured.bytesWritten !== this.#written) this.#beginResponse(secured.bytesWritten);
     this.#read += chunk.length;
-    if (!this.#records.accept(chunk)) {
-      (secured ?? this).destroy(new HandshakeFailed('A second handshake'));
+    const failure = this.#failureAt(chunk);
+    if (failure !== null) {
+      (secured ?? this).destroy(failure);
       return;
     }
-    if (secured === null) {
-      if (this.#read > HANDSHAKE_BYTES_MAX) {
-        this.destroy(new HandshakeFailed(`More than ${HANDSHAKE_BYTES_MAX} bytes in a handshake`));
-        return;
-      }
-    } else {
-      if (this.#isTooLong(secured)) {
-        secured.destroy(new ResponseTooLong(`More than ${CHECK_EVERY_BYTES} bytes without a request`));
-        return;
-      }
-      if (chunk.length <= SLICE_BYTES && this.#time.isLeft()) {
-        this.#giveResponse(chunk, secured);
-        return;
-      }
-    }
     this.#waiting = chunk;
-    this.#socket.pause();
-    this.#time.run(() => this.#giveSlice());
+    this.#run(this);
+    if (!this.isDone) this.#socket.pause();
   }
 
-  /** As most responses come: at once, and for nothing unless it was something else. */
-  #giveResponse(chunk: Buffer, secured: TLSSocket): void {
-    const startedAt = performance.now();
-    const isRead = this.push(chunk);
-    const free = OVERHEAD_BYTES_FREE + secured.bytesRead * (1 + OVERHEAD_PART_FREE);
-    if (this.#read > free) this.#time.take(performance.now() - startedAt);
-    if (!isRead) this.#socket.pause();
+  #beginResponse(written: number): void {
+    this.#written = written;
+    this.#read = 0;
+    this.#freeMs = FREE_MS;
   }
 
-  #giveSlice(): void {
-    const waiting = this.#waiting;
-    if (waiting === null || this.destroyed) return;
-    // A handshake is computed when it is complete.
-    const slice = this.#secured === null ? waiting : waiting.subarray(0, SLICE_BYTES);
-    this.#waiting = slice.length === waiting.length ? null : waiting.subarray(slice.length);
-    const isRead = this.push(slice);
-    if (this.#waiting !== null) this.#time.run(() => this.#giveSlice());
-    else if (this.#hasEnded) this.push(null);
-    else if (isRead) this.#socket.resume();
+  #failureAt(chunk: Buffer): Error | null {
+    if (!this.#records.accept(chunk)) return new HandshakeFailed('A second handshake');
+    if (this.#secured !== null) {
+      return this.#read > RESPONSE_BYTES_MAX
+        ? new ResponseTooLong(`More than ${RESPONSE_BYTES_MAX} bytes without a request`)
+        : null;
+    }
+    return this.#read > HANDSHAKE_BYTES_MAX
+      ? new HandshakeFailed(`More than ${HANDSHAKE_BYTES_MAX} bytes in a handshake`)
+      : null;
   }
 
-  /** Whether so much came since the last check, and no request was sent. */
-  #isTooLong(secured: TLSSocket): boolean {
-    if (this.#read - this.#checkedRead < CHECK_EVERY_BYTES) return false;
-    const { bytesWritten } = secured;
-    const isTooLong = bytesWritten === this.#checkedWritten;
-    this.#checkedRead = this.#read;
-    this.#checkedWritten = bytesWritten;
-    return isTooLong;
+  /** TLS has all that came. */
+  #end(isRead: boolean): void {
+    if (this.#hasEnded) this.push(null);
+    else if (!isRead) this.#socket.pause();
+    else if (this.#socket.isPaused()) this.#socket.resume();
+    // TLS reads the end first.
+    if (this.#closed !== null) setImmediate(() => this.destroy(this.#closed?.error ?? undefined));
+  }
+
+  /** What came before the receiver closed the connection is a response all the same. */
+  #close(error: Error | null): void {
+    const isByReceiver = this.#hasEnded || error !== null;
+    if (this.#secured !== null && this.#waiting !== null && isByReceiver) this.#closed ??= { error };
+    else this.destroy(error ?? undefined);
   }
 }

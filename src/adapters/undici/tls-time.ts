@@ -1,98 +1,205 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { onNextTurn } from '../../application/next-turn.ts';
 
-/** The part of the event loop's time that TLS with the receivers of one project may take. */
-export const TLS_TIME_PART = 0.05;
-/** A project that needed none for a while has saved up so much of it, in milliseconds. */
-export const TLS_SAVED_MS_MAX = 100;
+/** Debts of one project are repaid in this part of the event loop's time. */
+export const TLS_PROJECT_PART = 0.05;
+/** And those of all projects together in this part. */
+export const TLS_ALL_PART = 0.15;
+/** After so many milliseconds of TLS the event loop serves what else waits. */
+export const TLS_TURN_MS = 10;
+
+/** What TLS computes for one receiver: one piece after the other. */
+export interface TlsWork {
+  /** Whether the next piece waits while its project is in debt. */
+  readonly waitsForDebt: boolean;
+  /** Whether nothing is left to compute. */
+  readonly isDone: boolean;
+  /** Computes one piece. */
+  compute(): void;
+  /** Counts what that took, in milliseconds. Returns how much of it the project owes. */
+  spend(ms: number): number;
+}
 
 /**
- * Gives the event loop's time to what TLS computes for receivers, by project. A receiver decides what that costs: a chain of
- * sixteen kilobytes may take a tenth of a second to check, and nothing else runs meanwhile. So it is timed, and a project that
- * has used up its part waits, while others go on.
+ * Gives the event loop's time to what TLS computes for receivers. A receiver decides what that costs: a chain of sixteen kilobytes
+ * may take a tenth of a second to check. So what costs more than an honest receiver does is a debt of its project, which waits
+ * until the debt is repaid. Projects without debts wait for nobody: each turn of the loop has some of this work, of all projects in
+ * rotation.
  */
 export class TlsTime {
   readonly #now: () => number;
   readonly #projects = new Map<string, ProjectTime>();
+  /** Those with work that waits: the next one first. */
+  readonly #waiting = new Set<ProjectTime>();
+  readonly #debtors = new Set<ProjectTime>();
+  /** How much each debtor has repaid since the start, in milliseconds, at `#at`. */
+  #repaid = 0;
+  #at: number;
+  /** Milliseconds of this turn of the loop; null before its first work. */
+  #turnMs: number | null = null;
+  #isRunning = false;
+  #timer: NodeJS.Timeout | null = null;
 
   /** `now` in milliseconds; it never goes back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+    this.#at = now();
   }
 
-  of(projectId: string): ProjectTime {
+  /** Does work of a project: at once if it can. */
+  run(projectId: string, work: TlsWork): void {
+    const project = this.#project(projectId);
+    while (!work.isDone) {
+      const isFree = !this.#isRunning && this.#hasTurn() && !this.#isWorkReady();
+      if (!isFree || (work.waitsForDebt && this.#isInDebt(project))) {
+        project.add(work);
+        this.#waiting.add(project);
+        this.#continue();
+        return;
+      }
+      this.#compute(project, work);
+    }
+  }
+
+  /** Work that waits is never done. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#waiting.clear();
+  }
+
+  #project(projectId: string): ProjectTime {
     let project = this.#projects.get(projectId);
     if (project === undefined) {
-      project = new ProjectTime(this.#now);
+      project = new ProjectTime();
       this.#projects.set(projectId, project);
     }
     return project;
   }
 
-  /** Computations that wait are never run. */
-  close(): void {
-    for (const project of this.#projects.values()) project.close();
-    this.#projects.clear();
-  }
-}
-
-export class ProjectTime {
-  readonly #now: () => number;
-  /** Milliseconds at `#at`; below zero, computations wait. */
-  #left = TLS_SAVED_MS_MAX;
-  #at: number;
-  readonly #waiting: (() => void)[] = [];
-  #isRunning = false;
-  #timer: NodeJS.Timeout | null = null;
-
-  constructor(now: () => number) {
-    this.#now = now;
-    this.#at = now();
+  #compute(project: ProjectTime, work: TlsWork): void {
+    if (this.#turnMs === null) this.#beginTurn();
+    const startedAt = this.#now();
+    this.#isRunning = true;
+    work.compute();
+    this.#isRunning = false;
+    const ms = this.#now() - startedAt;
+    this.#turnMs = (this.#turnMs ?? 0) + ms;
+    const owed = work.spend(ms);
+    if (owed > 0) this.#owe(project, owed);
   }
 
-  /** Whether a computation would be run at once. */
-  isLeft(): boolean {
-    return this.#left >= 0 || (this.#waiting.length === 0 && this.#count() >= 0);
+  #hasTurn(): boolean {
+    return (this.#turnMs ?? 0) < TLS_TURN_MS;
   }
 
-  /** Counts milliseconds that were spent. */
-  take(ms: number): void {
-    this.#left = this.#count() - ms;
-  }
-
-  /** Runs a computation and counts its time: at once, or when there is time again, behind others that wait. */
-  run(compute: () => void): void {
-    this.#waiting.push(compute);
-    if (!this.#isRunning && this.#timer === null) this.#runWaiting();
-  }
-
-  close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#waiting.length = 0;
+  #beginTurn(): void {
+    this.#turnMs = 0;
+    onNextTurn(() => {
+      this.#turnMs = null;
+      this.#runWaiting();
+    });
   }
 
   #runWaiting(): void {
-    this.#isRunning = true;
-    while (this.#count() >= 0) {
-      const compute = this.#waiting.shift();
-      if (compute === undefined) break;
-      const startedAt = this.#now();
-      compute();
-      this.take(this.#now() - startedAt);
+    while (this.#hasTurn()) {
+      const next = this.#takeNext();
+      if (next === null) break;
+      const { project, work } = next;
+      this.#compute(project, work);
+      if (work.isDone) continue;
+      project.add(work);
+      this.#waiting.add(project);
     }
-    this.#isRunning = false;
-    if (this.#waiting.length === 0) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#runWaiting();
-    }, -this.#left / TLS_TIME_PART);
+    this.#continue();
   }
 
-  /** What is left now. */
-  #count(): number {
+  /** Sees to it that what waits is done later. */
+  #continue(): void {
+    if (this.#waiting.size === 0 || this.#turnMs !== null) return;
+    if (this.#isWorkReady()) {
+      this.#beginTurn();
+      return;
+    }
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const least = Math.min(...[...this.#waiting].map(({ repaidAt }) => repaidAt));
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#runWaiting();
+      },
+      (least - this.#repaid) / this.#repaidPerMs(),
+    );
+  }
+
+  /** Whether some of the work that waits may be done. */
+  #isWorkReady(): boolean {
+    for (const project of this.#waiting) {
+      if (project.canRun(this.#isInDebt(project))) return true;
+    }
+    return false;
+  }
+
+  /** The next piece of work that may be done; its project is the last one of the rotation then. */
+  #takeNext(): { readonly project: ProjectTime; readonly work: TlsWork } | null {
+    for (const project of this.#waiting) {
+      const work = project.take(this.#isInDebt(project));
+      if (work === null) continue;
+      this.#waiting.delete(project);
+      if (project.hasWork) this.#waiting.add(project);
+      return { project, work };
+    }
+    return null;
+  }
+
+  #owe(project: ProjectTime, ms: number): void {
+    this.#repay();
+    project.repaidAt = Math.max(project.repaidAt, this.#repaid) + ms;
+    this.#debtors.add(project);
+  }
+
+  #isInDebt(project: ProjectTime): boolean {
+    if (!this.#debtors.has(project)) return false;
+    this.#repay();
+    return this.#debtors.has(project);
+  }
+
+  #repay(): void {
     const now = this.#now();
-    this.#left = Math.min(this.#left + (now - this.#at) * TLS_TIME_PART, TLS_SAVED_MS_MAX);
+    this.#repaid += (now - this.#at) * this.#repaidPerMs();
     this.#at = now;
-    return this.#left;
+    for (const debtor of this.#debtors) {
+      if (debtor.repaidAt <= this.#repaid) this.#debtors.delete(debtor);
+    }
+  }
+
+  /** What each debtor repays in a millisecond. */
+  #repaidPerMs(): number {
+    return Math.min(TLS_PROJECT_PART, TLS_ALL_PART / Math.max(1, this.#debtors.size));
+  }
+}
+
+class ProjectTime {
+  /** It is in debt until each debtor has repaid so much. */
+  repaidAt = 0;
+  readonly #free: TlsWork[] = [];
+  /** What waits while the project is in debt. The newest is done first: the oldest may be given up soon. */
+  readonly #held: TlsWork[] = [];
+
+  get hasWork(): boolean {
+    return this.#free.length > 0 || this.#held.length > 0;
+  }
+
+  canRun(isInDebt: boolean): boolean {
+    return this.#free.length > 0 || (!isInDebt && this.#held.length > 0);
+  }
+
+  add(work: TlsWork): void {
+    (work.waitsForDebt ? this.#held : this.#free).push(work);
+  }
+
+  take(isInDebt: boolean): TlsWork | null {
+    return this.#free.shift() ?? (isInDebt ? null : (this.#held.pop() ?? null));
   }
 }

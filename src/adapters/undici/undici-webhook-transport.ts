@@ -67,7 +67,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       guardedConnectors({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
-        timeOf: (projectId) => this.#tlsTime.of(projectId),
+        tlsTime: this.#tlsTime,
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),

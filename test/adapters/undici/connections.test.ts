@@ -26,7 +26,8 @@ afterEach(async () => {
 });
 
 /** What the transport does: one that was in use before, else a new one. */
-const take = (to: string): Client => connections.takeIdle(to) ?? connections.open(to, 'p');
+const take = (to: string, projectId = 'p'): Client =>
+  connections.takeIdle(to, projectId) ?? connections.open(to, projectId);
 
 async function used(client: Client): Promise<Client> {
   const { body } = await client.request({ path: '/', method: 'POST' });
@@ -39,16 +40,23 @@ describe('a connection that was kept', () => {
     const [first, second] = [take(origin), take(origin)];
     expect(first).not.toBe(second);
     await Promise.all([used(first), used(second)]);
-    connections.keep(origin, first);
-    connections.keep(origin, second);
+    connections.keep(first);
+    connections.keep(second);
     expect(take('http://127.0.0.1:1')).not.toBe(second);
     expect([take(origin), take(origin)]).toEqual([second, first]);
     expect(sockets).toHaveLength(2);
   });
 
+  it('a project takes no connection of another', async () => {
+    const client = await used(take(origin, 'a'));
+    connections.keep(client);
+    expect(take(origin, 'b')).not.toBe(client);
+    expect(take(origin, 'a')).toBe(client);
+  });
+
   it('a kept connection is not taken again once the other side has closed it', async () => {
     const client = await used(take(origin));
-    connections.keep(origin, client);
+    connections.keep(client);
     const gone = once(client, 'disconnect');
     sockets[0]?.destroy();
     await gone;
@@ -59,28 +67,28 @@ describe('a connection that was kept', () => {
 
 it('a connection in use is not idle, and the youngest when it is kept again', async () => {
   const client = await used(take(origin));
-  connections.keep(origin, client);
-  expect(connections.takeIdle(origin)).toBe(client);
+  connections.keep(client);
+  expect(connections.takeIdle(origin, 'p')).toBe(client);
   const port = (index: number) => `http://127.0.0.1:${index + 1}`;
-  const keep = (index: number) => connections.keep(port(index), connections.open(port(index), 'p'));
+  const keep = (index: number) => connections.keep(connections.open(port(index), 'p'));
   for (let index = 0; index <= IDLE_CONNECTIONS_MAX; index += 1) keep(index);
   expect(client.destroyed).toBe(false);
-  connections.keep(origin, client);
+  connections.keep(client);
   keep(IDLE_CONNECTIONS_MAX + 1);
   expect(client.destroyed).toBe(false);
 });
 
 it('the connection that has been idle longest is closed when too many are idle', async () => {
   const [first, second] = [await used(take(origin)), await used(take(origin))];
-  connections.keep(origin, first);
-  connections.keep(origin, second);
+  connections.keep(first);
+  connections.keep(second);
   const elsewhere = Array.from(
     { length: IDLE_CONNECTIONS_MAX - 2 },
     (_, port) => `http://127.0.0.1:${port + 1}`,
   );
-  for (const other of elsewhere) connections.keep(other, connections.open(other, 'p'));
+  for (const other of elsewhere) connections.keep(connections.open(other, 'p'));
   expect([first.destroyed, second.destroyed]).toEqual([false, false]);
-  connections.keep(origin, connections.open(origin, 'p'));
+  connections.keep(connections.open(origin, 'p'));
   expect([first.destroyed, second.destroyed]).toEqual([true, false]);
   expect([take(origin), take(origin)]).not.toContain(first);
 });
@@ -96,7 +104,7 @@ it('a connection that was dropped is closed, and not taken again', async () => {
 it('a close ends every connection, also those in use', async () => {
   const clients = [take(origin), take(origin)];
   for (const client of clients) await used(client);
-  connections.keep(origin, clients[0] as Client);
+  connections.keep(clients[0] as Client);
   await connections.close();
   expect(clients.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });

@@ -247,7 +247,7 @@ function connectError(
 ): Promise<Error> {
   const connect = guardedConnectors({
     ...options,
-    timeOf: (projectId) => new TlsTime().of(projectId),
+    tlsTime: new TlsTime(),
     timeoutMs: 300,
     ca: null,
   })('p');

@@ -2,49 +2,55 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ReceiverStream } from '../../../src/adapters/undici/receiver-stream.ts';
+import { FREE_MS, RESPONSE_BYTES_MAX, ReceiverStream } from '../../../src/adapters/undici/receiver-stream.ts';
+import type { TlsWork } from '../../../src/adapters/undici/tls-time.ts';
 import { until } from '../../support/until.ts';
 
 const HANDSHAKE = 22;
 const DATA = 23;
+const KILOBYTE = 1_024;
 
 let server: Server;
 let receiver: Socket;
 let stream: ReceiverStream;
-/** What TLS would say: bytes of responses that it has read. */
-let secured: { bytesRead: number; bytesWritten: number; destroy: (error: Error) => void };
-let taken: number;
-let given: number;
+/** What TLS would say: bytes of requests that it has written. */
+let secured: { bytesWritten: number; destroy: (error: Error) => void };
+/** What was given to TLS at a time, in bytes. */
+let given: number[];
+/** Work that waits, while `isHeld`. */
+let held: TlsWork[];
+let isHeld: boolean;
+let owed: number;
+/** How long TLS computes at a time. */
+let computesMs: number;
+let hasEnded: boolean;
 let failure: Error | null;
 
 beforeEach(async () => {
-  [taken, given, failure] = [0, 0, null];
-  server = createServer((socket) => {
+  [given, held, isHeld, owed, computesMs, hasEnded, failure] = [[], [], false, 0, 0, false, null];
+  server = createServer({ allowHalfOpen: false }, (socket) => {
     receiver = socket;
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
-  stream = new ReceiverStream(socket, {
-    isLeft: () => true,
-    take: () => {
-      taken += 1;
-    },
-    run: (compute) => compute(),
+  stream = new ReceiverStream(socket, (work) => {
+    if (isHeld) held.push(work);
+    else compute(work);
   });
-  stream.on('data', (chunk: Buffer) => {
-    given += chunk.length;
+  stream.on('data', (chunk: Buffer) => given.push(chunk.length));
+  stream.once('end', () => {
+    hasEnded = true;
   });
+  stream.on('error', () => undefined);
   secured = {
-    bytesRead: 0,
     bytesWritten: 0,
     destroy: (error) => {
       failure = error;
       stream.destroy();
     },
   };
-  stream.beginResponses(secured as unknown as TLSSocket);
 });
 afterEach(() => {
   stream.destroy();
@@ -52,34 +58,91 @@ afterEach(() => {
   server.close();
 });
 
+function compute(work: TlsWork): void {
+  while (!work.isDone) {
+    work.compute();
+    owed += work.spend(computesMs);
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
 const record = (kind: number, bytes: number): Buffer =>
   Buffer.concat([Buffer.from([kind, 3, 3, bytes >> 8, bytes & 255]), Buffer.alloc(bytes)]);
 
 async function give(bytes: Buffer): Promise<void> {
-  const end = given + bytes.length;
+  const end = sum(given) + bytes.length;
   receiver.write(bytes);
-  await until(() => given === end);
+  await until(() => sum(given) === end);
 }
 
-it('what is no response takes the time of the project, beyond what comes with a handshake', async () => {
-  await give(record(DATA, 500));
-  expect(taken).toBe(0);
-  await give(record(DATA, 500));
-  expect(taken).toBe(1);
+const beginResponses = (): void => stream.beginResponses(secured as unknown as TLSSocket);
+
+it('a handshake waits for the debt of its project, and owes what takes longer than it is free', async () => {
+  expect(stream.waitsForDebt).toBe(true);
+  await give(record(HANDSHAKE, 3 * KILOBYTE));
+  expect(given).toHaveLength(1);
+  expect(owed).toBe(0);
+  computesMs = FREE_MS + 5;
+  await give(record(HANDSHAKE, 3 * KILOBYTE));
+  expect(owed).toBe(5);
 });
 
-it('responses take no time', async () => {
-  for (let response = 0; response < 5; response += 1) {
-    secured.bytesRead += 500;
-    await give(record(DATA, 520));
-  }
-  expect(taken).toBe(0);
+it('a response waits for no debt until it has used up what is free, and the next one has it anew', async () => {
+  beginResponses();
+  computesMs = FREE_MS - 2;
+  await give(record(DATA, 500));
+  expect([stream.waitsForDebt, owed]).toEqual([false, 0]);
+  await give(record(DATA, 500));
+  expect(stream.waitsForDebt).toBe(true);
+  expect(owed).toBe(FREE_MS - 4);
+  secured.bytesWritten += 100;
+  await give(record(DATA, 500));
+  expect([stream.waitsForDebt, owed]).toEqual([false, FREE_MS - 4]);
+});
+
+it('a long response is given to TLS in pieces', async () => {
+  beginResponses();
+  await give(record(DATA, 3 * KILOBYTE));
+  expect(given.length).toBeGreaterThanOrEqual(3);
+  expect(Math.max(...given)).toBeLessThanOrEqual(KILOBYTE);
+});
+
+it('a response that was read whole is given to TLS, also when the receiver has closed the connection meanwhile', async () => {
+  beginResponses();
+  isHeld = true;
+  const closed = once(stream, 'close');
+  receiver.end(record(DATA, 500));
+  await once(receiver, 'close');
+  await until(() => held.length === 1);
+  // Long enough for the close to be seen.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(stream.destroyed).toBe(false);
+  for (const each of held) compute(each);
+  await until(() => hasEnded);
+  expect(sum(given)).toBe(505);
+  await closed;
+});
+
+it('more bytes than a response may have end the connection, and a request begins a new response', async () => {
+  beginResponses();
+  const half = record(DATA, RESPONSE_BYTES_MAX / 2 - 10);
+  await give(half);
+  await give(half);
+  secured.bytesWritten += 1;
+  await give(half);
+  await give(half);
+  expect(failure).toBe(null);
+  receiver.write(record(DATA, 100));
+  await until(() => failure !== null);
+  expect(failure?.name).toBe('ResponseTooLong');
 });
 
 it('a second handshake ends the connection, and TLS sees nothing of it', async () => {
+  beginResponses();
   await give(Buffer.concat([record(20, 1), record(HANDSHAKE, 40)]));
-  const before = given;
+  const before = sum(given);
   receiver.write(record(HANDSHAKE, 28));
   await until(() => failure !== null);
-  expect([failure?.name, given]).toEqual(['HandshakeFailed', before]);
+  expect([failure?.name, sum(given)]).toEqual(['HandshakeFailed', before]);
 });

@@ -1,75 +1,136 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { TLS_SAVED_MS_MAX, TlsTime } from '../../../src/adapters/undici/tls-time.ts';
+import {
+  TLS_ALL_PART,
+  TLS_PROJECT_PART,
+  TLS_TURN_MS,
+  TlsTime,
+  type TlsWork,
+} from '../../../src/adapters/undici/tls-time.ts';
+import { nextTurn } from '../../../src/application/next-turn.ts';
 import { until } from '../../support/until.ts';
 
 let now: number;
 let tlsTime: TlsTime;
-let ran: string[];
+/** The names of the pieces that were computed, in order. */
+let computed: string[];
 
 beforeEach(() => {
   now = 1_000;
-  ran = [];
+  computed = [];
   tlsTime = new TlsTime(() => now);
 });
 afterEach(() => tlsTime.close());
 
-/** A computation that takes so long. */
-const computation = (name: string, ms: number) => () => {
-  now += ms;
-  ran.push(name);
-};
-it('computations run at once until a project has used up what it saved', () => {
-  tlsTime.of('a').run(computation('first', TLS_SAVED_MS_MAX - 1));
-  tlsTime.of('a').run(computation('second', 2));
-  tlsTime.of('a').run(computation('third', 1));
-  expect(ran).toEqual(['first', 'second']);
+interface Piece {
+  readonly ms?: number;
+  readonly owed?: number;
+  readonly waitsForDebt?: boolean;
+  readonly count?: number;
+}
+
+/** Work of one piece, or of so many. */
+function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }: Piece = {}): TlsWork {
+  let left = count;
+  return {
+    waitsForDebt,
+    get isDone() {
+      return left === 0;
+    },
+    compute: () => {
+      left -= 1;
+      now += ms;
+      computed.push(name);
+    },
+    spend: () => owed,
+  };
+}
+
+it('work is done at once, all of its pieces, until this turn of the event loop has had enough', async () => {
+  tlsTime.run('a', work('first', { ms: TLS_TURN_MS / 2, count: 2 }));
+  tlsTime.run('a', work('second'));
+  expect(computed).toEqual(['first', 'first']);
+  await nextTurn();
+  await until(() => computed.length === 3);
 });
 
-it('the computations of another project run at once', () => {
-  tlsTime.of('a').run(computation('costly', TLS_SAVED_MS_MAX + 1));
-  tlsTime.of('a').run(computation('waits', 1));
-  tlsTime.of('b').run(computation('other', 1));
-  expect(ran).toEqual(['costly', 'other']);
+it('in a later turn the pieces of projects follow each other in rotation', async () => {
+  tlsTime.run('a', work('a', { ms: TLS_TURN_MS }));
+  for (const each of ['a1', 'a2', 'a3']) tlsTime.run('a', work(each, { waitsForDebt: false }));
+  for (const each of ['b1', 'b2']) tlsTime.run('b', work(each, { waitsForDebt: false }));
+  expect(computed).toEqual(['a']);
+  await until(() => computed.length === 6);
+  expect(computed).toEqual(['a', 'a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
-it('the computations that wait run in order when their project has time again, and no longer than it lasts', async () => {
-  tlsTime.of('a').run(computation('costly', TLS_SAVED_MS_MAX + 1));
-  tlsTime.of('a').run(computation('first', 0.5));
-  tlsTime.of('a').run(computation('second', 20));
-  tlsTime.of('a').run(computation('third', 1));
-  expect(ran).toEqual(['costly']);
-  now += 40;
-  await until(() => ran.length >= 3);
-  expect(ran).toEqual(['costly', 'first', 'second']);
+it('no more than the time of a turn is used in one turn, and one piece that was begun', async () => {
+  tlsTime.run('a', work('first', { ms: TLS_TURN_MS }));
+  tlsTime.run('a', work('later', { ms: TLS_TURN_MS - 1, count: 5 }));
+  await nextTurn();
+  await nextTurn();
+  expect(computed.length).toBeLessThanOrEqual(5);
+  await until(() => computed.length === 6);
 });
 
-it('a project saves up no more than its maximum', () => {
-  tlsTime.of('a').run(computation('first', 1));
-  now += 1_000_000;
-  tlsTime.of('a').run(computation('second', TLS_SAVED_MS_MAX + 1));
-  tlsTime.of('a').run(computation('third', 1));
-  expect(ran).toEqual(['first', 'second']);
+it('a project in debt waits until that is repaid, and others do not', async () => {
+  tlsTime.run('a', work('costly', { owed: 50 }));
+  tlsTime.run('a', work('waits'));
+  tlsTime.run('b', work('other'));
+  expect(computed).toEqual(['costly', 'other']);
+  now += 50 / TLS_PROJECT_PART - 1;
+  tlsTime.run('a', work('waits too'));
+  await nextTurn();
+  expect(computed).toEqual(['costly', 'other']);
+  now += 2;
+  tlsTime.run('b', work('another'));
+  await until(() => computed.length === 5);
+  expect(computed.slice(2)).toEqual(['waits too', 'another', 'waits']);
 });
 
-it('no computation runs after the end', async () => {
-  const others = new TlsTime(() => now);
-  others.of('a').run(computation('costly', TLS_SAVED_MS_MAX + 1));
-  others.of('a').run(computation('waits behind it', 1));
-  tlsTime.of('a').run(computation('costly', TLS_SAVED_MS_MAX + 1));
-  tlsTime.of('a').run(computation('waits', 1));
+it('what waits for no debt is done at once while its project is in debt', async () => {
+  tlsTime.run('a', work('costly', { owed: 50 }));
+  tlsTime.run('a', work('handshake'));
+  tlsTime.run('a', work('response', { waitsForDebt: false }));
+  await until(() => computed.length === 2);
+  expect(computed).toEqual(['costly', 'response']);
+});
+
+it('the debts of many projects are repaid in a part of the time that they share', async () => {
+  const debtors = Math.ceil((2 * TLS_ALL_PART) / TLS_PROJECT_PART);
+  for (let index = 0; index < debtors; index += 1) tlsTime.run(`p${index}`, work('costly', { owed: 10 }));
+  tlsTime.run('p0', work('waits'));
+  now += 10 / TLS_PROJECT_PART + 1;
+  tlsTime.run('other', work('other', { ms: TLS_TURN_MS }));
+  await nextTurn();
+  await nextTurn();
+  expect(computed).not.toContain('waits');
+  now += 10 / TLS_PROJECT_PART;
+  tlsTime.run('other', work('other'));
+  await until(() => computed.includes('waits'));
+});
+
+it('work that comes while other work is done waits for it', async () => {
+  tlsTime.run('a', {
+    waitsForDebt: false,
+    get isDone() {
+      return computed.includes('outer');
+    },
+    compute: () => {
+      tlsTime.run('a', work('inner'));
+      computed.push('outer');
+    },
+    spend: () => 0,
+  });
+  await until(() => computed.length === 2);
+  expect(computed).toEqual(['outer', 'inner']);
+});
+
+it('work that waits is not done after the end', async () => {
+  tlsTime.run('a', work('costly', { ms: TLS_TURN_MS, owed: 1 }));
+  tlsTime.run('a', work('waits'));
+  tlsTime.run('b', work('waits'));
   tlsTime.close();
-  now += 40;
-  await until(() => ran.length >= 3);
-  expect(ran).toEqual(['costly', 'costly', 'waits behind it']);
-  others.close();
-});
-
-it('time that was taken counts, and none is left until it is made up for', () => {
-  const project = tlsTime.of('a');
-  project.take(TLS_SAVED_MS_MAX);
-  expect(project.isLeft()).toBe(true);
-  project.take(1);
-  expect(project.isLeft()).toBe(false);
-  now += 20;
-  expect(project.isLeft()).toBe(true);
+  now += 1_000;
+  await nextTurn();
+  await nextTurn();
+  expect(computed).toEqual(['costly']);
 });
