@@ -243,7 +243,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'TLS with receivers',
-        `${FREE_MS} ms of a handshake or a response are free; what they take beyond is ${TLS_PROJECT_PART * 100} % of the event loop's time at most for a project, and ${TLS_ALL_PART * 100} % in all; ${TLS_TURN_MS} ms in a turn of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        `${FREE_MS} ms of a handshake or a response are free; what they take beyond is ${TLS_PROJECT_PART * 100} % of the event loop's time at most for a project, and ${TLS_ALL_PART * 100} % in all; no more than ${TLS_TURN_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
       ],
       [
         'submissions in flight to one channel provider',

@@ -62,7 +62,7 @@ it('in a later turn the pieces of projects follow each other in rotation', async
   expect(computed).toEqual(['a', 'a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
-it('no more than the time of a turn is used in one turn, and one piece that was begun', async () => {
+it('no more than its time is used in one round of the event loop, and one piece that was begun', async () => {
   tlsTime.run('a', work('first', { ms: TLS_TURN_MS }));
   tlsTime.run('a', work('later', { ms: TLS_TURN_MS - 1, count: 5 }));
   await nextTurn();
