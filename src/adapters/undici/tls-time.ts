@@ -29,6 +29,7 @@ export interface TlsWork {
  */
 export class TlsTime {
   readonly #now: () => number;
+  readonly #processorMs: () => number;
   readonly #projects = new Map<string, ProjectTime>();
   /** Those with work that waits: the next one first. */
   readonly #waiting = new Set<ProjectTime>();
@@ -38,12 +39,15 @@ export class TlsTime {
   #at: number;
   /** Milliseconds of this turn of the loop; null before its first work. */
   #turnMs: number | null = null;
+  /** What the process had had of the processor when that turn began. */
+  #turnProcessorMs = 0;
   #isRunning = false;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `now` in milliseconds; it never goes back. */
-  constructor(now: () => number = () => performance.now()) {
+  /** Both in milliseconds, and they never go back: `now`, and what the process has had of the processor. */
+  constructor(now: () => number = () => performance.now(), processorMs: () => number = processorTime) {
     this.#now = now;
+    this.#processorMs = processorMs;
     this.#at = now();
   }
 
@@ -86,8 +90,13 @@ export class TlsTime {
     this.#isRunning = false;
     const ms = this.#now() - startedAt;
     this.#turnMs = (this.#turnMs ?? 0) + ms;
-    const owed = work.spend(ms);
+    const owed = work.spend(ms < TLS_TURN_MS ? ms : this.#withoutPauses(ms));
     if (owed > 0) this.#owe(project, owed);
+  }
+
+  /** Without the time in which the processor did something else: on a busy machine an honest receiver would owe that. */
+  #withoutPauses(ms: number): number {
+    return Math.min(ms, this.#processorMs() - this.#turnProcessorMs);
   }
 
   #hasTurn(): boolean {
@@ -96,6 +105,7 @@ export class TlsTime {
 
   #beginTurn(): void {
     this.#turnMs = 0;
+    this.#turnProcessorMs = this.#processorMs();
     onNextTurn(() => {
       this.#turnMs = null;
       this.#runWaiting();
@@ -178,6 +188,11 @@ export class TlsTime {
   #repaidPerMs(): number {
     return Math.min(TLS_PROJECT_PART, TLS_ALL_PART / Math.max(1, this.#debtors.size));
   }
+}
+
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }
 
 class ProjectTime {

@@ -10,14 +10,19 @@ import { nextTurn } from '../../../src/application/next-turn.ts';
 import { until } from '../../support/until.ts';
 
 let now: number;
+let processorMs: number;
 let tlsTime: TlsTime;
 /** The names of the pieces that were computed, in order. */
 let computed: string[];
 
 beforeEach(() => {
   now = 1_000;
+  processorMs = 0;
   computed = [];
-  tlsTime = new TlsTime(() => now);
+  tlsTime = new TlsTime(
+    () => now,
+    () => processorMs,
+  );
 });
 afterEach(() => tlsTime.close());
 
@@ -92,6 +97,31 @@ it('what waits for no debt is done at once while its project is in debt', async 
   tlsTime.run('a', work('response', { waitsForDebt: false }));
   await until(() => computed.length === 2);
   expect(computed).toEqual(['costly', 'response']);
+});
+
+it('a piece counts for no more than what the process had of the processor meanwhile', () => {
+  const counted: number[] = [];
+  const paused = (ms: number, ofProcessor: number): TlsWork => {
+    let isDone = false;
+    return {
+      waitsForDebt: true,
+      get isDone() {
+        return isDone;
+      },
+      compute: () => {
+        isDone = true;
+        now += ms;
+        processorMs += ofProcessor;
+      },
+      spend: (spent) => {
+        counted.push(spent);
+        return 0;
+      },
+    };
+  };
+  tlsTime.run('a', paused(TLS_TURN_MS - 1, 0));
+  tlsTime.run('a', paused(80, 20));
+  expect(counted).toEqual([TLS_TURN_MS - 1, 20]);
 });
 
 it('the debts of many projects are repaid in a part of the time that they share', async () => {
