@@ -22,9 +22,9 @@ export class LoopbackSink {
     });
   }
 
-  static async open(port = 0): Promise<LoopbackSink> {
+  static async open(): Promise<LoopbackSink> {
     const server = createServer();
-    server.listen(port, '127.0.0.1');
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new LoopbackSink(server);
   }

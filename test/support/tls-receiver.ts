@@ -38,9 +38,14 @@ export class TlsReceiver {
     });
   }
 
-  static async open(options: TlsOptions, behave: Behaviour, address = '127.0.0.1'): Promise<TlsReceiver> {
+  static async open(
+    options: TlsOptions,
+    behave: Behaviour,
+    address = '127.0.0.1',
+    port = 0,
+  ): Promise<TlsReceiver> {
     const server = createServer(options);
-    server.listen(0, address);
+    server.listen(port, address);
     await once(server, 'listening');
     return new TlsReceiver(server, behave);
   }

@@ -181,12 +181,14 @@ describe.skipIf(!hasOpenssl)(`rebinding (skipped when ${OPENSSL_MISSING})`, () =
       ca: authority.ca,
       pair: authority.issue(HOST, 2),
     }));
+    // Other connections may have any port of the loopback address, and hardly one of its neighbour.
+    const trap = await LoopbackSink.open();
     const receiver = await TlsReceiver.open(
       pair,
       (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
       NEIGHBOUR.address,
+      trap.port,
     );
-    const trap = await LoopbackSink.open(receiver.port);
     let current = NEIGHBOUR;
     const transport = new UndiciWebhookTransport({
       allowedNetworks: ['127.0.0.2/32'],
