@@ -107,7 +107,11 @@ export class AdvanceMessages {
     const changes = changesBetween(before, after);
     await Promise.all([
       stores.messages.save(changes.map((change) => change.after)),
-      writes.write(stores),
+      writes.writeJobs(stores),
+    ]);
+    await Promise.all([
+      // Behind all that waits for a result: sends of the project wait for its account from here to the commit.
+      writes.post(stores),
       // Behind the ledger: accounts are locked before campaigns.
       recordProgress(stores, { changes, stopReasons: writes.stopReasons, now }),
     ]);
@@ -322,12 +326,15 @@ class BatchWrites {
     this.#schedule(startAttemptJob(message, attemptNumber, at));
   }
 
-  async write({ jobs, ledger }: Stores): Promise<void> {
+  async writeJobs({ jobs }: Stores): Promise<void> {
     await Promise.all([
       this.#removedJobIds.size > 0 ? jobs.remove([...this.#removedJobIds]) : null,
       this.#jobs.size > 0 ? jobs.add([...this.#jobs.values()], this.#now) : null,
-      this.#entries.length > 0 ? ledger.post(this.#entries) : null,
     ]);
+  }
+
+  async post({ ledger }: Stores): Promise<void> {
+    if (this.#entries.length > 0) await ledger.post(this.#entries);
   }
 
   #schedule(job: Job): void {
