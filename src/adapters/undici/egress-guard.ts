@@ -17,7 +17,7 @@ export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
-  readonly tlsTime: Pick<TlsTime, 'run'>;
+  readonly tlsTime: Pick<TlsTime, 'run' | 'drop'>;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
@@ -91,7 +91,10 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        const stream = new ReceiverStream(socket, (work) => tlsTime.run(projectId, work));
+        const stream = new ReceiverStream(socket, {
+          run: (work) => tlsTime.run(projectId, work),
+          drop: (work) => tlsTime.drop(projectId, work),
+        });
         stream.on('error', (error) => pending.fail(error));
         const secured = secure(stream, hostname, servername);
         secured.on('error', (error) => pending.fail(handshakeError(error)));

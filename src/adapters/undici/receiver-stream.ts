@@ -15,8 +15,11 @@ const SLICE_BYTES = 1_024;
 /** A handshake or a response that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
 export const FREE_MS = 10;
 
-/** Gives work to do when there is time for it. */
-export type RunWork = (work: TlsWork) => void;
+/** The time of the project that a connection is for. */
+export interface ReceiverTime {
+  run(work: TlsWork): void;
+  drop(work: TlsWork): void;
+}
 
 /**
  * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses: so
@@ -24,7 +27,7 @@ export type RunWork = (work: TlsWork) => void;
  */
 export class ReceiverStream extends Duplex implements TlsWork {
   readonly #socket: Socket;
-  readonly #run: RunWork;
+  readonly #time: ReceiverTime;
   readonly #records = new TlsRecords();
   /** Null during the handshake. */
   #secured: TLSSocket | null = null;
@@ -41,10 +44,10 @@ export class ReceiverStream extends Duplex implements TlsWork {
   #closed: { readonly error: Error | null } | null = null;
 
   /** TLS computes within `push`. */
-  constructor(socket: Socket, run: RunWork) {
+  constructor(socket: Socket, time: ReceiverTime) {
     super();
     this.#socket = socket;
-    this.#run = run;
+    this.#time = time;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.once('end', () => {
       this.#hasEnded = true;
@@ -52,6 +55,9 @@ export class ReceiverStream extends Duplex implements TlsWork {
     });
     socket.once('error', (error) => this.#close(error));
     socket.once('close', () => this.#close(null));
+    this.on('resume', () => {
+      if (this.#waiting !== null) this.#time.run(this);
+    });
   }
 
   /** The handshake is over: what comes now are responses to what is written to `secured`. */
@@ -65,13 +71,14 @@ export class ReceiverStream extends Duplex implements TlsWork {
     return this.#secured === null || this.#freeMs <= 0;
   }
 
-  get isDone(): boolean {
-    return this.#waiting === null || this.destroyed;
+  /** While TLS does not read, `push` computes nothing: what it was given then would be computed later, and not be timed. */
+  get isReady(): boolean {
+    return this.#waiting !== null && !this.isPaused() && this.readableLength === 0;
   }
 
   compute(): void {
     const waiting = this.#waiting;
-    if (waiting === null || this.destroyed) return;
+    if (waiting === null) return;
     // A handshake is computed when it is complete.
     const slice = this.#secured === null ? waiting : waiting.subarray(0, SLICE_BYTES);
     this.#waiting = slice.length === waiting.length ? null : waiting.subarray(slice.length);
@@ -98,6 +105,8 @@ export class ReceiverStream extends Duplex implements TlsWork {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#waiting = null;
+    this.#time.drop(this);
     this.#socket.destroy();
     done(error);
   }
@@ -112,8 +121,8 @@ export class ReceiverStream extends Duplex implements TlsWork {
       return;
     }
     this.#waiting = chunk;
-    this.#run(this);
-    if (!this.isDone) this.#socket.pause();
+    this.#time.run(this);
+    if (this.#waiting !== null) this.#socket.pause();
   }
 
   #beginResponse(written: number): void {

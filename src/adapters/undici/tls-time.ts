@@ -13,8 +13,8 @@ export const TLS_TURN_MS = 10;
 export interface TlsWork {
   /** Whether the next piece waits while its project is in debt. */
   readonly waitsForDebt: boolean;
-  /** Whether nothing is left to compute. */
-  readonly isDone: boolean;
+  /** Whether there is a piece to compute now. Work without one is run again when there is. */
+  readonly isReady: boolean;
   /** Computes one piece. */
   compute(): void;
   /** Counts what that took, in milliseconds. Returns how much of it the project owes. */
@@ -54,7 +54,8 @@ export class TlsTime {
   /** Does work of a project: at once if it can. */
   run(projectId: string, work: TlsWork): void {
     const project = this.#project(projectId);
-    while (!work.isDone) {
+    this.#repay();
+    while (work.isReady) {
       const isFree = !this.#isRunning && this.#hasTurn() && !this.#isWorkReady();
       if (!isFree || (work.waitsForDebt && this.#isInDebt(project))) {
         project.add(work);
@@ -64,6 +65,13 @@ export class TlsTime {
       }
       this.#compute(project, work);
     }
+  }
+
+  /** The work waits no longer. Nothing happens when it does not wait. */
+  drop(projectId: string, work: TlsWork): void {
+    const project = this.#project(projectId);
+    project.delete(work);
+    if (!project.hasWork) this.#waiting.delete(project);
   }
 
   /** Work that waits is never done. */
@@ -113,12 +121,13 @@ export class TlsTime {
   }
 
   #runWaiting(): void {
+    this.#repay();
     while (this.#hasTurn()) {
       const next = this.#takeNext();
       if (next === null) break;
       const { project, work } = next;
-      this.#compute(project, work);
-      if (work.isDone) continue;
+      if (work.isReady) this.#compute(project, work);
+      if (!work.isReady) continue;
       project.add(work);
       this.#waiting.add(project);
     }
@@ -133,14 +142,11 @@ export class TlsTime {
       return;
     }
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const least = Math.min(...[...this.#waiting].map(({ repaidAt }) => repaidAt));
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = null;
-        this.#runWaiting();
-      },
-      (least - this.#repaid) / this.#repaidPerMs(),
-    );
+    // When the first of the debtors is out of debt the others repay faster.
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#runWaiting();
+    }, this.#firstRepaidMs());
   }
 
   /** Whether some of the work that waits may be done. */
@@ -169,24 +175,43 @@ export class TlsTime {
     this.#debtors.add(project);
   }
 
+  /** As of the last `#repay`. */
   #isInDebt(project: ProjectTime): boolean {
-    if (!this.#debtors.has(project)) return false;
-    this.#repay();
     return this.#debtors.has(project);
   }
 
   #repay(): void {
     const now = this.#now();
-    this.#repaid += (now - this.#at) * this.#repaidPerMs();
+    let ms = now - this.#at;
     this.#at = now;
-    for (const debtor of this.#debtors) {
-      if (debtor.repaidAt <= this.#repaid) this.#debtors.delete(debtor);
+    while (this.#debtors.size > 0) {
+      const firstMs = this.#firstRepaidMs();
+      if (firstMs > ms) {
+        this.#repaid += ms * this.#repaidPerMs();
+        return;
+      }
+      ms -= firstMs;
+      this.#repaid = this.#leastRepaidAt();
+      for (const debtor of this.#debtors) {
+        if (debtor.repaidAt <= this.#repaid) this.#debtors.delete(debtor);
+      }
     }
+  }
+
+  /** Milliseconds until the first of the debtors is out of debt. */
+  #firstRepaidMs(): number {
+    return (this.#leastRepaidAt() - this.#repaid) / this.#repaidPerMs();
+  }
+
+  #leastRepaidAt(): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { repaidAt } of this.#debtors) least = Math.min(least, repaidAt);
+    return least;
   }
 
   /** What each debtor repays in a millisecond. */
   #repaidPerMs(): number {
-    return Math.min(TLS_PROJECT_PART, TLS_ALL_PART / Math.max(1, this.#debtors.size));
+    return Math.min(TLS_PROJECT_PART, TLS_ALL_PART / this.#debtors.size);
   }
 }
 
@@ -198,23 +223,37 @@ function processorTime(): number {
 class ProjectTime {
   /** It is in debt until each debtor has repaid so much. */
   repaidAt = 0;
-  readonly #free: TlsWork[] = [];
+  readonly #free = new Set<TlsWork>();
   /** What waits while the project is in debt. The newest is done first: the oldest may be given up soon. */
-  readonly #held: TlsWork[] = [];
+  readonly #held = new Set<TlsWork>();
 
   get hasWork(): boolean {
-    return this.#free.length > 0 || this.#held.length > 0;
+    return this.#free.size > 0 || this.#held.size > 0;
   }
 
   canRun(isInDebt: boolean): boolean {
-    return this.#free.length > 0 || (!isInDebt && this.#held.length > 0);
+    return this.#free.size > 0 || (!isInDebt && this.#held.size > 0);
   }
 
   add(work: TlsWork): void {
-    (work.waitsForDebt ? this.#held : this.#free).push(work);
+    (work.waitsForDebt ? this.#held : this.#free).add(work);
+  }
+
+  delete(work: TlsWork): void {
+    this.#free.delete(work);
+    this.#held.delete(work);
   }
 
   take(isInDebt: boolean): TlsWork | null {
-    return this.#free.shift() ?? (isInDebt ? null : (this.#held.pop() ?? null));
+    const [oldest] = this.#free;
+    const next = oldest ?? (isInDebt ? null : newestOf(this.#held));
+    if (next !== null) this.delete(next);
+    return next;
   }
+}
+
+function newestOf(works: ReadonlySet<TlsWork>): TlsWork | null {
+  let newest: TlsWork | null = null;
+  for (const each of works) newest = each;
+  return newest;
 }

@@ -63,7 +63,7 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
     const receiver = await receive(() => undefined, costlyChain(9));
     const spent: { readonly projectId: string; readonly owed: number }[] = [];
     const error = await connectError(receiver.port, 5_000, (projectId, work) => {
-      while (!work.isDone) {
+      while (work.isReady) {
         const startedAt = performance.now();
         work.compute();
         spent.push({ projectId, owed: work.spend(performance.now() - startedAt) });
@@ -79,7 +79,7 @@ describe.skipIf(!hasOpenssl)(`hostile handshakes (skipped when ${OPENSSL_MISSING
     const waiting: TlsWork[] = [];
     const error = await connectError(receiver.port, 300, (_, work) => waiting.push(work));
     expect(error?.name).toBe('ConnectTimeout');
-    await until(() => waiting.length === 1 && waiting.every(({ isDone }) => isDone));
+    await until(() => waiting.length === 1 && waiting.every(({ isReady }) => !isReady));
   });
 });
 
@@ -88,7 +88,7 @@ function connectError(port: number, timeoutMs: number, run: TlsTime['run']): Pro
   const connectorOf = guardedConnectors({
     rules: egressRules(['127.0.0.1/32']),
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-    tlsTime: { run },
+    tlsTime: { run, drop: () => undefined },
     timeoutMs,
     ca: null,
   });

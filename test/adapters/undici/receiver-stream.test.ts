@@ -21,13 +21,14 @@ let given: number[];
 let held: TlsWork[];
 let isHeld: boolean;
 let owed: number;
+let dropped: number;
 /** How long TLS computes at a time. */
 let computesMs: number;
 let hasEnded: boolean;
 let failure: Error | null;
 
 beforeEach(async () => {
-  [given, held, isHeld, owed, computesMs, hasEnded, failure] = [[], [], false, 0, 0, false, null];
+  [given, held, isHeld, owed, dropped, computesMs, hasEnded, failure] = [[], [], false, 0, 0, 0, false, null];
   server = createServer({ allowHalfOpen: false }, (socket) => {
     receiver = socket;
   });
@@ -35,9 +36,14 @@ beforeEach(async () => {
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
-  stream = new ReceiverStream(socket, (work) => {
-    if (isHeld) held.push(work);
-    else compute(work);
+  stream = new ReceiverStream(socket, {
+    run: (work) => {
+      if (isHeld) held.push(work);
+      else compute(work);
+    },
+    drop: () => {
+      dropped += 1;
+    },
   });
   stream.on('data', (chunk: Buffer) => given.push(chunk.length));
   stream.once('end', () => {
@@ -59,7 +65,7 @@ afterEach(() => {
 });
 
 function compute(work: TlsWork): void {
-  while (!work.isDone) {
+  while (work.isReady) {
     work.compute();
     owed += work.spend(computesMs);
   }
@@ -108,6 +114,27 @@ it('a long response is given to TLS in pieces', async () => {
   expect(Math.max(...given)).toBeLessThanOrEqual(KILOBYTE);
 });
 
+it('nothing is given to TLS while it does not read, so that nothing is computed without being timed', async () => {
+  beginResponses();
+  stream.pause();
+  receiver.write(record(DATA, 3 * KILOBYTE));
+  await until(() => stream.isReady === false && !receiver.writableNeedDrain);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([given, stream.readableLength]).toEqual([[], 0]);
+  computesMs = FREE_MS;
+  stream.resume();
+  await until(() => sum(given) === 3 * KILOBYTE + 5);
+  expect(owed).toBeGreaterThanOrEqual(2 * FREE_MS);
+});
+
+it('work of a stream that is destroyed is dropped', async () => {
+  isHeld = true;
+  receiver.write(record(HANDSHAKE, 100));
+  await until(() => held.length === 1);
+  stream.destroy();
+  expect([dropped, stream.isReady]).toEqual([1, false]);
+});
+
 it('a response that was read whole is given to TLS, also when the receiver has closed the connection meanwhile', async () => {
   beginResponses();
   isHeld = true;
@@ -118,7 +145,7 @@ it('a response that was read whole is given to TLS, also when the receiver has c
   // Long enough for the close to be seen.
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(stream.destroyed).toBe(false);
-  for (const each of held) compute(each);
+  compute(stream);
   await until(() => hasEnded);
   expect(sum(given)).toBe(505);
   await closed;

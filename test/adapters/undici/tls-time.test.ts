@@ -38,8 +38,8 @@ function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }
   let left = count;
   return {
     waitsForDebt,
-    get isDone() {
-      return left === 0;
+    get isReady() {
+      return left > 0;
     },
     compute: () => {
       left -= 1;
@@ -105,8 +105,8 @@ it('a piece counts for no more than what the process had of the processor meanwh
     let isDone = false;
     return {
       waitsForDebt: true,
-      get isDone() {
-        return isDone;
+      get isReady() {
+        return !isDone;
       },
       compute: () => {
         isDone = true;
@@ -138,11 +138,58 @@ it('the debts of many projects are repaid in a part of the time that they share'
   await until(() => computed.includes('waits'));
 });
 
+it('a debt is repaid faster as soon as other debtors are out of debt', async () => {
+  for (let index = 0; index < 30; index += 1) tlsTime.run(`p${index}`, work('small', { owed: 0.1 }));
+  tlsTime.run('a', work('costly', { owed: 10 }));
+  tlsTime.run('a', work('waits'));
+  // The small debts take 20.7 ms, and what is left of the large one 198 ms.
+  now += 217;
+  tlsTime.run('other', work('other'));
+  await nextTurn();
+  expect(computed).not.toContain('waits');
+  now += 2;
+  tlsTime.run('other', work('other'));
+  await until(() => computed.includes('waits'));
+});
+
+it('work that was dropped is not done, and the rest goes on', async () => {
+  const dropped = work('dropped');
+  tlsTime.run('a', work('costly', { owed: 1 }));
+  tlsTime.run('a', work('waits'));
+  tlsTime.run('a', dropped);
+  tlsTime.drop('a', dropped);
+  now += 1 / TLS_PROJECT_PART + 1;
+  tlsTime.run('b', work('other'));
+  await until(() => computed.length === 3);
+  expect(computed).toEqual(['costly', 'waits', 'other']);
+});
+
+it('work without a piece waits for nothing, and is done when it is run again', async () => {
+  let isReady = false;
+  const blocked: TlsWork = {
+    waitsForDebt: true,
+    get isReady() {
+      return isReady;
+    },
+    compute: () => {
+      computed.push('blocked');
+      isReady = false;
+    },
+    spend: () => 0,
+  };
+  tlsTime.run('a', blocked);
+  await nextTurn();
+  expect(computed).toEqual([]);
+  isReady = true;
+  tlsTime.run('a', blocked);
+  expect(computed).toEqual(['blocked']);
+});
+
 it('work that comes while other work is done waits for it', async () => {
   tlsTime.run('a', {
     waitsForDebt: false,
-    get isDone() {
-      return computed.includes('outer');
+    get isReady() {
+      return !computed.includes('outer');
     },
     compute: () => {
       tlsTime.run('a', work('inner'));
