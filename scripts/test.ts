@@ -42,7 +42,8 @@ async function runAll({ postgres, rabbitmq, bucket }: FoundServices): Promise<nu
     console.log('\nThe tests of the service once more, on PostgreSQL and RabbitMQ:');
     const onServices = { ...env, HARNESS_DATABASE_URL: postgres.url, HARNESS_QUEUE_URL: rabbitmq.url };
     const options = args.filter((arg) => !files.includes(arg));
-    runs.push(await runTests([...again, ...options], onServices));
+    // Each file in a process of its own: what its services leave open at the servers ends with it.
+    runs.push(await runTests(['--isolate', ...again, ...options], onServices));
   }
   return report(runs, { PostgreSQL: postgres, RabbitMQ: rabbitmq, Bucket: bucket });
 }
