@@ -16,8 +16,10 @@ const WITHOUT_BUCKET = '(skipped: TEST_S3_URL is not set)';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const args = process.argv.slice(2);
 
-/** Folders whose tests start the whole service: they run on every wiring. */
-const ON_EVERY_WIRING = ['test/service', 'test/specification'];
+/** Tests that start the whole service, and run on every wiring unless files are named. The contract suites do so themselves. */
+const ON_EVERY_WIRING = ['test/service'];
+/** With a file of these named, it runs on every wiring too. They take minutes on the servers. */
+const ALSO_WHEN_NAMED = ['test/specification'];
 let running: ChildProcess | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running?.kill(signal));
 
@@ -49,7 +51,7 @@ async function runAll({ postgres, rabbitmq, bucket }: FoundServices): Promise<nu
 }
 
 function isOnEveryWiring(file: string): boolean {
-  return ON_EVERY_WIRING.some((folder) => file.startsWith(folder));
+  return [...ON_EVERY_WIRING, ...ALSO_WHEN_NAMED].some((folder) => file.startsWith(folder));
 }
 
 interface Counts {
