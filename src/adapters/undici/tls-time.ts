@@ -23,9 +23,8 @@ export interface TlsWork {
 
 /**
  * Gives the event loop's time to what TLS computes for receivers. A receiver decides what that costs: a chain of sixteen kilobytes
- * may take a tenth of a second to check. So what costs more than an honest receiver does is a debt of its project, which waits
- * until the debt is repaid. Projects without debts wait for nobody: each turn of the loop has some of this work, of all projects in
- * rotation.
+ * may take a tenth of a second to check. So what costs more than an honest receiver does is a debt of its project, whose
+ * handshakes wait until it is repaid. A round of the loop has `TLS_TURN_MS` of this work, of all projects in rotation.
  */
 export class TlsTime {
   readonly #now: () => number;
@@ -37,9 +36,9 @@ export class TlsTime {
   /** How much each debtor has repaid since the start, in milliseconds, at `#at`. */
   #repaid = 0;
   #at: number;
-  /** Milliseconds of this turn of the loop; null before its first work. */
+  /** What was used of this round of the loop, in milliseconds; null before its first work. */
   #turnMs: number | null = null;
-  /** What the process had had of the processor when that turn began. */
+  /** What the process had had of the processor when the first work began. */
   #turnProcessorMs = 0;
   #isRunning = false;
   #timer: NodeJS.Timeout | null = null;

@@ -12,6 +12,8 @@ const KILOBYTE = 1_024;
 
 let server: Server;
 let receiver: Socket;
+/** Our end of the connection. */
+let socket: Socket;
 let stream: ReceiverStream;
 /** What TLS would say: bytes of requests that it has written. */
 let secured: { bytesWritten: number; destroy: (error: Error) => void };
@@ -29,12 +31,12 @@ let failure: Error | null;
 
 beforeEach(async () => {
   [given, held, isHeld, owed, dropped, computesMs, hasEnded, failure] = [[], [], false, 0, 0, 0, false, null];
-  server = createServer({ allowHalfOpen: false }, (socket) => {
-    receiver = socket;
+  server = createServer((accepted) => {
+    receiver = accepted;
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
   stream = new ReceiverStream(socket, {
     run: (work) => {
@@ -117,9 +119,10 @@ it('a long response is given to TLS in pieces', async () => {
 it('nothing is given to TLS while it does not read, so that nothing is computed without being timed', async () => {
   beginResponses();
   stream.pause();
+  // It reads no more from the connection, because TLS reads nothing.
+  const paused = once(socket, 'pause');
   receiver.write(record(DATA, 3 * KILOBYTE));
-  await until(() => stream.isReady === false && !receiver.writableNeedDrain);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await paused;
   expect([given, stream.readableLength]).toEqual([[], 0]);
   computesMs = FREE_MS;
   stream.resume();
@@ -140,10 +143,8 @@ it('a response that was read whole is given to TLS, also when the receiver has c
   isHeld = true;
   const closed = once(stream, 'close');
   receiver.end(record(DATA, 500));
-  await once(receiver, 'close');
-  await until(() => held.length === 1);
-  // Long enough for the close to be seen.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await once(socket, 'close');
+  expect(held).toHaveLength(1);
   expect(stream.destroyed).toBe(false);
   compute(stream);
   await until(() => hasEnded);
