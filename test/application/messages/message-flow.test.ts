@@ -291,6 +291,37 @@ describe('the way of a message', () => {
     expect(runs).toBe(1);
   });
 
+  it('the account of a settled message is locked when its jobs are written: sends of the project wait for it', async () => {
+    const smsId = await send({ provider: 'sms' });
+    await world.runDueJobs();
+    const event: ChainEvent = {
+      kind: 'receipt',
+      attemptNumber: 0,
+      providerMessageId: `simulated-${smsId}-0`,
+      receipt: { kind: 'delivered' },
+    };
+    const written: string[] = [];
+    await world.unitOfWork.run(async (stores) => {
+      const remove: typeof stores.jobs.remove = async (ids) => {
+        await stores.jobs.remove(ids);
+        await new Promise((resolve) => setImmediate(resolve));
+        written.push('jobs');
+      };
+      const post: typeof stores.ledger.post = async (entries) => {
+        written.push('ledger');
+        await stores.ledger.post(entries);
+      };
+      const recording = {
+        ...stores,
+        jobs: Object.assign(Object.create(stores.jobs), { remove }),
+        ledger: Object.assign(Object.create(stores.ledger), { post }),
+      };
+      await world.container.get(AdvanceMessages).execute(recording, { events: [{ smsId, event }] });
+    });
+    expect(written).toEqual(['jobs', 'ledger']);
+    expect(await world.message(smsId)).toMatchObject({ status: 'delivered' });
+  });
+
   it('events of unknown messages are ignored', async () => {
     const before = wakes;
     await apply(anSmsId(99), delivered());
