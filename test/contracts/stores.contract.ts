@@ -125,7 +125,7 @@ export function storesContract(open: () => Promise<Storage>): void {
         ]),
       );
       const key = { projectId: PROJECT_ID, phoneNumber: numbers[0], since: NOW + 1, limit: 5 };
-      const found = await read(({ messages }) =>
+      const found = await run(({ messages }) =>
         messages.acceptedAt([
           key,
           { ...key, limit: 2 },
@@ -144,7 +144,7 @@ export function storesContract(open: () => Promise<Storage>): void {
         [NOW + 6],
         all,
       ]);
-      expect(await read(({ messages }) => messages.acceptedAt([]))).toEqual([]);
+      expect(await run(({ messages }) => messages.acceptedAt([]))).toEqual([]);
     });
   });
 

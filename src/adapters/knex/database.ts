@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import { DatabaseNewer } from '../../application/database-newer.ts';
 import { StorageUnavailable, StorageUnwritable } from '../../application/storage-unavailable.ts';
-import type { Connection } from './driver/connection.ts';
+import type { Connection, Reader } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';
 import { migrationNames, migrationsFor } from './migrations/migrations.ts';
 import { type PostgresConfig, PostgresDialect } from './postgres/postgres-dialect.ts';
@@ -33,6 +33,7 @@ export class Database {
   readonly knex: Knex;
   readonly dialect: Dialect;
   readonly #pool: RawPool;
+  #hasConnected = false;
   #closing: Promise<void> | null = null;
 
   constructor(dialect: Dialect) {
@@ -49,11 +50,23 @@ export class Database {
     const raw = await this.#pool.acquireConnection().catch((error: unknown) => {
       throw this.unwritable(error) ?? new StorageUnavailable(error);
     });
+    this.#hasConnected = true;
     try {
       return await work(this.dialect.connectionOf(raw));
     } finally {
       await this.#pool.releaseConnection(raw);
     }
+  }
+
+  /**
+   * Runs `work` where it only reads what is committed: on the reader of the dialect, or on a connection of the pool.
+   * Rejects with `StorageUnavailable` when there is none.
+   */
+  async withReader<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    const { readers } = this.dialect;
+    if (readers === null) return this.withConnection(work);
+    if (!this.#hasConnected) await this.ping();
+    return readers.use(work);
   }
 
   /**

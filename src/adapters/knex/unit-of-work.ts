@@ -87,8 +87,8 @@ export class SqlUnitOfWork implements UnitOfWork {
   }
 
   async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-    const { result, untilDurable } = await this.#database.withConnection(async (connection) => {
-      const session = new Session(connection, this.#database.knex, 'read');
+    const { result, untilDurable } = await this.#database.withReader(async (reader) => {
+      const session = Session.ofReads(reader, this.#database.knex);
       try {
         const result = await work(storesOn(session, this.#database.dialect));
         return { result, untilDurable: this.#database.dialect.untilDurable('eventual') };
@@ -136,7 +136,7 @@ async function transact<T>(
   durability: Durability,
   lockWait: LockWait,
 ): Promise<Outcome<T>> {
-  const session = new Session(connection, knex, 'transaction');
+  const session = Session.ofTransaction(connection, knex);
   try {
     await connection.begin(durability, lockWait);
     const result = await work(storesOn(session, dialect));

@@ -19,7 +19,7 @@ export interface MessageStore {
   projectIdsOf(smsIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * For each key, the instants after `since` at which the project's sends to the number were accepted,
-   * in any order. At most the newest `limit` of each.
+   * in any order. At most the newest `limit` of each. In a unit of work that writes only.
    */
   acceptedAt(keys: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
   /**

@@ -332,12 +332,16 @@ describe('a SQLite file', () => {
     if (database === undefined || other === undefined) throw new Error('There are two');
     await database.migrate();
     const unitOfWork = new SqlUnitOfWork(database);
-    const unit = () => unitOfWork.run(({ projects }) => projects.isEmpty());
-    expect(await unit()).toBe(true);
+    const { projectId, phoneNumber } = aMessage();
+    const unit = () =>
+      unitOfWork.run(({ messages }) =>
+        messages.acceptedAt([{ projectId, phoneNumber, since: NOW, limit: 10 }]),
+      );
+    expect(await unit()).toEqual([[]]);
     await other.knex.raw('ALTER TABLE messages RENAME TO misplaced');
-    await expect(unit()).rejects.toThrow('The table messages is gone');
+    await expect(unit()).rejects.toThrow('no such table: messages');
     await other.knex.raw('ALTER TABLE misplaced RENAME TO messages');
-    expect(await unit()).toBe(true);
+    expect(await unit()).toEqual([[]]);
     await other.close();
     await database.close();
   });

@@ -9,6 +9,8 @@ import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 const MINUTE_MS = 60_000;
 const NOW = 1_790_000_000_000;
 const WINDOW_MINUTES = 10;
+/** More than two pages, in less than the window. */
+const PAGES_OF_SENDS = 10_001;
 const NUMBER = '9647701234567' as PhoneNumber;
 
 let database: Sqlite.Database;
@@ -20,95 +22,122 @@ beforeEach(() => {
     CREATE TABLE messages (
       sms_id text PRIMARY KEY, project_id text, phone_number text, created_at bigint, campaign_id text);
     CREATE TABLE projects (settings text)`);
-  const settings = { rateLimit: { maxRequests: 5, timeWindowMinutes: WINDOW_MINUTES } };
-  database.prepare('INSERT INTO projects VALUES (?)').run(JSON.stringify(settings));
-  recentSends = new SqliteRecentSends(database);
+  database.exec("INSERT INTO projects VALUES ('{}')");
+  setWindow(WINDOW_MINUTES);
+  recentSends = new SqliteRecentSends();
 });
 afterEach(() => {
   database.close();
 });
 
-const row = (at: number, phone_number: string = NUMBER, campaign_id: string | null = null) => ({
+const row = (at: number, phone_number: string = NUMBER) => ({
   project_id: 'p1',
   phone_number,
   created_at: at,
-  campaign_id,
+  campaign_id: null,
 });
 
-function store(at: number): void {
+function store(at: number, campaignId: string | null = null): void {
   const smsId = `sms-${at.toString(16).padStart(12, '0')}000000000000`;
-  database.prepare('INSERT INTO messages VALUES (?, ?, ?, ?, ?)').run(smsId, 'p1', NUMBER, at, null);
+  database.prepare('INSERT INTO messages VALUES (?, ?, ?, ?, ?)').run(smsId, 'p1', NUMBER, at, campaignId);
+}
+
+function setWindow(timeWindowMinutes: number): void {
+  const settings = JSON.stringify({ rateLimit: { maxRequests: 5, timeWindowMinutes } });
+  database.prepare('UPDATE projects SET settings = ?').run(settings);
 }
 
 /** Fills the newest generation with sends to another number. */
 function fillGeneration(at: number): void {
-  recentSends.noteInserted(Array.from({ length: SENDS_PER_GENERATION }, () => row(at, '9647700000000')));
-  recentSends.keep();
+  recentSends.add(Array.from({ length: SENDS_PER_GENERATION }, () => row(at, '9647700000000')));
 }
 
-const heard = (since = 0, limit = 10) =>
-  recentSends.acceptedAt({ projectId: 'p1', phoneNumber: NUMBER, since, limit });
+const query = async (sql: string, parameters: readonly unknown[]) =>
+  database.prepare<unknown[], Record<string, string | number | null>>(sql).all(...parameters);
 
-it('recent sends are found while their transaction is open, after its commit, and not after its rollback', () => {
-  recentSends.follow();
-  recentSends.noteInserted([row(NOW)]);
+/** Lets the copy follow this version of the file. */
+const follow = (version: number) => recentSends.follow(version, query);
+
+const heard = ({ since = 0, limit = 10, uncommitted = [] as readonly ReturnType<typeof row>[] } = {}) =>
+  recentSends.acceptedAt({ projectId: 'p1', phoneNumber: NUMBER, since, limit }, uncommitted);
+
+it('recent sends are found while their transaction is open, and after its commit', async () => {
+  await follow(1);
+  expect(heard({ uncommitted: [row(NOW), row(NOW, '9647700000000')] })).toEqual([NOW]);
+  expect(heard()).toEqual([]);
+  recentSends.add([row(NOW)]);
   expect(heard()).toEqual([NOW]);
-  recentSends.keep();
-  expect(heard()).toEqual([NOW]);
-  recentSends.noteInserted([row(NOW + 1)]);
-  expect(heard()).toEqual([NOW + 1, NOW]);
-  recentSends.undo();
-  expect(heard()).toEqual([NOW]);
+  expect(heard({ uncommitted: [row(NOW + 1)] })).toEqual([NOW + 1, NOW]);
 });
 
-it('recent sends leave out messages of campaigns', () => {
-  recentSends.noteInserted([row(NOW, NUMBER, 'a-campaign'), row(NOW + 1)]);
-  recentSends.keep();
+it('recent sends leave out messages of campaigns', async () => {
+  store(NOW, 'a-campaign');
+  store(NOW + 1);
+  await follow(1);
   expect(heard()).toEqual([NOW + 1]);
+});
+
+it('recent sends are read again when the file has another version, or when they are forgotten', async () => {
+  store(NOW);
+  expect(await follow(1)).toBe(true);
+  store(NOW + 1);
+  expect(await follow(1)).toBe(false);
+  expect(heard()).toEqual([NOW]);
+  expect(await follow(2)).toBe(true);
+  expect(heard()).toEqual([NOW + 1, NOW]);
+  store(NOW + 2);
+  recentSends.forget();
+  expect(await follow(2)).toBe(true);
+  expect(heard()).toEqual([NOW + 2, NOW + 1, NOW]);
+});
+
+it('recent sends are read page by page', async () => {
+  const first = NOW - PAGES_OF_SENDS;
+  for (let at = first; at < NOW; at += 1) store(at);
+  await follow(1);
+  expect(heard({ limit: PAGES_OF_SENDS + 1 })).toHaveLength(PAGES_OF_SENDS);
 });
 
 it('recent sends of several generations are found together, the newest first, up to the limit', () => {
   for (const at of [NOW, NOW + 1, NOW + 2]) {
-    recentSends.noteInserted([row(at)]);
-    recentSends.keep();
+    recentSends.add([row(at)]);
     fillGeneration(at);
   }
-  store(NOW + 2);
   expect(heard()).toEqual([NOW + 2, NOW + 1, NOW]);
-  expect(heard(NOW, 10)).toEqual([NOW + 2, NOW + 1]);
-  expect(heard(0, 2)).toEqual([NOW + 2, NOW + 1]);
+  expect(heard({ since: NOW })).toEqual([NOW + 2, NOW + 1]);
+  expect(heard({ limit: 2 })).toEqual([NOW + 2, NOW + 1]);
 });
 
-it('recent sends that are older than the longest rate window are forgotten with their generation', () => {
-  recentSends.noteInserted([row(NOW)]);
-  recentSends.keep();
+it('recent sends that are older than the longest rate window are forgotten with their generation', async () => {
+  await follow(1);
+  recentSends.add([row(NOW)]);
   fillGeneration(NOW);
   // A minute is the margin for a clock that stands before the newest message.
   const later = NOW + (WINDOW_MINUTES + 1) * MINUTE_MS;
-  store(later);
   fillGeneration(later);
   expect(heard()).toEqual([NOW]);
-  store(later + 1);
+  fillGeneration(later + 1);
   fillGeneration(later + 1);
   expect(heard()).toEqual([]);
 });
 
-it('recent sends are read from the messages of the longest rate window', () => {
+it('recent sends are read from the messages of the longest rate window', async () => {
   const oldest = NOW - (WINDOW_MINUTES + 1) * MINUTE_MS;
   for (const at of [oldest - 1, oldest, NOW]) store(at);
-  recentSends.follow();
+  await follow(1);
   expect(heard()).toEqual([NOW, oldest]);
 });
 
-it('recent sends of a window that became longer are read from the file', () => {
+it('recent sends of a window that became longer are read from the file', async () => {
   store(NOW - 30 * MINUTE_MS);
   store(NOW);
-  recentSends.follow();
+  await follow(1);
   expect(heard()).toEqual([NOW]);
-  const settings = JSON.stringify({ rateLimit: { maxRequests: 5, timeWindowMinutes: 60 } });
-  database.prepare('UPDATE projects SET settings = ?').run(settings);
+  setWindow(60);
   recentSends.noteWindows();
-  recentSends.keep();
-  recentSends.follow();
+  expect(await follow(1)).toBe(true);
   expect(heard()).toEqual([NOW, NOW - 30 * MINUTE_MS]);
+  setWindow(30);
+  recentSends.noteWindows();
+  expect(await follow(1)).toBe(false);
 });

@@ -64,12 +64,29 @@ export interface BatchQuery<Name extends string> {
 }
 
 /**
- * One connection of either database. SQL is written for PostgreSQL, with `?` for parameters, `= ANY(?)` for lists and
- * FOR UPDATE or FOR SHARE for locks; each dialect translates it. Statements take effect in the order of the calls, also without
- * waiting in between. `begin`, `insert` and `update` may resolve before the database has responded: when one of them
- * fails later, every statement after it and the commit fail too. Insert and update are for transactions only.
+ * Reads either database. SQL is written for PostgreSQL, with `?` for parameters, `= ANY(?)` for lists and FOR UPDATE or FOR
+ * SHARE for locks; each dialect translates it.
  */
-export interface Connection {
+export interface Reader {
+  query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]>;
+  /**
+   * Runs a SELECT in the database's own words, as a query builder makes it. It is not prepared: prepared statements are
+   * kept as long as the connection, and the text of a built query may be new each time.
+   */
+  queryOnce(sql: string, values: readonly Value[]): Promise<readonly Row[]>;
+  /** The rows of each key, in the order of the keys. */
+  batchQuery<Name extends string>(
+    statement: BatchQuery<Name>,
+    keys: readonly RowOf<Name>[],
+  ): Promise<readonly (readonly Row[])[]>;
+}
+
+/**
+ * One connection of either database. Statements take effect in the order of the calls, also without waiting in between. `begin`,
+ * `insert` and `update` may resolve before the database has responded: when one of them fails later, every statement after it
+ * and the commit fail too. Insert and update are for transactions only.
+ */
+export interface Connection extends Reader {
   /** The wait for locks is long by default. */
   begin(durability: Durability, lockWait?: LockWait): Promise<void>;
   /** Rejects with what failed first. `Dialect.untilDurable` tells when what was committed is durable. */
@@ -79,12 +96,6 @@ export interface Connection {
   /** Whether the pool may hand it out again. */
   isUsable(): boolean;
 
-  query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]>;
-  /**
-   * Runs a SELECT in the database's own words, as a query builder makes it. It is not prepared: prepared statements are
-   * kept as long as the connection, and the text of a built query may be new each time.
-   */
-  queryOnce(sql: string, values: readonly Value[]): Promise<readonly Row[]>;
   /** The number of rows that were changed. */
   execute(sql: string, parameters: readonly Parameter[]): Promise<number>;
   insert<Name extends string>(statement: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void>;
@@ -102,11 +113,6 @@ export interface Connection {
     statement: Removal<Key>,
     rows: readonly RowOf<Key>[],
   ): Promise<readonly boolean[]>;
-  /** The rows of each key, in the order of the keys. */
-  batchQuery<Name extends string>(
-    statement: BatchQuery<Name>,
-    keys: readonly RowOf<Name>[],
-  ): Promise<readonly (readonly Row[])[]>;
   /** As `MessageStore.acceptedAt`: SQLite finds them in memory, PostgreSQL by an index. */
   acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]>;
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Reader } from './connection.ts';
 
 /** The words of table definitions in which the databases differ. */
 export interface DdlVariants {
@@ -20,6 +20,12 @@ export interface DdlVariants {
   readonly fillPages: (table: string, percent: number) => readonly string[];
 }
 
+/** Where reads run that need no transaction, beside the pool. */
+export interface Readers {
+  /** The pool has had a connection by then. */
+  use<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+}
+
 /** Every difference between the databases outside of statements. */
 export interface Dialect {
   readonly ddlVariants: DdlVariants;
@@ -28,6 +34,8 @@ export interface Dialect {
   migrationConfig(): Knex.Config | null;
   /** The connection around a raw one of the pool, always the same for the same. */
   connectionOf(raw: unknown): Connection;
+  /** Null when reads run on the connections of the pool. */
+  readonly readers: Readers | null;
   /** Waits until this transaction is the only one that migrates. Other locks it waits for only briefly from then on. */
   acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
   /** Whether a transaction failed with this because another process has a lock, which the database did not wait for. */

@@ -6,6 +6,7 @@ import type {
   Connection,
   Insert,
   Parameter,
+  Reader,
   Removal,
   Row,
   RowOf,
@@ -19,17 +20,26 @@ import type {
  * a transaction, and a commit after a statement failed, so that both databases undo the same things.
  */
 export class Session {
-  readonly #connection: Connection;
-  readonly #mode: 'transaction' | 'read';
+  readonly #reader: Reader;
+  /** Null where nothing may be changed. */
+  readonly #transaction: Connection | null;
   readonly #knex: Knex;
   #isEnded = false;
   #failure: { readonly error: unknown } | null = null;
 
-  /** `knex` only builds SQL; it runs nothing. */
-  constructor(connection: Connection, knex: Knex, mode: 'transaction' | 'read') {
-    this.#connection = connection;
+  /** The session of a transaction on this connection. `knex` only builds SQL; it runs nothing. */
+  static ofTransaction(connection: Connection, knex: Knex): Session {
+    return new Session(connection, connection, knex);
+  }
+
+  static ofReads(reader: Reader, knex: Knex): Session {
+    return new Session(reader, null, knex);
+  }
+
+  private constructor(reader: Reader, transaction: Connection | null, knex: Knex) {
+    this.#reader = reader;
+    this.#transaction = transaction;
     this.#knex = knex;
-    this.#mode = mode;
   }
 
   /** The error of the first statement that failed, or null. A failure that nobody waited for shows at the commit. */
@@ -43,62 +53,64 @@ export class Session {
   }
 
   query(sql: string, parameters: readonly Parameter[] = []): Promise<readonly Row[]> {
-    return this.#guard(() => this.#connection.query(sql, parameters));
+    return this.#guard(() => this.#reader.query(sql, parameters));
   }
 
   /** Runs what knex builds: for lists with filters, administration and other reads that are not on a hot path. */
   select(build: (knex: Knex) => Knex.QueryBuilder): Promise<readonly Row[]> {
     return this.#guard(() => {
       const { sql, bindings } = build(this.#knex).toSQL().toNative();
-      return this.#connection.queryOnce(sql, bindings as readonly Value[]);
+      return this.#reader.queryOnce(sql, bindings as readonly Value[]);
     });
   }
 
   execute(sql: string, parameters: readonly Parameter[] = []): Promise<number> {
-    return this.#change(() => this.#connection.execute(sql, parameters));
+    return this.#change((connection) => connection.execute(sql, parameters));
   }
 
   async insert<Name extends string>(statement: Insert<Name>, rows: readonly RowOf<Name>[]): Promise<void> {
-    if (rows.length > 0) await this.#change(() => this.#connection.insert(statement, rows));
+    if (rows.length > 0) await this.#change((connection) => connection.insert(statement, rows));
   }
 
   async update<Key extends string, Changed extends string>(
     statement: Update<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<void> {
-    if (rows.length > 0) await this.#change(() => this.#connection.update(statement, rows));
+    if (rows.length > 0) await this.#change((connection) => connection.update(statement, rows));
   }
 
   async updateVersioned<Key extends string, Changed extends string>(
     statement: VersionedUpdate<Key, Changed>,
     rows: readonly RowOf<NoInfer<Key | Changed>>[],
   ): Promise<readonly boolean[]> {
-    return rows.length === 0 ? [] : this.#change(() => this.#connection.updateVersioned(statement, rows));
+    return rows.length === 0 ? [] : this.#change((connection) => connection.updateVersioned(statement, rows));
   }
 
   async remove<Key extends string>(
     statement: Removal<Key>,
     rows: readonly RowOf<Key>[],
   ): Promise<readonly boolean[]> {
-    return rows.length === 0 ? [] : this.#change(() => this.#connection.remove(statement, rows));
+    return rows.length === 0 ? [] : this.#change((connection) => connection.remove(statement, rows));
   }
 
   async batchQuery<Name extends string>(
     statement: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    return keys.length === 0 ? [] : this.#guard(() => this.#connection.batchQuery(statement, keys));
+    return keys.length === 0 ? [] : this.#guard(() => this.#reader.batchQuery(statement, keys));
   }
 
   async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
-    return queries.length === 0 ? [] : this.#guard(() => this.#connection.acceptedAt(queries));
+    return queries.length === 0 ? [] : this.#guard(() => this.#inTransaction().acceptedAt(queries));
   }
 
-  #change<T>(statement: () => Promise<T>): Promise<T> {
-    return this.#guard(() => {
-      invariant(this.#mode === 'transaction', 'only a transaction changes anything');
-      return statement();
-    });
+  #change<T>(statement: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#guard(() => statement(this.#inTransaction()));
+  }
+
+  #inTransaction(): Connection {
+    invariant(this.#transaction !== null, 'only a transaction changes anything, or asks for recent sends');
+    return this.#transaction;
   }
 
   async #guard<T>(statement: () => Promise<T>): Promise<T> {

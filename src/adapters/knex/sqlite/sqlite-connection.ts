@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import { nextTurn } from '../../../application/next-turn.ts';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import type {
   BatchQuery,
@@ -17,6 +18,7 @@ import type { LogSync } from './log-sync.ts';
 import { rowReader, rowWriter } from './row-codec.ts';
 import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
+import { batchText, inSqlite, toValue } from './sqlite-text.ts';
 import { TurnBudget } from './turn-budget.ts';
 
 /** Gives rows as lists, which `readRow` makes into objects: together half of what the driver takes for that. */
@@ -42,6 +44,10 @@ interface BulkInsert {
 /** Rows of one INSERT: that takes a third to a half less than an INSERT for each, and with more rows no less. */
 const ROWS_PER_INSERT = 8;
 
+/** The table that recent sends follow, and the table of the rate windows. */
+const SENDS = 'messages';
+const WINDOWS = 'projects';
+
 const NO_ROWS = { columns: 0, readRow: rowReader([]) };
 
 /** What goes on beside the connection to a file. */
@@ -58,14 +64,21 @@ export class SqliteConnection implements Connection {
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #inserts = new WeakMap<object, BulkInsert>();
-  readonly #recentSends: SqliteRecentSends;
+  readonly #version: Sqlite.Statement<[], number>;
+  readonly #recentSends = new SqliteRecentSends();
   readonly #numberBlocks: SqliteNumberBlocks;
   readonly #turnBudget = new TurnBudget();
+  /** What the open transaction inserted. */
+  #sends: Row[] = [];
+  /** The open transaction changed projects. */
+  #hasChangedWindows = false;
+  /** The open transaction read the recent sends anew. */
+  #hasReadSends = false;
 
   constructor(database: Sqlite.Database, log: LogParts | null) {
     this.#database = database;
     this.#log = log;
-    this.#recentSends = new SqliteRecentSends(database);
+    this.#version = database.prepare<[], number>('PRAGMA data_version').pluck();
     this.#numberBlocks = new SqliteNumberBlocks(database);
   }
 
@@ -74,19 +87,22 @@ export class SqliteConnection implements Connection {
     await this.#turnBudget.begin();
     this.#run('BEGIN IMMEDIATE');
     this.#log?.logSync.prepare();
-    this.#recentSends.follow();
+    this.#sends = [];
+    this.#hasChangedWindows = false;
+    this.#hasReadSends = false;
   }
 
   async commit(): Promise<void> {
     this.#run('COMMIT');
-    this.#recentSends.keep();
+    this.#recentSends.add(this.#sends);
+    if (this.#hasChangedWindows) this.#recentSends.noteWindows();
     this.#log?.checkpointer.truncateIfDue(this.#database);
   }
 
   /** Some errors (a full disk) have already ended the transaction. */
   async rollback(): Promise<void> {
     if (this.#database.inTransaction) this.#run('ROLLBACK');
-    this.#recentSends.undo();
+    if (this.#hasReadSends) this.#recentSends.forget();
     this.#numberBlocks.undo();
   }
 
@@ -122,8 +138,8 @@ export class SqliteConnection implements Connection {
       bulk.many.statement.run(...values.slice(index, index + ROWS_PER_INSERT).flat());
     }
     for (const each of values.slice(inMany)) bulk.one.statement.run(...each);
-    if (insert.table !== this.#recentSends.source) return;
-    this.#recentSends.noteInserted(rows);
+    if (insert.table !== SENDS) return;
+    for (const row of rows as readonly Row[]) if (row.campaign_id === null) this.#sends.push(row);
     this.#numberBlocks.noteInserted(rows.length);
   }
 
@@ -175,24 +191,29 @@ export class SqliteConnection implements Connection {
     batch: BatchQuery<Name>,
     keys: readonly RowOf<Name>[],
   ): Promise<readonly (readonly Row[])[]> {
-    const bulk = this.#bulk(batch, () => {
-      const names: string[] = [];
-      const sql = batch.select.replace(/:(\w+)/g, (_, name: string) => {
-        names.push(name);
-        return '?';
-      });
-      return { sql, names };
-    });
+    const bulk = this.#bulk(batch, () => batchText(batch));
     return keys.map((key) => rowsOf(bulk.prepared, bulk.valuesOf(key)));
   }
 
   async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
-    if (!this.#database.inTransaction) this.#recentSends.follow();
-    return queries.map((query) => this.#recentSends.acceptedAt(query));
+    // Nobody else can write while this reads.
+    const version = this.#version.get() ?? 0;
+    if (await this.#recentSends.follow(version, (sql, parameters) => this.#queryNextTurn(sql, parameters))) {
+      // What this transaction inserted was read with the rest.
+      this.#sends = [];
+      this.#hasReadSends = true;
+    }
+    return queries.map((query) => this.#recentSends.acceptedAt(query, this.#sends));
+  }
+
+  /** Many pages may have to be read. */
+  async #queryNextTurn(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    await nextTurn();
+    return this.query(sql, parameters);
   }
 
   #noteChange(table: string): void {
-    if (table === this.#recentSends.windows) this.#recentSends.noteWindows();
+    if (table === WINDOWS) this.#hasChangedWindows = true;
   }
 
   #bulk(key: object, text: () => { readonly sql: string; readonly names: readonly string[] }): Bulk {
@@ -218,17 +239,6 @@ export class SqliteConnection implements Connection {
     }
     return prepared;
   }
-}
-
-/**
- * Lists arrive as JSON, and a transaction that holds the only write lock needs no row locks. SQLite compiles a statement anew
- * whenever a parameter that stands alone after LIMIT was bound, to plan with its value: that took half of a lookup's time.
- */
-function inSqlite(sql: string): string {
-  return sql
-    .replaceAll('= ANY(?)', 'IN (SELECT value FROM json_each(?))')
-    .replace(/\bFOR (UPDATE( SKIP LOCKED)?|SHARE)/g, '')
-    .replace(/\bLIMIT \?/g, 'LIMIT ? + 0');
 }
 
 /** What a failed INSERT has written is undone with its transaction: FAIL spares a copy of each page that it changes. */
@@ -262,8 +272,4 @@ function rowsOf(prepared: Prepared, values: readonly Value[]): Row[] {
     Object.assign(prepared, readerOf(prepared.statement));
   }
   return rows.map(prepared.readRow);
-}
-
-function toValue(parameter: Parameter): Value {
-  return typeof parameter === 'object' && parameter !== null ? JSON.stringify(parameter) : parameter;
 }

@@ -9,6 +9,7 @@ import { type LogParts, SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
+import { SqliteReaders } from './sqlite-readers.ts';
 
 export interface SqliteConfig {
   readonly kind: 'sqlite';
@@ -31,7 +32,7 @@ const TRUNCATE_INTERVAL_MS = 20_000;
 /** How long a unit of work waits for one of another process before it is rejected. */
 const LOCK_WAIT_MS = 5_000;
 
-/** One connection, durable at commit. Files are in WAL mode; a thread writes their log back. */
+/** One connection that writes, durable at commit. Files are in WAL mode; one thread writes their log back, and one reads. */
 export class SqliteDialect implements Dialect {
   readonly ddlVariants: DdlVariants = {
     key: 'text',
@@ -44,6 +45,7 @@ export class SqliteDialect implements Dialect {
   };
   readonly numberIndex = 'blocks';
   readonly lockWaitMs: number;
+  readonly readers: SqliteReaders | null;
   readonly #filename: string;
   readonly #truncateIntervalMs: number;
   readonly #syncFile: SyncFile | undefined;
@@ -58,6 +60,7 @@ export class SqliteDialect implements Dialect {
   }: SqliteConfig) {
     this.#syncFile = syncFile;
     this.#filename = filename;
+    this.readers = this.#isFile() ? new SqliteReaders(filename) : null;
     this.#truncateIntervalMs = truncateIntervalMs;
     this.lockWaitMs = lockWaitMs;
   }
@@ -134,6 +137,7 @@ export class SqliteDialect implements Dialect {
   }
 
   async close(): Promise<void> {
+    await this.readers?.close();
     const log = this.#log;
     this.#log = null;
     await log?.logSync.close();

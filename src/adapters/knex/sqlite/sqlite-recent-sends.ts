@@ -1,13 +1,26 @@
-import type Sqlite from 'better-sqlite3';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
-import type { Row } from '../driver/connection.ts';
+import type { Parameter, Row } from '../driver/connection.ts';
 
 const MS_PER_MINUTE = 60_000;
 /** Windows count from a clock that may stand a little before the newest message. */
 const MARGIN_MS = MS_PER_MINUTE;
 /** So many sends are forgotten together, when none of them counts any more: nothing is searched or moved for that. */
 export const SENDS_PER_GENERATION = 50_000;
+/** So many messages are read at a time. */
+const PAGE_SIZE = 5_000;
+
+const NEWEST = 'SELECT MAX(sms_id) AS sms_id FROM messages';
+
+/** In minutes; null when no project has a rate limit. */
+const LONGEST_WINDOW = `SELECT MAX(json_extract(settings, '$.rateLimit.timeWindowMinutes')) AS minutes FROM projects`;
+
+const PAGE = `
+  SELECT sms_id, project_id, phone_number, created_at, campaign_id FROM messages
+  WHERE sms_id > ? ORDER BY sms_id LIMIT ${PAGE_SIZE}`;
+
+/** Runs a SELECT on the connection that asks. */
+type Query = (sql: string, parameters: readonly Parameter[]) => Promise<readonly Row[]>;
 
 /** Sends that were added one after the other, and mostly at about the same time. */
 interface Generation {
@@ -23,40 +36,31 @@ interface Generation {
  * them, follows what its own connection commits, and is read again when another connection has written.
  */
 export class SqliteRecentSends {
-  /** The table that this follows. */
-  readonly source = 'messages';
-  /** The table of the rate windows. */
-  readonly windows = 'projects';
-  readonly #database: Sqlite.Database;
-  readonly #dataVersion: Sqlite.Statement<[], number>;
   /** The version of the file that was read; null when none was. */
   #version: number | null = null;
-  /** The longest rate window when sends were last read or forgotten. */
+  /** The longest rate window, as it was read last. */
   #windowMinutes = 0;
+  /** Projects were changed since. */
+  #mayWindowsDiffer = false;
   /** The newest first. */
   #generations: Generation[] = [];
-  /** What the open transaction inserted. */
-  #uncommitted: Row[] = [];
-  /** The open transaction changed projects. */
-  #mayWindowsChange = false;
-
-  constructor(database: Sqlite.Database) {
-    this.#database = database;
-    this.#dataVersion = database.prepare<[], number>('PRAGMA data_version').pluck();
-  }
 
   /**
-   * Follows what other connections wrote. In a transaction call it when that has the write lock, before it inserts: nobody else
-   * can write then. Throws when the messages cannot be read.
+   * Brings the copy to this version of the file, which `query` reads. In a transaction: nobody else can write then.
+   * Resolves with whether it was read anew, with what the open transaction inserted.
    */
-  follow(): void {
-    const version = this.#dataVersion.get() ?? 0;
-    if (version !== this.#version) this.#read(version);
+  async follow(version: number, query: Query): Promise<boolean> {
+    if (this.#version === version && !(await this.#isWindowLonger(query))) return false;
+    await this.#read(version, query);
+    return true;
   }
 
-  /** As `MessageStore.acceptedAt`, the newest first. */
-  acceptedAt({ projectId, phoneNumber, since, limit }: AcceptedAtQuery): readonly number[] {
-    const found = this.#uncommitted
+  /** As `MessageStore.acceptedAt`, the newest first. `uncommitted` are rows that the open transaction inserted. */
+  acceptedAt(
+    { projectId, phoneNumber, since, limit }: AcceptedAtQuery,
+    uncommitted: readonly Row[],
+  ): readonly number[] {
+    const found = uncommitted
       .filter((row) => row.project_id === projectId && row.phone_number === phoneNumber)
       .map((row) => row.created_at as number);
     for (const { acceptedAt, newestAt } of this.#generations) {
@@ -68,62 +72,49 @@ export class SqliteRecentSends {
       .slice(0, limit);
   }
 
-  /** The open transaction inserted these messages. */
-  noteInserted(rows: readonly Row[]): void {
-    for (const row of rows) if (row.campaign_id === null) this.#uncommitted.push(row);
+  /** A transaction that inserted these messages was committed. */
+  add(rows: readonly Row[]): void {
+    for (const row of rows) this.#add(row);
   }
 
-  /** The open transaction changed projects. */
+  /** A transaction that changed projects was committed. */
   noteWindows(): void {
-    this.#mayWindowsChange = true;
+    this.#mayWindowsDiffer = true;
   }
 
-  /** The transaction was committed. */
-  keep(): void {
-    if (this.#mayWindowsChange) {
-      this.#mayWindowsChange = false;
-      // Older sends count from now on, which are not in memory.
-      if (this.#longestWindow() > this.#windowMinutes) this.#version = null;
-    }
-    if (this.#uncommitted.length === 0) return;
-    for (const row of this.#uncommitted) {
-      this.#add(row.project_id as string, row.phone_number as string, row.created_at as number);
-    }
-    this.#uncommitted = [];
+  /** What was read may have been undone. */
+  forget(): void {
+    this.#version = null;
   }
 
-  /** The transaction was rolled back. */
-  undo(): void {
-    this.#uncommitted = [];
-    this.#mayWindowsChange = false;
+  /** Whether older sends count from now on, which are not in memory. */
+  async #isWindowLonger(query: Query): Promise<boolean> {
+    if (!this.#mayWindowsDiffer) return false;
+    this.#mayWindowsDiffer = false;
+    return (await longestWindow(query)) > this.#windowMinutes;
   }
 
-  #read(version: number): void {
-    const hasColumn = this.#database
-      .prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'campaign_id'")
-      .get(this.source);
-    if (hasColumn === undefined) {
-      // Before the migrations there is nothing to follow.
-      if (this.#version === null) return;
-      throw new Error(`The table ${this.source} is gone`);
-    }
+  async #read(version: number, query: Query): Promise<void> {
+    this.#version = null;
     this.#generations = [];
-    const sends = this.#database
-      .prepare<[string], [string, string, number]>(
-        `SELECT project_id, phone_number, created_at FROM messages
-         WHERE sms_id >= ? AND campaign_id IS NULL ORDER BY sms_id`,
-      )
-      .raw();
-    for (const send of sends.iterate(idFrom(this.#countsFrom()))) this.#add(...send);
+    const [newest] = await query(NEWEST, []);
+    this.#windowMinutes = await longestWindow(query);
+    for (let after = idFrom(this.#countsFrom(timeOf(newest?.sms_id as string | null))); ; ) {
+      const rows = await query(PAGE, [after]);
+      for (const row of rows) if (row.campaign_id === null) this.#add(row);
+      if (rows.length < PAGE_SIZE) break;
+      after = rows.at(-1)?.sms_id as string;
+    }
     this.#version = version;
   }
 
-  #add(projectId: string, phoneNumber: string, at: number): void {
+  #add(row: Row): void {
+    const at = row.created_at as number;
     const generation = this.#openGeneration();
-    const ofProject = generation.acceptedAt.get(projectId) ?? new Map<string, number[]>();
-    if (ofProject.size === 0) generation.acceptedAt.set(projectId, ofProject);
-    const ofNumber = ofProject.get(phoneNumber);
-    if (ofNumber === undefined) ofProject.set(phoneNumber, [at]);
+    const ofProject = generation.acceptedAt.get(row.project_id as string) ?? new Map<string, number[]>();
+    if (ofProject.size === 0) generation.acceptedAt.set(row.project_id as string, ofProject);
+    const ofNumber = ofProject.get(row.phone_number as string);
+    if (ofNumber === undefined) ofProject.set(row.phone_number as string, [at]);
     else ofNumber.push(at);
     generation.sends += 1;
     generation.newestAt = Math.max(generation.newestAt, at);
@@ -134,33 +125,30 @@ export class SqliteRecentSends {
     const [newest] = this.#generations;
     if (newest !== undefined && newest.sends < SENDS_PER_GENERATION) return newest;
     const opened: Generation = { acceptedAt: new Map(), sends: 0, newestAt: Number.NEGATIVE_INFINITY };
-    const from = newest === undefined ? 0 : this.#countsFrom();
+    const from = newest === undefined ? 0 : this.#countsFrom(newest.newestAt);
     this.#generations = [opened, ...this.#generations.filter(({ newestAt }) => newestAt >= from)];
     return opened;
   }
 
   /** Sends before this instant count for no rate limit, in milliseconds since 1970. */
-  #countsFrom(): number {
-    const newest = this.#database
-      .prepare<[], string | null>('SELECT MAX(sms_id) FROM messages')
-      .pluck()
-      .get();
-    this.#windowMinutes = this.#longestWindow();
-    const newestAt =
-      Number.parseInt((newest ?? '').slice(SMS_ID_PREFIX.length, SMS_ID_PREFIX.length + 12), 16) || 0;
+  #countsFrom(newestAt: number): number {
     // A newest message that a clock ahead of its time wrote says nothing of today; a clock that tests move may be behind.
     const latest = Math.min(newestAt, Date.now());
     return Math.max(0, latest - this.#windowMinutes * MS_PER_MINUTE - MARGIN_MS);
   }
-
-  /** In minutes. */
-  #longestWindow(): number {
-    const sql = `SELECT MAX(json_extract(settings, '$.rateLimit.timeWindowMinutes')) FROM ${this.windows}`;
-    return this.#database.prepare<[], number | null>(sql).pluck().get() ?? 0;
-  }
 }
 
-/** Message ids begin with their time in hex, so a time is a range of ids. */
+async function longestWindow(query: Query): Promise<number> {
+  const [longest] = await query(LONGEST_WINDOW, []);
+  return (longest?.minutes as number | null) ?? 0;
+}
+
+/** Message ids begin with their time in hex. */
+function timeOf(smsId: string | null): number {
+  return Number.parseInt((smsId ?? '').slice(SMS_ID_PREFIX.length, SMS_ID_PREFIX.length + 12), 16) || 0;
+}
+
+/** So a time is a range of ids: this is before every id of that time. */
 function idFrom(at: number): string {
   return SMS_ID_PREFIX + at.toString(16).padStart(12, '0');
 }
