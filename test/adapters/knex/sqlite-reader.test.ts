@@ -71,10 +71,10 @@ it('a reader sees what is committed, and changes nothing', () =>
 
 it('a reader rejects with the error of SQLite, and reads on', () =>
   withReader(async (reader) => {
-    const failed = reader.query('SELECT nothing FROM things', []);
+    const failed = reader.query('SELECT absent FROM things', []);
     const read = reader.query('SELECT 1 AS one', []);
     await expect(failed).rejects.toBeInstanceOf(Sqlite.SqliteError);
-    await expect(failed).rejects.toThrow('no such column: nothing');
+    await expect(failed).rejects.toThrow('no such column: absent');
     await expect(failed).rejects.toHaveProperty('code', 'SQLITE_ERROR');
     expect(await read).toEqual([{ one: 1 }]);
   }));
