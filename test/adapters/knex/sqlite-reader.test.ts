@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as eventLoopRound, setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
+import { PAUSED, READS } from '../../../src/adapters/knex/sqlite/checkpoint-state.mjs';
 import { SqliteReader } from '../../../src/adapters/knex/sqlite/sqlite-reader.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { aProject } from '../../support/builders.ts';
@@ -24,12 +25,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** Without a checkpointer: nothing pauses it. */
+const newReader = (name: string) => new SqliteReader(name, new Int32Array(new SharedArrayBuffer(16)));
+
 /** A file with two rows, and its reader. */
 async function withReader(work: (reader: SqliteReader, writer: Sqlite.Database) => Promise<void>) {
   const writer = new Sqlite(filename);
   writer.pragma('journal_mode = wal');
   writer.exec("CREATE TABLE things (name text, value int); INSERT INTO things VALUES ('a', 1), ('b', 2)");
-  const reader = new SqliteReader(filename);
+  const reader = newReader(filename);
   try {
     await work(reader, writer);
   } finally {
@@ -90,14 +94,16 @@ it('a reader closes when everything it was asked is read, and rejects what comes
   }));
 
 it('a reader without its file rejects', async () => {
-  const reader = new SqliteReader(join(folder, 'missing.db'));
+  const reader = newReader(join(folder, 'missing.db'));
   await expect(reader.query('SELECT 1', [])).rejects.toThrow('unable to open database file');
   await expect(reader.query('SELECT 1', [])).rejects.toThrow();
 });
 
 /** A migrated database on the file. */
-async function migrated(): Promise<{ database: Database; unitOfWork: SqlUnitOfWork }> {
-  const database = openDatabase({ kind: 'sqlite', filename });
+async function migrated(
+  config: { readonly truncateIntervalMs?: number } = {},
+): Promise<{ database: Database; unitOfWork: SqlUnitOfWork }> {
+  const database = openDatabase({ kind: 'sqlite', filename, ...config });
   await database.migrate();
   return { database, unitOfWork: new SqlUnitOfWork(database) };
 }
@@ -140,5 +146,43 @@ it('a database starts another reader when the thread of the first one has ended'
   if (!(first instanceof SqliteReader)) throw new Error('A file has a reader');
   await first.close();
   expect(await database.withReader((reader) => reader.query('SELECT 1 AS one', []))).toEqual([{ one: 1 }]);
+  await database.close();
+});
+
+/** Tens of milliseconds of work that needs the log. */
+const SHORT =
+  'WITH RECURSIVE s(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM s WHERE n < 300000) SELECT MAX(n) FROM s, (SELECT COUNT(*) FROM installation)';
+const READERS = 8;
+const TRUNCATIONS = 3;
+
+it('the log is emptied again and again while reads and commits never pause', async () => {
+  const { database, unitOfWork } = await migrated({ truncateIntervalMs: 1 });
+  let isOver = false;
+  const reading = Array.from({ length: READERS }, async () => {
+    while (!isOver) await database.withReader((reader) => reader.queryOnce(SHORT, []));
+  });
+  let truncations = 0;
+  let bytes = 0;
+  for (let count = 0; truncations < TRUNCATIONS; count += 1) {
+    await unitOfWork.run(({ installation }) => installation.set('name', String(count)), 'eventual');
+    await eventLoopRound();
+    const now = statSync(`${filename}-wal`).size;
+    if (now < bytes) truncations += 1;
+    bytes = now;
+  }
+  isOver = true;
+  await Promise.all(reading);
+  await database.close();
+});
+
+it('reads wait no longer than half a second for a checkpointer that stands still', async () => {
+  const { database } = await migrated();
+  const shared = new Int32Array(new SharedArrayBuffer(16));
+  Atomics.store(shared, READS, PAUSED);
+  const reader = new SqliteReader(filename, shared);
+  const startedAt = performance.now();
+  expect(await reader.query('SELECT 1 AS one', [])).toEqual([{ one: 1 }]);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(500);
+  await reader.close();
   await database.close();
 });

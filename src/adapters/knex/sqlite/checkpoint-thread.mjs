@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
+import { DONE, DUE, NONE, PAUSED, READS, RUNNING, STOPPING, TRUNCATION } from './checkpoint-state.mjs';
 
 const INTERVAL_MS = 200;
 /** Another process may be about to open the file, or to close it. */
@@ -20,12 +21,13 @@ const IDLE_MS = 1_000;
 /** A truncation that waits for a reader gives up soon, and is tried again. */
 const TRUNCATE_TIMEOUT_MS = 20;
 
-/** As in the class that started this thread. */
-const STOPPING = 0;
-const TRUNCATION = 1;
-const NONE = 0;
-const DUE = 1;
-const DONE = 2;
+/** Reads that are running may end in this time, while no other begins. */
+const READS_END_MS = 400;
+const READS_POLL_MS = 5;
+/** For reads of other processes no read is paused more often than this. */
+const PAUSE_INTERVAL_MS = 2_000;
+/** While commits come, one of them begins the log anew, or truncates it, in this time. */
+const COMMIT_MS = 50;
 
 /** @type {{ filename: string, truncateIntervalMs: number, shared: Int32Array }} */
 const { filename, truncateIntervalMs, shared } = workerData;
@@ -38,40 +40,76 @@ const frameBytes = FRAME_HEADER_BYTES + Number(database.pragma('page_size', { si
 let contentBytes = 0;
 let truncateAt = performance.now() + truncateIntervalMs;
 let dueSince = 0;
+let pauseAt = 0;
 while (Atomics.wait(shared, STOPPING, 0, INTERVAL_MS) === 'timed-out') {
   const truncation = Atomics.load(shared, TRUNCATION);
   if (truncation === DUE) {
     if (performance.now() - dueSince < IDLE_MS) continue;
     // From here on the connection leaves it to this thread.
     if (Atomics.compareExchange(shared, TRUNCATION, DUE, NONE) !== DUE) continue;
-    if (checkpoint('TRUNCATE')) truncateAt = performance.now() + truncateIntervalMs;
+    withoutReads(() => {
+      if (checkpoint('TRUNCATE')) truncateAt = performance.now() + truncateIntervalMs;
+    });
     continue;
   }
   if (truncation === DONE) truncateAt = performance.now() + truncateIntervalMs;
   Atomics.store(shared, TRUNCATION, NONE);
-  // What a reader still needs stays in the log, and no truncation could end before that reader.
-  if (!checkpoint('PASSIVE')) continue;
+  const isMoved = checkpoint('PASSIVE');
   const isTruncationDue = performance.now() >= truncateAt && fileBytes() > 0;
   if (!isTruncationDue && contentBytes <= CONTENT_BYTES_MAX) continue;
-  catchUp();
-  // Writers wait by timer meanwhile. It syncs the file, which a checkpoint beside commits does not.
-  if (!checkpoint('FULL') || !isTruncationDue) continue;
-  dueSince = performance.now();
-  Atomics.store(shared, TRUNCATION, DUE);
+  // What a read needs stays in the log. Those of this process end soon, when no other begins.
+  if (!isMoved && performance.now() < pauseAt) continue;
+  pauseAt = performance.now() + PAUSE_INTERVAL_MS;
+  withoutReads(() => moveEverything(isTruncationDue));
 }
 // The last connection that closes removes the log. While another process has the file open, the log stays, and is empty.
 checkpoint('TRUNCATE');
 database.close();
 
 /**
+ * Moves the whole log into the file, so that the next commit begins the log anew or truncates it. A read that began
+ * before that would keep it from both: no read may begin until the commit.
+ * @param {boolean} isTruncationDue
+ */
+function moveEverything(isTruncationDue) {
+  const until = performance.now() + READS_END_MS;
+  // Others write meanwhile: a full checkpoint, for which they wait, comes when the reads have ended.
+  while (!catchUp()) {
+    if (performance.now() >= until) return;
+    Atomics.wait(shared, STOPPING, 0, READS_POLL_MS);
+  }
+  // Writers wait by timer meanwhile. It syncs the file, which a checkpoint beside commits does not.
+  if (!checkpoint('FULL')) return;
+  if (isTruncationDue) {
+    dueSince = performance.now();
+    Atomics.store(shared, TRUNCATION, DUE);
+  }
+  Atomics.wait(shared, TRUNCATION, isTruncationDue ? DUE : NONE, COMMIT_MS);
+}
+
+/**
+ * Lets no read begin while `work` runs.
+ * @param {() => void} work
+ */
+function withoutReads(work) {
+  Atomics.store(shared, READS, PAUSED);
+  work();
+  Atomics.store(shared, READS, RUNNING);
+  Atomics.notify(shared, READS);
+}
+
+/**
  * Nobody can write while a full checkpoint moves what was committed since the checkpoint before: quicker and quicker checkpoints
  * leave it little.
+ * @returns {boolean} false when something needs a page that is in the log
  */
 function catchUp() {
   for (let attempt = 1; attempt <= CATCH_UP_ATTEMPTS_MAX; attempt += 1) {
     const startedAt = performance.now();
-    if (!checkpoint('PASSIVE') || performance.now() - startedAt <= CAUGHT_UP_MS) return;
+    if (!checkpoint('PASSIVE')) return false;
+    if (performance.now() - startedAt <= CAUGHT_UP_MS) return true;
   }
+  return true;
 }
 
 /**

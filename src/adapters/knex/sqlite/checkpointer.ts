@@ -1,14 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
-
-/** The two numbers that both threads see: whether the thread stops, and how far a truncation is. */
-const STOPPING = 0;
-const TRUNCATION = 1;
-const NUMBERS = 2;
-/** The states of a truncation. */
-const NONE = 0;
-const DUE = 1;
-const DONE = 2;
+import { DONE, DUE, NONE, SHARED_NUMBERS, STOPPING, TRUNCATION } from './checkpoint-state.mjs';
 
 interface CheckpointerConfig {
   readonly filename: string;
@@ -22,13 +14,14 @@ interface CheckpointerConfig {
  * its pages and its copies. The thread empties the log of a connection that has nothing to do.
  */
 export class Checkpointer {
+  /** The numbers that the threads of the file share, see `checkpoint-state.mjs`. */
+  readonly shared = new Int32Array(new SharedArrayBuffer(SHARED_NUMBERS * Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: Worker;
-  readonly #shared = new Int32Array(new SharedArrayBuffer(NUMBERS * Int32Array.BYTES_PER_ELEMENT));
   readonly #ended: Promise<void>;
 
   constructor({ filename, truncateIntervalMs }: CheckpointerConfig) {
     this.#thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { filename, truncateIntervalMs, shared: this.#shared },
+      workerData: { filename, truncateIntervalMs, shared: this.shared },
     });
     this.#ended = new Promise((resolve) => {
       this.#thread.once('exit', () => resolve());
@@ -38,16 +31,17 @@ export class Checkpointer {
 
   /** Empties the log when that is due. Outside of transactions only. It takes some 10 ms of the event loop. */
   truncateIfDue(database: Sqlite.Database): void {
-    if (Atomics.load(this.#shared, TRUNCATION) !== DUE) return;
+    if (Atomics.load(this.shared, TRUNCATION) !== DUE) return;
     const isDone = truncate(database);
-    Atomics.store(this.#shared, TRUNCATION, isDone ? DONE : NONE);
+    Atomics.store(this.shared, TRUNCATION, isDone ? DONE : NONE);
+    Atomics.notify(this.shared, TRUNCATION);
   }
 
   /** Resolves when the thread has closed the file. */
   async stop(): Promise<void> {
     this.#thread.ref();
-    Atomics.store(this.#shared, STOPPING, 1);
-    Atomics.notify(this.#shared, STOPPING);
+    Atomics.store(this.shared, STOPPING, 1);
+    Atomics.notify(this.shared, STOPPING);
     await this.#ended;
   }
 }

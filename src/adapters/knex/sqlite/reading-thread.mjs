@@ -2,6 +2,7 @@
 // Plain JavaScript: a worker thread is started from this very file, from the sources and from the build.
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
+import { PAUSED, READS } from './checkpoint-state.mjs';
 
 /**
  * @typedef {import('../driver/connection.ts').Value} Value
@@ -12,9 +13,13 @@ import Sqlite from 'better-sqlite3';
 
 /** Another process may be about to open the file, or to close it. Nobody else waits for this thread. */
 const LOCK_TIMEOUT_MS = 5_000;
+/** A read waits no longer for the log. */
+const PAUSE_MS_MAX = 500;
 /** The pages of a connection are read again after each commit of another one: a large cache would be of no use. */
 const CACHE_KIB = 2 * 1024;
 
+/** @type {{ filename: string, shared: Int32Array }} */
+const { filename, shared } = workerData;
 /**
  * Opened for the first read, which learns what is wrong with the file.
  * @type {import('better-sqlite3').Database | null}
@@ -35,6 +40,7 @@ port.on('message', (/** @type {Select | null} */ select) => {
  * @returns {Outcome}
  */
 function outcomeOf({ sql, isKept, each }) {
+  Atomics.wait(shared, READS, PAUSED, PAUSE_MS_MAX);
   try {
     const statement = statements.get(sql) ?? prepare(sql);
     if (isKept) statements.set(sql, statement);
@@ -60,7 +66,7 @@ function prepare(sql) {
 }
 
 function open() {
-  const opened = new Sqlite(workerData, { readonly: true, fileMustExist: true, timeout: LOCK_TIMEOUT_MS });
+  const opened = new Sqlite(filename, { readonly: true, fileMustExist: true, timeout: LOCK_TIMEOUT_MS });
   opened.pragma(`cache_size = -${CACHE_KIB}`);
   return opened;
 }

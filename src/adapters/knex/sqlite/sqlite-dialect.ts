@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Durability } from '../../../application/ports/unit-of-work.ts';
+import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { Checkpointer } from './checkpointer.ts';
@@ -9,6 +10,7 @@ import { type LogParts, SqliteConnection } from './sqlite-connection.ts';
 import { makeSqliteFile } from './sqlite-file.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
+import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteReaders } from './sqlite-readers.ts';
 
 export interface SqliteConfig {
@@ -60,7 +62,7 @@ export class SqliteDialect implements Dialect {
   }: SqliteConfig) {
     this.#syncFile = syncFile;
     this.#filename = filename;
-    this.readers = this.#isFile() ? new SqliteReaders(filename) : null;
+    this.readers = this.#isFile() ? new SqliteReaders(() => this.#startReader()) : null;
     this.#truncateIntervalMs = truncateIntervalMs;
     this.lockWaitMs = lockWaitMs;
   }
@@ -142,6 +144,11 @@ export class SqliteDialect implements Dialect {
     this.#log = null;
     await log?.logSync.close();
     await log?.checkpointer.stop();
+  }
+
+  #startReader(): SqliteReader {
+    invariant(this.#log !== null, 'a connection has made the log');
+    return new SqliteReader(this.#filename, this.#log.checkpointer.shared);
   }
 
   #startLog(): LogParts {

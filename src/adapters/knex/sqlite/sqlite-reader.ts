@@ -45,9 +45,11 @@ export class SqliteReader implements Reader {
   readonly #batches = new WeakMap<object, ReturnType<typeof batchText>>();
   #isOpen = true;
 
-  /** The file is there, and in WAL mode. */
-  constructor(filename: string) {
-    this.#thread = new Worker(new URL('./reading-thread.mjs', import.meta.url), { workerData: filename });
+  /** The file is there, and in WAL mode. `shared` are the numbers of its checkpointer. */
+  constructor(filename: string, shared: Int32Array) {
+    this.#thread = new Worker(new URL('./reading-thread.mjs', import.meta.url), {
+      workerData: { filename, shared },
+    });
     this.#thread.on('message', (outcome: Outcome) => this.#settle(outcome));
     this.#thread.once('error', (error) => this.#end(error));
     this.#ended = new Promise((resolve) => {

@@ -1,23 +1,28 @@
 import { IdleGate } from '../../../application/idle-gate.ts';
+import { StorageUnavailable } from '../../../application/storage-unavailable.ts';
 import type { Reader } from '../driver/connection.ts';
 import type { Readers } from '../driver/dialect.ts';
-import { SqliteReader } from './sqlite-reader.ts';
+import type { SqliteReader } from './sqlite-reader.ts';
 
 /** The reader of a file: started for the first read, and again when its thread has ended. */
 export class SqliteReaders implements Readers {
-  readonly #filename: string;
+  readonly #start: () => SqliteReader;
   readonly #inUse = new IdleGate();
   #reader: SqliteReader | null = null;
 
-  constructor(filename: string) {
-    this.#filename = filename;
+  constructor(start: () => SqliteReader) {
+    this.#start = start;
   }
 
+  /** Rejects with `StorageUnavailable` when the thread has ended meanwhile. */
   async use<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    if (this.#reader === null || !this.#reader.isOpen) this.#reader = new SqliteReader(this.#filename);
+    if (this.#reader === null || !this.#reader.isOpen) this.#reader = this.#start();
+    const reader = this.#reader;
     this.#inUse.begin();
     try {
-      return await work(this.#reader);
+      return await work(reader);
+    } catch (error) {
+      throw reader.isOpen ? error : new StorageUnavailable(error);
     } finally {
       this.#inUse.end();
     }

@@ -1,0 +1,17 @@
+// @ts-check
+// Plain JavaScript: threads are started from files that import this one, from the sources and from the build.
+
+/** The numbers that the threads of a SQLite file share. */
+export const STOPPING = 0;
+export const TRUNCATION = 1;
+export const READS = 2;
+export const SHARED_NUMBERS = 3;
+
+/** The states of a truncation. */
+export const NONE = 0;
+export const DUE = 1;
+export const DONE = 2;
+
+/** The states of reads: while the log is emptied or begun anew, no new one begins. */
+export const RUNNING = 0;
+export const PAUSED = 1;
