@@ -15,8 +15,11 @@ import { PAUSED, READS } from './checkpoint-state.mjs';
 const LOCK_TIMEOUT_MS = 5_000;
 /** A read waits no longer for the log. */
 const PAUSE_MS_MAX = 500;
-/** The pages of a connection are read again after each commit of another one: a large cache would be of no use. */
-const CACHE_KIB = 2 * 1024;
+/**
+ * Pages are read again after each commit of the other connection. A search by number among ten million messages reads the same
+ * thousand again and again.
+ */
+const CACHE_KIB = 8 * 1024;
 
 /** @type {{ filename: string, shared: Int32Array }} */
 const { filename, shared } = workerData;
