@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
-import { makeSqliteFile } from '../adapters/knex/sqlite/sqlite-file.ts';
+import { makeSqliteFile } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import { ConfigError, IN_MEMORY_SQLITE } from './config.ts';
 
 const { R_OK, W_OK, X_OK } = constants;

@@ -63,10 +63,10 @@ export class Database {
    * Rejects with `StorageUnavailable` when there is none.
    */
   async withReader<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    const { readers } = this.dialect;
-    if (readers === null) return this.withConnection(work);
+    const { readerPool } = this.dialect;
+    if (readerPool === null) return this.withConnection(work);
     if (!this.#hasConnected) await this.ping();
-    return readers.use(work);
+    return readerPool.use(work);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { openAlone } from '../../adapters/knex/sqlite/sqlite-alone.ts';
+import { openAlone } from '../../adapters/knex/sqlite/file/sqlite-alone.ts';
 import { abandonedPartials, removePartial } from '../../adapters/node/whole-file.ts';
 import { type Config, ConfigError, IN_MEMORY_SQLITE } from '../config.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { closeLog, faultsOf } from '../../adapters/knex/sqlite/sqlite-check.ts';
-import { snapshotSqlite } from '../../adapters/knex/sqlite/sqlite-snapshot.ts';
+import { closeLog, faultsOf } from '../../adapters/knex/sqlite/file/sqlite-check.ts';
+import { snapshotSqlite } from '../../adapters/knex/sqlite/file/sqlite-snapshot.ts';
 import { makePartial, placeNew, removePartial } from '../../adapters/node/whole-file.ts';
 import { differencesIn } from '../../application/billing/audit-ledger.ts';
 import type { Config } from '../config.ts';

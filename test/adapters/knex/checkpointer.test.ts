@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { Checkpointer } from '../../../src/adapters/knex/sqlite/checkpointer.ts';
+import { Checkpointer } from '../../../src/adapters/knex/sqlite/log/checkpointer.ts';
 import { isBusy } from '../../../src/adapters/knex/sqlite/sqlite-pragmas.ts';
 import { until } from '../../support/until.ts';
 

@@ -5,7 +5,7 @@ import { setImmediate as eventLoopRound, setTimeout as sleep } from 'node:timers
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
-import { PAUSED, READS } from '../../../src/adapters/knex/sqlite/checkpoint-state.mjs';
+import { PAUSED, READS } from '../../../src/adapters/knex/sqlite/log/checkpoint-state.mjs';
 import { SqliteReader } from '../../../src/adapters/knex/sqlite/sqlite-reader.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { aProject } from '../../support/builders.ts';

@@ -20,9 +20,9 @@ export interface DdlVariants {
   readonly fillPages: (table: string, percent: number) => readonly string[];
 }
 
-/** Where reads run that need no transaction, beside the pool. */
-export interface Readers {
-  /** The pool has had a connection by then. */
+/** A pool of its own for reads that need no transaction. */
+export interface ReaderPool {
+  /** Rejects with `StorageUnavailable` when the reader was lost. The other pool has had a connection by then. */
   use<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
 }
 
@@ -35,7 +35,7 @@ export interface Dialect {
   /** The connection around a raw one of the pool, always the same for the same. */
   connectionOf(raw: unknown): Connection;
   /** Null when reads run on the connections of the pool. */
-  readonly readers: Readers | null;
+  readonly readerPool: ReaderPool | null;
   /** Waits until this transaction is the only one that migrates. Other locks it waits for only briefly from then on. */
   acquireMigrationLock(transaction: Knex.Transaction): Promise<void>;
   /** Whether a transaction failed with this because another process has a lock, which the database did not wait for. */

@@ -76,7 +76,7 @@ export class PostgresDialect implements Dialect {
     fillPages: (table, percent) => [`ALTER TABLE ${table} SET (fillfactor = ${percent})`],
   };
   readonly lockWaitMs = 0;
-  readonly readers = null;
+  readonly readerPool = null;
   readonly numberIndex = 'project';
   readonly #config: PostgresConfig;
   readonly #connections = new WeakMap<object, Connection>();

@@ -13,8 +13,8 @@ import type {
   Value,
   VersionedUpdate,
 } from '../driver/connection.ts';
-import type { Checkpointer } from './checkpointer.ts';
-import type { LogSync } from './log-sync.ts';
+import type { Checkpointer } from './log/checkpointer.ts';
+import type { LogSync } from './log/log-sync.ts';
 import { rowReader, rowWriter } from './row-codec.ts';
 import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';

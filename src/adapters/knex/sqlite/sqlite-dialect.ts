@@ -4,14 +4,14 @@ import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
-import { Checkpointer } from './checkpointer.ts';
-import { LogSync, type SyncFile } from './log-sync.ts';
+import { makeSqliteFile } from './file/sqlite-file.ts';
+import { Checkpointer } from './log/checkpointer.ts';
+import { LogSync, type SyncFile } from './log/log-sync.ts';
 import { type LogParts, SqliteConnection } from './sqlite-connection.ts';
-import { makeSqliteFile } from './sqlite-file.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
 import { SqliteReader } from './sqlite-reader.ts';
-import { SqliteReaders } from './sqlite-readers.ts';
+import { SqliteReaderPool } from './sqlite-reader-pool.ts';
 
 export interface SqliteConfig {
   readonly kind: 'sqlite';
@@ -47,7 +47,7 @@ export class SqliteDialect implements Dialect {
   };
   readonly numberIndex = 'blocks';
   readonly lockWaitMs: number;
-  readonly readers: SqliteReaders | null;
+  readonly readerPool: SqliteReaderPool | null;
   readonly #filename: string;
   readonly #truncateIntervalMs: number;
   readonly #syncFile: SyncFile | undefined;
@@ -62,7 +62,7 @@ export class SqliteDialect implements Dialect {
   }: SqliteConfig) {
     this.#syncFile = syncFile;
     this.#filename = filename;
-    this.readers = this.#isFile() ? new SqliteReaders(() => this.#startReader()) : null;
+    this.readerPool = this.#isFile() ? new SqliteReaderPool(() => this.#startReader()) : null;
     this.#truncateIntervalMs = truncateIntervalMs;
     this.lockWaitMs = lockWaitMs;
   }
@@ -139,7 +139,7 @@ export class SqliteDialect implements Dialect {
   }
 
   async close(): Promise<void> {
-    await this.readers?.close();
+    await this.readerPool?.close();
     const log = this.#log;
     this.#log = null;
     await log?.logSync.close();

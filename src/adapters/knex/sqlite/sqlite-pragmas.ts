@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { LogNotSynced } from './log-sync.ts';
+import { LogNotSynced } from './log/log-sync.ts';
 
 /** How long opening and migrating wait for a lock of another process, when the service serves nothing yet. */
 export const OPEN_TIMEOUT_MS = 5_000;

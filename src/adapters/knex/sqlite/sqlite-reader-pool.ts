@@ -1,11 +1,11 @@
 import { IdleGate } from '../../../application/idle-gate.ts';
 import { StorageUnavailable } from '../../../application/storage-unavailable.ts';
 import type { Reader } from '../driver/connection.ts';
-import type { Readers } from '../driver/dialect.ts';
+import type { ReaderPool } from '../driver/dialect.ts';
 import type { SqliteReader } from './sqlite-reader.ts';
 
-/** The reader of a file: started for the first read, and again when its thread has ended. */
-export class SqliteReaders implements Readers {
+/** The only reader of a file: started for the first read, and again when its thread has ended. */
+export class SqliteReaderPool implements ReaderPool {
   readonly #start: () => SqliteReader;
   readonly #inUse = new IdleGate();
   #reader: SqliteReader | null = null;
@@ -14,7 +14,6 @@ export class SqliteReaders implements Readers {
     this.#start = start;
   }
 
-  /** Rejects with `StorageUnavailable` when the thread has ended meanwhile. */
   async use<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#reader === null || !this.#reader.isOpen) this.#reader = this.#start();
     const reader = this.#reader;

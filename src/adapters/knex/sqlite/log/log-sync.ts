@@ -1,5 +1,5 @@
 import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
-import { invariant } from '../../../domain/shared/invariant.ts';
+import { invariant } from '../../../../domain/shared/invariant.ts';
 
 /** The disk did not keep what it was given. What was committed since the last sync may be lost with the power. */
 export class LogNotSynced extends Error {

@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { isBusy } from './sqlite-pragmas.ts';
+import { isBusy } from '../sqlite-pragmas.ts';
 
 /**
  * Opens a database alone: afterwards its log is in the file, there is no `-wal` and no `-shm`, and nobody else can read
