@@ -17,7 +17,7 @@ import { type ProvidersConfig, parseChannels, simulated } from './channels-file.
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import type { EgressConfig } from './egress-config.ts';
 import { Inbox } from './harness-inbox.ts';
-import { type HarnessWiring, removeWiring, wiringOf } from './harness-wiring.ts';
+import { type HarnessWiring, openWiring } from './harness-wiring.ts';
 import type { Instrument } from './instrument.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
 import { Service } from './service.ts';
@@ -112,18 +112,20 @@ class MovableClock implements Clock {
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = new MovableClock(new Date(options.now ?? DEFAULT_NOW).getTime());
   const inbox = new Inbox();
-  const wiring = wiringOf(process.env);
+  const seed = readSeed(options.seed ?? DEMO_SEED);
+  const providers = providersOf(options);
+  const wiring = await openWiring(process.env);
   const service = new Service({
     role: 'all',
     database: wiring.database,
     queue: wiring.queue,
-    providers: providersOf(options),
+    providers,
     secretKey: randomBytes(32),
     egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
     clock,
     logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),
     watchesClock: false,
-    seed: readSeed(options.seed ?? DEMO_SEED),
+    seed,
     onSubmission: (message) => inbox.receive(message),
     overrides: options.overrides ?? [],
     instruments: options.instruments ?? [],
@@ -131,11 +133,21 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
     ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
   });
+  try {
+    await start(service);
+  } catch (error) {
+    await service.stop();
+    await wiring.close();
+    throw error;
+  }
+  return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
+}
+
+async function start(service: Service): Promise<void> {
   await service.start();
   const { jobQueue } = service.roots;
   const broker = jobQueue instanceof FailoverJobQueue ? jobQueue.broker : null;
   if (broker instanceof RabbitJobQueue) await broker.ready();
-  return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
 }
 
 function providersOf({ providers = {}, channels = {} }: HarnessOptions): ProvidersConfig {
@@ -297,9 +309,9 @@ export class Harness {
     return this.#service;
   }
 
-  /** Stops the service and removes its schema and queues from the servers. May be called twice. */
+  /** Stops the service, releases its database and deletes its queues. May be called twice. */
   close(): Promise<void> {
-    this.#closed ??= this.#service.stop().then(() => removeWiring(this.#wiring));
+    this.#closed ??= this.#service.stop().then(() => this.#wiring.close());
     return this.#closed;
   }
 

@@ -1,36 +1,59 @@
 import pg from 'pg';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/adapters/knex/database.ts';
 import { startHarness } from '../../src/bootstrap/harness.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const before = process.env.HARNESS_DATABASE_URL;
 
-afterEach(() => {
-  if (before === undefined) delete process.env.HARNESS_DATABASE_URL;
-  else process.env.HARNESS_DATABASE_URL = before;
-});
+async function schemaOf({ knex }: Database): Promise<string> {
+  return (await knex.raw('SELECT current_schema() AS name')).rows[0].name;
+}
 
-/** Whether the server has a schema of this name: others may come and go meanwhile. */
-async function hasSchema(name: string): Promise<boolean> {
+/** Whether a harness has the lock of this schema: other schemas may come and go meanwhile. */
+async function isLocked(schema: string): Promise<boolean> {
   const client = new pg.Client(POSTGRES_URL);
   await client.connect();
-  const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [name]);
+  const { rows } = await client.query(
+    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = hashtext($1)::oid",
+    [schema],
+  );
   await client.end();
   return rows.length === 1;
 }
 
-it.skipIf(POSTGRES_URL === undefined)(
-  `leaves no schema on a server${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
-  async () => {
-    process.env.HARNESS_DATABASE_URL = POSTGRES_URL;
-    const harness = await startHarness();
-    const { knex } = harness.service.roots.database;
-    const schema: string = (await knex.raw('SELECT current_schema() AS name')).rows[0].name;
-    expect(schema).toMatch(/^harness_[0-9a-f]{12}$/);
-    expect(await hasSchema(schema)).toBe(true);
-    expect(await knex('projects').select('id')).not.toEqual([]);
-    await harness.close();
-    await harness.close();
-    expect(await hasSchema(schema)).toBe(false);
+describe.skipIf(POSTGRES_URL === undefined)(
+  `a harness on a server${POSTGRES_URL === undefined ? ' (skipped: TEST_POSTGRES_URL is not set)' : ''}`,
+  () => {
+    beforeEach(() => {
+      process.env.HARNESS_DATABASE_URL = POSTGRES_URL;
+    });
+    afterEach(() => {
+      if (before === undefined) delete process.env.HARNESS_DATABASE_URL;
+      else process.env.HARNESS_DATABASE_URL = before;
+    });
+
+    it('has a schema to itself until it is closed', async () => {
+      const harness = await startHarness();
+      const { database } = harness.service.roots;
+      const schema = await schemaOf(database);
+      expect(schema).toMatch(/^harness_[0-9a-f]{12}_[0-9]+$/);
+      expect(await isLocked(schema)).toBe(true);
+      expect(await database.knex('projects').pluck('slug')).toEqual(['demo']);
+      await harness.close();
+      await harness.close();
+      expect(await isLocked(schema)).toBe(false);
+    });
+
+    it('leaves its schema to others when it cannot start', async () => {
+      let schema = '';
+      const start = async ({ database }: { readonly database: Database }): Promise<void> => {
+        schema = await schemaOf(database);
+        throw new Error('It cannot start');
+      };
+      await expect(startHarness({ instruments: [{ start }] })).rejects.toThrow('It cannot start');
+      expect(schema).toMatch(/^harness_/);
+      expect(await isLocked(schema)).toBe(false);
+    });
   },
 );

@@ -73,7 +73,7 @@ const CLIENT: Layer = {
 
 /** Where a file may ask which database it talks to. */
 const DATABASE_AWARE =
-  /^src\/adapters\/knex\/(database|driver\/dialect|postgres\/postgres-dialect|sqlite\/sqlite-dialect)\.ts$/;
+  /^src\/adapters\/knex\/(database|scratch-database|driver\/dialect|postgres\/postgres-dialect|sqlite\/sqlite-dialect)\.ts$/;
 /** A quoted name of a client or dialect, as it stands in a check; an address such as `postgres://` is not one. */
 const DATABASE_NAME = /(['"`])(better-sqlite3|sqlite3?|postgres|postgresql|pg)\1/;
 

@@ -17,6 +17,8 @@ export interface SqliteConfig {
   readonly kind: 'sqlite';
   /** `:memory:` or a path; missing folders are made. */
   readonly filename: string;
+  /** What a database in memory begins with, as SQLite writes it to a file; it is empty without. */
+  readonly image?: Buffer;
   /** How long the log of a file may keep what was masked since; for tests, which do not wait 20 s. */
   readonly truncateIntervalMs?: number;
   /** How long a unit of work waits for one of another process; for tests, which do not wait 5 s. */
@@ -25,7 +27,8 @@ export interface SqliteConfig {
   readonly syncFile?: SyncFile;
 }
 
-const IN_MEMORY = ':memory:';
+/** The filename of a database in memory. */
+export const IN_MEMORY = ':memory:';
 
 /** How long a unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;
@@ -49,6 +52,7 @@ export class SqliteDialect implements Dialect {
   readonly lockWaitMs: number;
   readonly readerPool: SqliteReaderPool | null;
   readonly #filename: string;
+  readonly #image: Buffer | undefined;
   readonly #truncateIntervalMs: number;
   readonly #syncFile: SyncFile | undefined;
   readonly #connections = new WeakMap<object, Connection>();
@@ -56,6 +60,7 @@ export class SqliteDialect implements Dialect {
 
   constructor({
     filename,
+    image,
     truncateIntervalMs = TRUNCATE_INTERVAL_MS,
     lockWaitMs = LOCK_WAIT_MS,
     syncFile,
@@ -63,6 +68,7 @@ export class SqliteDialect implements Dialect {
     this.#syncFile = syncFile;
     this.#filename = filename;
     this.readerPool = this.#isFile() ? new SqliteReaderPool(() => this.#startReader()) : null;
+    this.#image = image;
     this.#truncateIntervalMs = truncateIntervalMs;
     this.lockWaitMs = lockWaitMs;
   }
@@ -71,7 +77,8 @@ export class SqliteDialect implements Dialect {
     if (this.#isFile()) makeSqliteFile(this.#filename);
     return {
       client: 'better-sqlite3',
-      connection: { filename: this.#filename },
+      // The driver opens the content of a buffer in memory, though the types of knex know names alone.
+      connection: { filename: (this.#image ?? this.#filename) as string },
       useNullAsDefault: true,
       acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
       pool: {
