@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { CallbackRequest } from '../../src/application/ports/provider-callback.ts';
 
 export const APP_SECRET = 'app-secret-of-the-tests';
@@ -27,10 +27,6 @@ export interface PeerRequest {
 /** Responds to one request; `count` counts from 1. */
 export type PeerBehaviour = (request: PeerRequest, response: ServerResponse, count: number) => void;
 
-const opened: CloudApiPeer[] = [];
-afterEach(closeAll);
-afterAll(closeAll);
-
 /** Meta's side of the Cloud API on this machine, in the published shapes: takes messages, and has callbacks to bring. */
 export class CloudApiPeer {
   readonly requests: PeerRequest[] = [];
@@ -45,7 +41,7 @@ export class CloudApiPeer {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const peer = new CloudApiPeer(server, behaviour);
-    opened.push(peer);
+    onTestFinished(() => peer.close());
     return peer;
   }
 
@@ -179,7 +175,3 @@ export const aStatus = (id: string, status: string, given: Json = {}): Json => (
   recipient_id: '9647712345678',
   ...given,
 });
-
-async function closeAll(): Promise<void> {
-  for (const peer of opened.splice(0)) await peer.close();
-}

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { HarnessOptions } from '../../src/bootstrap/harness.ts';
 import { withCertificateAuthority } from './certificates.ts';
 import { hasOpenssl } from './openssl.ts';
@@ -24,11 +24,6 @@ export const respondWith =
 const certificates = hasOpenssl
   ? withCertificateAuthority((authority) => ({ ca: authority.ca, leaf: authority.issue('localhost', 2) }))
   : null;
-const opened: HttpsReceiver[] = [];
-
-afterEach(closeAll);
-afterAll(closeAll);
-
 /** A customer's server on this machine, with a certificate of its own authority. */
 export class HttpsReceiver {
   readonly requests: ReceivedRequest[] = [];
@@ -42,7 +37,7 @@ export class HttpsReceiver {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const receiver = new HttpsReceiver(server, respond);
-    opened.push(receiver);
+    onTestFinished(() => receiver.close());
     return receiver;
   }
 
@@ -93,8 +88,4 @@ export class HttpsReceiver {
     this.#server.closeAllConnections();
     await closed;
   }
-}
-
-async function closeAll(): Promise<void> {
-  for (const receiver of opened.splice(0)) await receiver.close();
 }

@@ -1,8 +1,6 @@
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
 import { documentedReplies } from './documented-replies.ts';
-
-const running: { harness: Harness; problems: string[] }[] = [];
 
 /** A harness that is closed after the test, and fails it when a reply was not as documented. */
 export async function startService(options: HarnessOptions = {}): Promise<Harness> {
@@ -23,13 +21,9 @@ export async function startService(options: HarnessOptions = {}): Promise<Harnes
       }
     },
   });
-  running.push({ harness, problems });
-  return harness;
-}
-
-afterEach(async () => {
-  for (const { harness, problems } of running.splice(0)) {
+  onTestFinished(async () => {
     await harness.close();
     expect(problems).toEqual([]);
-  }
-});
+  });
+  return harness;
+}
