@@ -75,6 +75,11 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
+  /** Closes in a way that fails what the server writes. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
   /** Resolves at the next such event, or when the connection closes; an error is followed by the close. */
   #next(event: 'data' | 'drain' | 'close'): Promise<void> {
     const { promise, resolve } = promiseWithResolver();

@@ -36,6 +36,8 @@ export function closeGracefully(
     const deadline = setTimeout(() => {
       cut = true;
       server.closeAllConnections();
+      // Node does not know those any more that asked for a tunnel.
+      for (const socket of connections) socket.destroy();
     }, timeoutMs);
     const linger = lingerMs > 0 ? setTimeout(closeIdle, lingerMs) : undefined;
     // Not the close of an HTTP server: that one closes idle connections at once. The only error there is says

@@ -35,18 +35,14 @@ export function replyToProtocolErrors(server: Server, surroundings: Surroundings
       socket.destroy();
       return;
     }
-    const httpError = errorFor(error.code);
     const method = beginsWithHead(error) ? 'HEAD' : '';
-    const replyInOrder = (): void => {
-      // The reply must not overtake those to earlier, complete requests.
-      const earlier = surroundings.openResponses(socket).find(({ req }) => req.complete);
-      if (earlier === undefined) endWith(socket, method, httpError, surroundings);
-      else earlier.once('close', replyInOrder);
-    };
-    replyInOrder();
+    endInOrder(socket, method, errorFor(error.code), surroundings);
   });
   server.on('connect', (_request: IncomingMessage, socket) => {
-    endWith(socket, '', MALFORMED_REQUEST, surroundings);
+    // Node no longer listens to the connection: an error that nobody hears ends the process.
+    socket.on('error', () => socket.destroy());
+    socket.on('timeout', () => socket.destroy());
+    endInOrder(socket, '', MALFORMED_REQUEST, surroundings);
   });
 }
 
@@ -60,6 +56,13 @@ function errorFor(code: string | undefined): HttpError {
 /** A reply to HEAD has no body. The method of a head that came in several packets is not known here. */
 function beginsWithHead({ rawPacket }: ClientError): boolean {
   return rawPacket?.subarray(0, HEAD.length).equals(HEAD) ?? false;
+}
+
+/** Ends the connection when the replies to earlier, complete requests have gone out. */
+function endInOrder(socket: Duplex, method: '' | 'HEAD', error: HttpError, surroundings: Surroundings): void {
+  const earlier = surroundings.openResponses(socket).find(({ req }) => req.complete);
+  if (earlier === undefined) endWith(socket, method, error, surroundings);
+  else earlier.once('close', () => endInOrder(socket, method, error, surroundings));
 }
 
 function endWith(

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { DEV_KEY } from '../../../support/builders.ts';
@@ -214,6 +215,63 @@ it('reads up to 1 MB of a rejected body, so that the client sees the reply', asy
   await connection.untilClosed();
   expect(connection.wasReset).toBe(false);
   await patient.close();
+});
+
+describe('tunnels', () => {
+  const CONNECT = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n';
+
+  test.each([
+    ['at once', ''],
+    ['behind other requests', GET.repeat(3)],
+  ])(
+    'a client that asks for a tunnel may reset the connection, and the server goes on: %s',
+    async (_name, before) => {
+      const faults: unknown[] = [];
+      world.http.server.on('connect', (_request, socket: Socket) => {
+        socket.prependListener('error', () => faults.push(socket.listenerCount('error')));
+      });
+      for (let index = 0; index < 20; index += 1) {
+        const connection = await open();
+        connection.write(before + CONNECT);
+        connection.reset();
+        expect((await world.call('GET', '/healthz')).status).toBe(200);
+      }
+      // The listener of the test would hide that the server has none.
+      expect(faults).not.toContain(1);
+    },
+  );
+
+  it('a client that asks for a tunnel gets the replies to its earlier requests first', async () => {
+    const connection = await open();
+    connection.write(`${SEND}${GET}${CONNECT}`);
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1.1 [0-9]+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  it('a client that asked for a tunnel is disconnected when nothing moves on the connection', async () => {
+    const impatient = await new HttpWorld({ limits: { stallTimeoutMs: 50 } }).open();
+    let openGate = (): void => undefined;
+    impatient.api.gate = new Promise((resolve) => {
+      openGate = resolve;
+    });
+    const connection = await RawConnection.open(impatient.port);
+    connection.write(`${SEND}${CONNECT}`);
+    expect(await connection.untilClosed()).toBe('');
+    openGate();
+    await impatient.close();
+  });
+
+  it('a client that asked for a tunnel does not keep a server open whose time to close is over', async () => {
+    let openGate = (): void => undefined;
+    world.api.gate = new Promise((resolve) => {
+      openGate = resolve;
+    });
+    const connection = await open();
+    connection.write(`${SEND}${CONNECT}`);
+    await until(() => world.api.sent.length === 1);
+    expect(await world.http.closeGracefully({ timeoutMs: 50, lingerMs: 0 })).toBe(false);
+    openGate();
+  });
 });
 
 describe('a body of 100 MB', () => {
