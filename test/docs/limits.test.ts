@@ -197,7 +197,7 @@ describe('the limits of one process in docs/performance.md', () => {
         `${SERVER_LIMITS.connectionOpenRequestsMax}; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed`,
       ],
       [
-        'requests that wait for an earlier one of their connection',
+        'requests that wait for an earlier one of their connection, or follow one in the same round of the event loop',
         `served round-robin over addresses, for ${WAITING_REQUESTS_MS_MAX} ms in a round of the event loop`,
       ],
       [

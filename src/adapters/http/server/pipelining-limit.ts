@@ -42,15 +42,16 @@ export interface PipeliningLimit {
 
 /**
  * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Only the first of them is
- * served at once: those behind it wait for what other connections want, and for a client that does not read. Nothing more is
- * read from the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one,
+ * served at once, and one in a round of the event loop: those behind it wait for what other connections want, and for a client
+ * that does not read. Nothing more is read from the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one,
  * so the parser is stopped at `connectionOpenRequestsMax`.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
   const waiting = new WaitingConnections();
+  const rounds = new LoopRounds();
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts, waiting);
+    const connection = new Connection(socket, limits, parts, waiting, rounds);
     connections.set(socket, connection);
     stopParser(socket, connection);
     return connection;
@@ -84,6 +85,7 @@ class Connection implements WaitingConnection {
   readonly #limits: Limits;
   readonly #parts: ConnectionParts;
   readonly #connections: WaitingConnections;
+  readonly #rounds: LoopRounds;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
@@ -94,12 +96,21 @@ class Connection implements WaitingConnection {
   #isQueued = false;
   /** It has had more requests than it may have. */
   #isStopped = false;
+  /** The round of the event loop in which a request was served at once. */
+  #lastRound = -1;
 
-  constructor(socket: Socket, limits: Limits, parts: ConnectionParts, connections: WaitingConnections) {
+  constructor(
+    socket: Socket,
+    limits: Limits,
+    parts: ConnectionParts,
+    connections: WaitingConnections,
+    rounds: LoopRounds,
+  ) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
     this.#connections = connections;
+    this.#rounds = rounds;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -133,7 +144,7 @@ class Connection implements WaitingConnection {
     this.open.push(response);
     if (this.open.length > this.#limits.connectionRequestsMax) this.#pause();
     response.on('close', this.#onClose);
-    if (isFirst && !this.unread.isTooMuch) {
+    if (isFirst && !this.unread.isTooMuch && this.#hasTurn()) {
       this.#serve(request, response);
       return;
     }
@@ -155,6 +166,17 @@ class Connection implements WaitingConnection {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     this.#served += 1;
     this.#parts.serve(request, response);
+  }
+
+  /**
+   * Whether this is the first request of the round. With many headers or a body Node's parser calls back within a request, and
+   * replies go out then: each request of a chunk may find that no earlier one is open.
+   */
+  #hasTurn(): boolean {
+    const round = this.#rounds.current;
+    if (round === this.#lastRound) return false;
+    this.#lastRound = round;
+    return true;
   }
 
   #mayServe(): boolean {
@@ -206,5 +228,23 @@ class Connection implements WaitingConnection {
     if (!this.#isPaused || this.#isStopped) return;
     this.#isPaused = false;
     this.#socket.resume();
+  }
+}
+
+/** Counts the rounds of the event loop. */
+class LoopRounds {
+  #current = 0;
+  #isCounted = false;
+
+  /** The number of this round: every chunk that is read before the next one has the same. */
+  get current(): number {
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      setImmediate(() => {
+        this.#isCounted = false;
+        this.#current += 1;
+      });
+    }
+    return this.#current;
   }
 }

@@ -172,6 +172,22 @@ describe('ordinary requests over one connection', () => {
     expect(received).toMatch(/retry-after: 1/i);
   });
 
+  test.each([
+    ['many headers', `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a: b\r\n'.repeat(40)}\r\n`, '200'],
+    ['a body', 'POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}', '404'],
+  ])(
+    'requests that are parsed in several pieces do not pass the limits of a connection: %s',
+    async (_name, request, status) => {
+      const connection = await open();
+      connection.write(request.repeat(200));
+      const received = await connection.untilClosed();
+      const statuses = received.match(/(?<=HTTP\/1.1 )[0-9]+/g) ?? [];
+      expect(statuses.at(-1)).toBe('503');
+      // The reply to the first one may have gone out while the others were parsed.
+      expect(statuses.filter((each) => each === status).length).toBeLessThanOrEqual(OPEN_MAX + 1);
+    },
+  );
+
   it('sends 100 Continue only when it wants the body', async () => {
     const wanted = await open();
     wanted.write(`${POST}Expect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n`);
