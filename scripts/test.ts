@@ -16,10 +16,8 @@ const WITHOUT_BUCKET = '(skipped: TEST_S3_URL is not set)';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const args = process.argv.slice(2);
 
-/** Tests that start the whole service, and run on every wiring unless files are named. The contract suites do so themselves. */
-const ON_EVERY_WIRING = ['test/service'];
-/** With a file of these named, it runs on every wiring too. They take minutes on the servers. */
-const ALSO_WHEN_NAMED = ['test/specification'];
+/** Tests that start the whole service, and run on every wiring. The contract suites do so themselves. */
+const ON_EVERY_WIRING = ['test/service/', 'test/specification/'];
 let running: ChildProcess | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running?.kill(signal));
 
@@ -44,14 +42,13 @@ async function runAll({ postgres, rabbitmq, bucket }: FoundServices): Promise<nu
     console.log('\nThe tests of the service once more, on PostgreSQL and RabbitMQ:');
     const onServices = { ...env, HARNESS_DATABASE_URL: postgres.url, HARNESS_QUEUE_URL: rabbitmq.url };
     const options = args.filter((arg) => !files.includes(arg));
-    // Each file in a process of its own: what its services leave open at the servers ends with it.
-    runs.push(await runTests(['--isolate', ...again, ...options], onServices));
+    runs.push(await runTests([...again, ...options], onServices));
   }
   return report(runs, { PostgreSQL: postgres, RabbitMQ: rabbitmq, Bucket: bucket });
 }
 
 function isOnEveryWiring(file: string): boolean {
-  return [...ON_EVERY_WIRING, ...ALSO_WHEN_NAMED].some((folder) => file.startsWith(folder));
+  return ON_EVERY_WIRING.some((folder) => `${file}/`.startsWith(folder));
 }
 
 interface Counts {
