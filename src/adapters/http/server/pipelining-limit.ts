@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import type { ServerLimits } from '../limits.ts';
+import { type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
@@ -42,8 +42,8 @@ export interface PipeliningLimit {
 
 /**
  * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Only the first of them is
- * served at once, and one in a round of the event loop: those behind it wait for what other connections want, and for a client
- * that does not read. Nothing more is read from the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one,
+ * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other connections
+ * want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one,
  * so the parser is stopped at `connectionOpenRequestsMax`.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
@@ -169,12 +169,12 @@ class Connection implements WaitingConnection {
   }
 
   /**
-   * Whether this is the first request of the round. With many headers or a body Node's parser calls back within a request, and
+   * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls back within a request, and
    * replies go out then: each request of a chunk may find that no earlier one is open.
    */
   #hasTurn(): boolean {
     const round = this.#rounds.current;
-    if (round === this.#lastRound) return false;
+    if (round === this.#lastRound || !this.#rounds.hasTime()) return false;
     this.#lastRound = round;
     return true;
   }
@@ -231,20 +231,30 @@ class Connection implements WaitingConnection {
   }
 }
 
-/** Counts the rounds of the event loop. */
+/** Counts the rounds of the event loop, in which requests are served at once for `WAITING_REQUESTS_MS_MAX`. */
 class LoopRounds {
   #current = 0;
   #isCounted = false;
+  #endsAt = 0;
 
   /** The number of this round: every chunk that is read before the next one has the same. */
   get current(): number {
     if (!this.#isCounted) {
       this.#isCounted = true;
+      this.#endsAt = performance.now() + WAITING_REQUESTS_MS_MAX;
       setImmediate(() => {
         this.#isCounted = false;
         this.#current += 1;
       });
     }
     return this.#current;
+  }
+
+  /**
+   * Whether requests are still served at once in this round. Of thousands of connections each may have a request, and a round
+   * accepts one new connection.
+   */
+  hasTime(): boolean {
+    return performance.now() < this.#endsAt;
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
+import { SERVER_LIMITS, WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
@@ -120,6 +120,23 @@ describe('the pipelining limit', () => {
     connection.write(gets(1, OPEN_MAX).join(''));
     await connection.until(/\/p10\./);
     expect(servedInChunk).toBe(1);
+  });
+
+  it('serves requests of many connections at once for a short time, and the others in later rounds of the event loop', async () => {
+    const first = connection;
+    await connectAnew();
+    const events: string[] = [];
+    onServed = () => {
+      events.push('served');
+      setImmediate(() => events.push('round'));
+      const until = performance.now() + WAITING_REQUESTS_MS_MAX;
+      while (performance.now() < until);
+    };
+    first.write(gets(1, 1).join(''));
+    connection.write(gets(2, 2).join(''));
+    await untilServed(2);
+    expect(events.slice(0, 3)).toEqual(['served', 'round', 'served']);
+    first.destroy();
   });
 
   it('parses no more of a chunk than the requests that a connection may have', async () => {
