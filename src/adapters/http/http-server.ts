@@ -20,6 +20,7 @@ import {
 import type { PathParams, Route, RouteFamily } from './routing/route.ts';
 import { type ClosingTimes, closeGracefully } from './server/close-gracefully.ts';
 import { ConnectionTable } from './server/connection-table.ts';
+import { dropConnection } from './server/drop-connection.ts';
 import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { ExactPaths } from './server/exact-paths.ts';
@@ -123,6 +124,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });
   server.timeout = limits.stallTimeoutMs;
+  server.on('timeout', dropConnection);
   server.on('request', serve);
   // With a listener of its own the caller is told to go on only when the body is wanted.
   server.on('checkContinue', serve);

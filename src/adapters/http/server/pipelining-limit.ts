@@ -42,9 +42,10 @@ export interface PipeliningLimit {
 
 /**
  * Serves at most `connectionRequestsMax` requests of one connection at a time, in the order they came. Only the first of them is
- * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other connections
- * want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node hands over every request of a chunk at once, and thousands fit into one,
- * so the parser is stopped at `connectionOpenRequestsMax`.
+ * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other
+ * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
+ * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
+ * `connectionOpenRequestsMax`.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
@@ -169,8 +170,8 @@ class Connection implements WaitingConnection {
   }
 
   /**
-   * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls back within a request, and
-   * replies go out then: each request of a chunk may find that no earlier one is open.
+   * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls
+   * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open.
    */
   #hasTurn(): boolean {
     const round = this.#rounds.current;

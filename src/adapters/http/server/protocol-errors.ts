@@ -1,5 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { clearTimeout, setTimeout } from 'node:timers';
+import { LINGER_MS_MAX } from '../limits.ts';
 import { errorReply, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import {
   HEADERS_TOO_LARGE,
@@ -79,6 +81,15 @@ function endWith(
   for (let index = 0; index < headers.length; index += 2)
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   const sent = method === 'HEAD' ? '' : body;
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${sent}`, () => socket.destroy());
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${sent}`, () => destroyLater(socket));
   observeReply?.({ method, route: null, status: reply.status, headers: headerRecord(headers), body: sent });
+}
+
+/**
+ * A client that still sends is reset when the connection closes over bytes that nobody read, and gives up what it has not read
+ * itself: it gets a moment for the replies.
+ */
+function destroyLater(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS_MAX);
+  socket.once('close', () => clearTimeout(timer));
 }

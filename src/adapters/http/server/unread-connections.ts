@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { MinuteLog } from '../../../application/minute-log.ts';
+import { dropConnection } from './drop-connection.ts';
 
 /** What a connection holds while its client reads nothing, or while requests of it wait. */
 interface Unread {
@@ -84,6 +85,6 @@ export class UnreadConnections {
   #close(socket: Socket): void {
     this.#log.warn('unread_connection_closed', { network: this.#unread.get(socket)?.network });
     this.release(socket);
-    socket.destroy();
+    dropConnection(socket);
   }
 }

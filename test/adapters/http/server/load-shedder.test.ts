@@ -68,7 +68,7 @@ it('a request is rejected with 503 when the process is full by the time its body
 });
 
 it('a long reply that is not read counts for its address, until its connection stalls and is closed', async () => {
-  world = await new HttpWorld({ limits: { requestsPerAddressMax: 3, stallTimeoutMs: 300 } }).open();
+  world = await new HttpWorld({ limits: { requestsPerAddressMax: 3, stallTimeoutMs: 1_500 } }).open();
   const unread = [1, 2, 3].map(() => {
     const socket = connect(world.port, '127.0.0.1').on('error', () => undefined);
     // Nobody reads: what the system does not buffer stays with the server.

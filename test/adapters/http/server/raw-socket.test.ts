@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
@@ -288,6 +289,23 @@ describe('tunnels', () => {
     expect(await world.http.closeGracefully({ timeoutMs: 50, lingerMs: 0 })).toBe(false);
     openGate();
   });
+});
+
+it('a connection that stalls because its client does not read is reset: the system keeps nothing of it', async () => {
+  const impatient = await new HttpWorld({ limits: { stallTimeoutMs: 100 } }).open();
+  const connected = once(impatient.http.server, 'connection');
+  const connection = await RawConnection.open(impatient.port);
+  const [socket] = (await connected) as [Socket];
+  const closed = once(socket, 'close');
+  connection.pause();
+  connection.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
+  await closed;
+  connection.resume();
+  const received = await connection.untilClosed();
+  // An ordinary close would have sent the megabytes that the system had.
+  expect(socket.bytesWritten).toBeGreaterThan(2 * MEGABYTE);
+  expect(received.length).toBeLessThan(MEGABYTE);
+  await impatient.close();
 });
 
 describe('a body of 100 MB', () => {
