@@ -71,6 +71,7 @@ import {
   SURPLUS_DELAY_MAX_MS,
   SURPLUS_DELAY_MS,
   SURPLUS_JOBS_MIN,
+  SURPLUS_JOBS_TOGETHER,
 } from '../../src/application/webhooks/surplus-line.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../src/domain/campaigns/attach-recipients.ts';
 import {
@@ -273,7 +274,8 @@ describe('the limits of one process in docs/performance.md', () => {
         'destinations at a time',
         `${number(limits.destinationsPerProject)} of one project, ${number(limits.destinations)} in all; ` +
           `the others come again after ${SURPLUS_DELAY_MS / 1_000} s to ${SURPLUS_DELAY_MAX_MS / 60_000} min, ` +
-          `${(1_000 * SURPLUS_JOBS_MIN) / SURPLUS_DELAY_MS} a second of each project, or twice as many as have ended lately`,
+          `${(1_000 * SURPLUS_JOBS_MIN) / SURPLUS_DELAY_MS} a second of each project, or twice as many as have ended lately, ` +
+          `${SURPLUS_JOBS_TOGETHER} together`,
       ],
     ]);
   });

@@ -7,6 +7,9 @@ export const SURPLUS_JOBS_MIN = 400;
 /** A job comes again after this time at the latest, however long the line is. */
 export const SURPLUS_DELAY_MAX_MS = 600_000;
 
+/** So many come again together: leasing and releasing a few of them at a time would be many more commits. */
+export const SURPLUS_JOBS_TOGETHER = 100;
+
 /** Of those that come again, about every second one finds a place: destinations differ in how long they take. */
 const JOBS_PER_PLACE = 2;
 
@@ -31,10 +34,12 @@ export class SurplusLine {
   next(now: number): number {
     this.#moveWindow(now);
     const jobs = Math.max(SURPLUS_JOBS_MIN, JOBS_PER_PLACE * Math.max(this.#ended, this.#endedBefore));
-    const behindLast = this.#lastAt + SURPLUS_DELAY_MS / jobs;
+    const jobMs = SURPLUS_DELAY_MS / jobs;
+    const latest = now + SURPLUS_DELAY_MAX_MS;
     // A clock that was put back must not keep jobs away for longer.
-    this.#lastAt = Math.min(Math.max(now + SURPLUS_DELAY_MS, behindLast), now + SURPLUS_DELAY_MAX_MS);
-    return Math.floor(this.#lastAt);
+    this.#lastAt = Math.min(Math.max(now + SURPLUS_DELAY_MS, this.#lastAt + jobMs), latest);
+    const togetherMs = SURPLUS_JOBS_TOGETHER * jobMs;
+    return Math.min(Math.ceil(Math.ceil(this.#lastAt / togetherMs) * togetherMs), latest);
   }
 
   /** Destinations are counted in windows as long as the shortest delay; the one before counts too. */

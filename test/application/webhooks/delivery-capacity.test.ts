@@ -72,7 +72,7 @@ it('DeliveryCapacity has a line of jobs without capacity for each project, with 
   for (const projectId of ['p1', 'p1', 'p2']) opened(capacity, projectId);
   const dueAt = (projectId: string): number => capacity.surplusDueAt(projectId, NOW);
   expect(['p1', 'p1', 'p2', 'p3', 'p3', 'p4'].map(dueAt)).toEqual([
-    1_002_000, 1_002_005, 1_002_000, 1_002_000, 1_002_005, 1_002_000,
+    1_002_000, 1_002_500, 1_002_000, 1_002_000, 1_002_500, 1_002_000,
   ]);
 });
 
