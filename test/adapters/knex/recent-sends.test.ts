@@ -77,18 +77,27 @@ it('recent sends leave out messages of campaigns', async () => {
   expect(heard()).toEqual([NOW + 1]);
 });
 
-it('recent sends are read again when the file has another version, or when they are forgotten', async () => {
+it('recent sends are read again when the file has another version', async () => {
   store(NOW);
-  expect(await follow(1)).toBe(true);
+  await follow(1);
   store(NOW + 1);
-  expect(await follow(1)).toBe(false);
+  await follow(1);
   expect(heard()).toEqual([NOW]);
-  expect(await follow(2)).toBe(true);
+  await follow(2);
   expect(heard()).toEqual([NOW + 1, NOW]);
-  store(NOW + 2);
-  recentSends.forget();
-  expect(await follow(2)).toBe(true);
-  expect(heard()).toEqual([NOW + 2, NOW + 1, NOW]);
+});
+
+it('recent sends that could not be read to the end are read again', async () => {
+  store(NOW);
+  let pages = 0;
+  const broken = recentSends.follow(1, (sql, parameters) => {
+    if (sql.includes('LIMIT')) pages += 1;
+    return pages === 2 ? Promise.reject(new Error('The disk is broken')) : query(sql, parameters);
+  });
+  for (let at = NOW - PAGES_OF_SENDS; at < NOW; at += 1) store(at);
+  await expect(broken).rejects.toThrow('The disk is broken');
+  await follow(1);
+  expect(heard({ limit: 2 * PAGES_OF_SENDS })).toHaveLength(PAGES_OF_SENDS + 1);
 });
 
 it('recent sends are read page by page', async () => {
@@ -134,10 +143,24 @@ it('recent sends of a window that became longer are read from the file', async (
   await follow(1);
   expect(heard()).toEqual([NOW]);
   setWindow(60);
+  await follow(1);
+  expect(heard()).toEqual([NOW]);
   recentSends.noteWindows();
-  expect(await follow(1)).toBe(true);
+  await follow(1);
   expect(heard()).toEqual([NOW, NOW - 30 * MINUTE_MS]);
-  setWindow(30);
+});
+
+it('recent sends ask for the windows once after each change of projects', async () => {
+  await follow(1);
+  const asked: string[] = [];
+  const noting = (sql: string, parameters: readonly unknown[]) => {
+    asked.push(sql);
+    return query(sql, parameters);
+  };
+  await recentSends.follow(1, noting);
+  expect(asked).toHaveLength(0);
   recentSends.noteWindows();
-  expect(await follow(1)).toBe(false);
+  await recentSends.follow(1, noting);
+  await recentSends.follow(1, noting);
+  expect(asked).toHaveLength(1);
 });

@@ -22,7 +22,7 @@ export interface DdlVariants {
 
 /** A pool of its own for reads that need no transaction. */
 export interface ReaderPool {
-  /** Rejects with `StorageUnavailable` when the reader was lost. The other pool has had a connection by then. */
+  /** Rejects with `StorageUnavailable` when the reader was lost. `Database` connects first: that makes the file and its log. */
   use<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
 }
 

@@ -72,8 +72,6 @@ export class SqliteConnection implements Connection {
   #sends: Row[] = [];
   /** The open transaction changed projects. */
   #hasChangedWindows = false;
-  /** The open transaction read the recent sends anew. */
-  #hasReadSends = false;
 
   constructor(database: Sqlite.Database, log: LogParts | null) {
     this.#database = database;
@@ -89,7 +87,10 @@ export class SqliteConnection implements Connection {
     this.#log?.logSync.prepare();
     this.#sends = [];
     this.#hasChangedWindows = false;
-    this.#hasReadSends = false;
+    // Before any statement of the unit of work, while nobody else can write.
+    await this.#recentSends.follow(this.#version.get() ?? 0, (sql, parameters) =>
+      this.#queryNextTurn(sql, parameters),
+    );
   }
 
   async commit(): Promise<void> {
@@ -102,7 +103,6 @@ export class SqliteConnection implements Connection {
   /** Some errors (a full disk) have already ended the transaction. */
   async rollback(): Promise<void> {
     if (this.#database.inTransaction) this.#run('ROLLBACK');
-    if (this.#hasReadSends) this.#recentSends.forget();
     this.#numberBlocks.undo();
   }
 
@@ -196,13 +196,6 @@ export class SqliteConnection implements Connection {
   }
 
   async acceptedAt(queries: readonly AcceptedAtQuery[]): Promise<readonly (readonly number[])[]> {
-    // Nobody else can write while this reads.
-    const version = this.#version.get() ?? 0;
-    if (await this.#recentSends.follow(version, (sql, parameters) => this.#queryNextTurn(sql, parameters))) {
-      // What this transaction inserted was read with the rest.
-      this.#sends = [];
-      this.#hasReadSends = true;
-    }
     return queries.map((query) => this.#recentSends.acceptedAt(query, this.#sends));
   }
 

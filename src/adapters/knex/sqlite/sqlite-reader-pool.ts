@@ -9,12 +9,14 @@ export class SqliteReaderPool implements ReaderPool {
   readonly #start: () => SqliteReader;
   readonly #inUse = new IdleGate();
   #reader: SqliteReader | null = null;
+  #isClosed = false;
 
   constructor(start: () => SqliteReader) {
     this.#start = start;
   }
 
   async use<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new StorageUnavailable(new Error('The database is closed'));
     if (this.#reader === null || !this.#reader.isOpen) this.#reader = this.#start();
     const reader = this.#reader;
     this.#inUse.begin();
@@ -29,6 +31,7 @@ export class SqliteReaderPool implements ReaderPool {
 
   /** Resolves when the file is closed, once the reads at hand have ended. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#inUse.idle();
     if (this.#reader?.isOpen) await this.#reader.close();
   }

@@ -44,6 +44,7 @@ export class SqliteReader implements Reader {
   readonly #waiting: Waiting[] = [];
   readonly #batches = new WeakMap<object, ReturnType<typeof batchText>>();
   #isOpen = true;
+  #isClosing = false;
 
   /** The file is there, and in WAL mode. `shared` are the numbers of its checkpointer. */
   constructor(filename: string, shared: Int32Array) {
@@ -61,7 +62,7 @@ export class SqliteReader implements Reader {
     this.#thread.unref();
   }
 
-  /** False when the thread has ended, or is about to. */
+  /** False when the thread has ended. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -82,11 +83,13 @@ export class SqliteReader implements Reader {
     this.#batches.set(batch, text);
     const each = keys.map(rowWriter(text.names));
     const { rows, columns } = await this.#select({ sql: inSqlite(text.sql), isKept: true, each });
-    return rows.map((lists) => lists.map(rowReader(columns)));
+    const readRow = rowReader(columns);
+    return rows.map((lists) => lists.map(readRow));
   }
 
   /** Resolves when the thread has closed the file. What was asked for before is read. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#thread.ref();
     this.#thread.postMessage(null);
     await this.#ended;
@@ -98,18 +101,18 @@ export class SqliteReader implements Reader {
   }
 
   #select(select: Select): Promise<Selected> {
-    if (!this.#isOpen) return Promise.reject(new ReadingThreadEnded());
-    // The process lives on while somebody waits.
-    if (this.#waiting.length === 0) this.#thread.ref();
+    if (!this.#isOpen || this.#isClosing) return Promise.reject(new ReadingThreadEnded());
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
       this.#thread.postMessage(select);
+      // The process lives on while somebody waits.
+      if (this.#waiting.length === 0) this.#thread.ref();
+      this.#waiting.push({ resolve, reject });
     });
   }
 
   #settle(outcome: Outcome): void {
     const waiting = this.#waiting.shift();
-    if (this.#waiting.length === 0) this.#thread.unref();
+    if (this.#waiting.length === 0 && !this.#isClosing) this.#thread.unref();
     if ('rows' in outcome) waiting?.resolve(outcome);
     else waiting?.reject(errorOf(outcome));
   }

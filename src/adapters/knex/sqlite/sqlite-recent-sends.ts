@@ -10,6 +10,8 @@ export const SENDS_PER_GENERATION = 50_000;
 /** So many messages are read at a time. */
 const PAGE_SIZE = 5_000;
 
+const HAS_SENDS = "SELECT 1 FROM pragma_table_info('messages') WHERE name = 'campaign_id'";
+
 const NEWEST = 'SELECT MAX(sms_id) AS sms_id FROM messages';
 
 /** In minutes; null when no project has a rate limit. */
@@ -46,13 +48,15 @@ export class SqliteRecentSends {
   #generations: Generation[] = [];
 
   /**
-   * Brings the copy to this version of the file, which `query` reads. In a transaction: nobody else can write then.
-   * Resolves with whether it was read anew, with what the open transaction inserted.
+   * Brings the copy to this version of the file, which `query` reads. At the beginning of a transaction that has the write lock,
+   * and before its other statements: nobody writes meanwhile. Rejects when the messages cannot be read.
    */
-  async follow(version: number, query: Query): Promise<boolean> {
-    if (this.#version === version && !(await this.#isWindowLonger(query))) return false;
-    await this.#read(version, query);
-    return true;
+  async follow(version: number, query: Query): Promise<void> {
+    if (version !== this.#version) return this.#read(version, query);
+    if (this.#mayWindowsDiffer && (await longestWindow(query)) > this.#windowMinutes) {
+      return this.#read(version, query);
+    }
+    this.#mayWindowsDiffer = false;
   }
 
   /** As `MessageStore.acceptedAt`, the newest first. `uncommitted` are rows that the open transaction inserted. */
@@ -82,19 +86,12 @@ export class SqliteRecentSends {
     this.#mayWindowsDiffer = true;
   }
 
-  /** What was read may have been undone. */
-  forget(): void {
-    this.#version = null;
-  }
-
-  /** Whether older sends count from now on, which are not in memory. */
-  async #isWindowLonger(query: Query): Promise<boolean> {
-    if (!this.#mayWindowsDiffer) return false;
-    this.#mayWindowsDiffer = false;
-    return (await longestWindow(query)) > this.#windowMinutes;
-  }
-
   async #read(version: number, query: Query): Promise<void> {
+    if ((await query(HAS_SENDS, [])).length === 0) {
+      // Before the migrations there is nothing to follow.
+      if (this.#version === null) return;
+      throw new Error('The table messages is gone');
+    }
     this.#version = null;
     this.#generations = [];
     const [newest] = await query(NEWEST, []);
@@ -106,6 +103,7 @@ export class SqliteRecentSends {
       after = rows.at(-1)?.sms_id as string;
     }
     this.#version = version;
+    this.#mayWindowsDiffer = false;
   }
 
   #add(row: Row): void {

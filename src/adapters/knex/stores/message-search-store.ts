@@ -60,18 +60,20 @@ const END_OF_READ = `
   SELECT last_sms_id FROM number_blocks WHERE last_sms_id >= ? AND last_sms_id <= ${NEWEST_BLOCK}
   ORDER BY last_sms_id DESC LIMIT 1 OFFSET ${BLOCKS_PER_READ}`;
 
-/** The messages of the block that is open. */
-const OF_NUMBER_IN_OPEN_BLOCK = `
+/** The end of the last block that is closed. */
+const END_OF_BLOCKS = "SELECT COALESCE(MAX(last_sms_id), '') AS end_of_blocks FROM number_blocks";
+
+/** The messages behind the closed blocks. */
+const OF_NUMBER_BEHIND_BLOCKS = `
   SELECT ${COLUMNS} FROM messages
-  WHERE sms_id > (SELECT COALESCE(MAX(last_sms_id), '') FROM number_blocks) AND sms_id >= ? AND sms_id < ?
-    AND phone_number = ?
+  WHERE sms_id > ? AND sms_id >= ? AND sms_id < ? AND phone_number = ?
   ORDER BY sms_id DESC LIMIT ?`;
 
 /** The joins are in the order of the result: no message is read that is not on the page. */
 const OF_NUMBER_IN_BLOCKS = `
   SELECT ${COLUMNS} FROM number_blocks CROSS JOIN messages_by_number AS sent CROSS JOIN messages
   WHERE number_blocks.last_sms_id >= ? AND number_blocks.last_sms_id <= ${NEWEST_BLOCK}
-    AND sent.block = number_blocks.block AND sent.phone_number = ? AND sent.sms_id >= ? AND sent.sms_id < ?
+    AND number_blocks.last_sms_id <= ? AND sent.block = number_blocks.block AND sent.phone_number = ? AND sent.sms_id >= ? AND sent.sms_id < ?
     AND messages.sms_id = sent.sms_id
   ORDER BY number_blocks.last_sms_id DESC, sent.sms_id DESC LIMIT ?`;
 
@@ -116,11 +118,14 @@ export class SqlMessageSearchStore implements MessageSearchStore {
     [first, end]: readonly [string, string],
     limit: number,
   ): Promise<FoundMessages> {
+    // Read once: a block that is closed meanwhile counts as open.
+    const [blocks] = await this.#session.query(END_OF_BLOCKS);
+    const endOfBlocks = blocks?.end_of_blocks as string;
     const [farthest] = await this.#session.query(END_OF_READ, [first, end]);
     const since = farthest === undefined ? first : (farthest.last_sms_id as string);
-    const open = await this.#read(OF_NUMBER_IN_OPEN_BLOCK, [since, end, phoneNumber], limit);
+    const open = await this.#read(OF_NUMBER_BEHIND_BLOCKS, [endOfBlocks, since, end, phoneNumber], limit);
     if (open.next !== null) return open;
-    const parameters = [since, end, phoneNumber, since, end];
+    const parameters = [since, end, endOfBlocks, phoneNumber, since, end];
     const closed = await this.#read(OF_NUMBER_IN_BLOCKS, parameters, limit - open.rows.length);
     const next =
       closed.next ?? (farthest === undefined ? null : { createdAt: timeOfId(since), smsId: since });

@@ -24,8 +24,9 @@ const TRUNCATE_TIMEOUT_MS = 20;
 /** Reads that are running may end in this time, while no other begins. */
 const READS_END_MS = 400;
 const READS_POLL_MS = 5;
-/** For reads of other processes no read is paused more often than this. */
+/** When a pause was of no use, the next one comes after this time, and each time after twice as much. */
 const PAUSE_INTERVAL_MS = 2_000;
+const PAUSE_INTERVAL_MS_MAX = 20_000;
 /** While commits come, one of them begins the log anew, or truncates it, in this time. */
 const COMMIT_MS = 50;
 
@@ -41,26 +42,32 @@ let contentBytes = 0;
 let truncateAt = performance.now() + truncateIntervalMs;
 let dueSince = 0;
 let pauseAt = 0;
+let pauseIntervalMs = PAUSE_INTERVAL_MS;
+/** What the log had when all of it was moved last. */
+let movedBytes = 0;
 while (Atomics.wait(shared, STOPPING, 0, INTERVAL_MS) === 'timed-out') {
   const truncation = Atomics.load(shared, TRUNCATION);
   if (truncation === DUE) {
     if (performance.now() - dueSince < IDLE_MS) continue;
     // From here on the connection leaves it to this thread.
     if (Atomics.compareExchange(shared, TRUNCATION, DUE, NONE) !== DUE) continue;
-    withoutReads(() => {
-      if (checkpoint('TRUNCATE')) truncateAt = performance.now() + truncateIntervalMs;
-    });
+    if (checkpoint('TRUNCATE')) truncateAt = performance.now() + truncateIntervalMs;
     continue;
   }
   if (truncation === DONE) truncateAt = performance.now() + truncateIntervalMs;
   Atomics.store(shared, TRUNCATION, NONE);
   const isMoved = checkpoint('PASSIVE');
   const isTruncationDue = performance.now() >= truncateAt && fileBytes() > 0;
-  if (!isTruncationDue && contentBytes <= CONTENT_BYTES_MAX) continue;
+  const isLong = contentBytes > CONTENT_BYTES_MAX && contentBytes !== movedBytes;
+  if (!isTruncationDue && !isLong) continue;
   // What a read needs stays in the log. Those of this process end soon, when no other begins.
   if (!isMoved && performance.now() < pauseAt) continue;
-  pauseAt = performance.now() + PAUSE_INTERVAL_MS;
-  withoutReads(() => moveEverything(isTruncationDue));
+  const isEverythingMoved = withoutReads(() => moveEverything(isTruncationDue));
+  // A read of another process may take minutes.
+  pauseIntervalMs = isEverythingMoved
+    ? PAUSE_INTERVAL_MS
+    : Math.min(2 * pauseIntervalMs, PAUSE_INTERVAL_MS_MAX);
+  pauseAt = performance.now() + pauseIntervalMs;
 }
 // The last connection that closes removes the log. While another process has the file open, the log stays, and is empty.
 checkpoint('TRUNCATE');
@@ -70,32 +77,38 @@ database.close();
  * Moves the whole log into the file, so that the next commit begins the log anew or truncates it. A read that began
  * before that would keep it from both: no read may begin until the commit.
  * @param {boolean} isTruncationDue
+ * @returns {boolean} whether everything was moved
  */
 function moveEverything(isTruncationDue) {
   const until = performance.now() + READS_END_MS;
   // Others write meanwhile: a full checkpoint, for which they wait, comes when the reads have ended.
   while (!catchUp()) {
-    if (performance.now() >= until) return;
-    Atomics.wait(shared, STOPPING, 0, READS_POLL_MS);
+    if (performance.now() >= until) return false;
+    if (Atomics.wait(shared, STOPPING, 0, READS_POLL_MS) !== 'timed-out') return false;
   }
   // Writers wait by timer meanwhile. It syncs the file, which a checkpoint beside commits does not.
-  if (!checkpoint('FULL')) return;
+  if (!checkpoint('FULL')) return false;
+  movedBytes = contentBytes;
   if (isTruncationDue) {
     dueSince = performance.now();
     Atomics.store(shared, TRUNCATION, DUE);
   }
   Atomics.wait(shared, TRUNCATION, isTruncationDue ? DUE : NONE, COMMIT_MS);
+  return true;
 }
 
 /**
  * Lets no read begin while `work` runs.
- * @param {() => void} work
+ * @param {() => boolean} work
  */
 function withoutReads(work) {
   Atomics.store(shared, READS, PAUSED);
-  work();
-  Atomics.store(shared, READS, RUNNING);
-  Atomics.notify(shared, READS);
+  try {
+    return work();
+  } finally {
+    Atomics.store(shared, READS, RUNNING);
+    Atomics.notify(shared, READS);
+  }
 }
 
 /**
