@@ -15,7 +15,7 @@ import type {
 } from '../driver/connection.ts';
 import type { Checkpointer } from './log/checkpointer.ts';
 import type { LogSync } from './log/log-sync.ts';
-import { rowReader, rowWriter } from './row-codec.ts';
+import { rowReader, rowsWriter, rowWriter } from './row-codec.ts';
 import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 import { batchText, inSqlite, toValue } from './sqlite-text.ts';
@@ -35,10 +35,13 @@ interface Bulk {
 }
 
 interface BulkInsert {
-  readonly one: Prepared;
-  /** Takes the values of `ROWS_PER_INSERT` rows. */
-  readonly many: Prepared;
-  readonly valuesOf: (row: Row) => Value[];
+  readonly one: Bulk;
+  /** Inserts `ROWS_PER_INSERT` rows. */
+  readonly many: {
+    readonly prepared: Prepared;
+    /** Of the rows from an index on. */
+    readonly valuesOf: (rows: readonly Row[], from: number) => Value[];
+  };
 }
 
 /** Rows of one INSERT: that takes a third to a half less than an INSERT for each, and with more rows no less. */
@@ -128,16 +131,19 @@ export class SqliteConnection implements Connection {
     if (bulk === undefined) {
       const names = Object.keys(insert.columns);
       const prepare = (count: number) => this.#prepare(insertText(insert, names, count));
-      bulk = { one: prepare(1), many: prepare(ROWS_PER_INSERT), valuesOf: rowWriter(names) };
+      bulk = {
+        one: { prepared: prepare(1), valuesOf: rowWriter(names) },
+        many: { prepared: prepare(ROWS_PER_INSERT), valuesOf: rowsWriter(names, ROWS_PER_INSERT) },
+      };
       this.#inserts.set(insert, bulk);
     }
     this.#noteChange(insert.table);
-    const values = rows.map(bulk.valuesOf);
-    const inMany = values.length - (values.length % ROWS_PER_INSERT);
-    for (let index = 0; index < inMany; index += ROWS_PER_INSERT) {
-      bulk.many.statement.run(...values.slice(index, index + ROWS_PER_INSERT).flat());
+    const { one, many } = bulk;
+    const inMany = rows.length - (rows.length % ROWS_PER_INSERT);
+    for (let from = 0; from < inMany; from += ROWS_PER_INSERT) {
+      many.prepared.statement.run(...many.valuesOf(rows, from));
     }
-    for (const each of values.slice(inMany)) bulk.one.statement.run(...each);
+    for (const row of rows.slice(inMany)) runBulk(one, row);
     if (insert.table !== SENDS) return;
     for (const row of rows as readonly Row[]) if (row.campaign_id === null) this.#sends.push(row);
     this.#numberBlocks.noteInserted(rows.length);
