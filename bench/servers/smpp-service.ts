@@ -23,8 +23,6 @@ const project = readSeed(seed).projects[0]?.project;
 if (project === undefined) throw new Error('The seed has a project');
 let aheadMs = 0;
 let messages = 0;
-/** Every message before this one is final. */
-let oldestOpen = '';
 
 const handlers = {
   /** Stores that many messages that were accepted for sms, due in an hour. */
@@ -62,16 +60,6 @@ const handlers = {
     return Object.fromEntries(
       rows.map((row) => [`${row.status}${row.is_final === 1 ? '' : ', not final'}`, Number(row.n)]),
     );
-  },
-  /** Whether a message is not final yet. Reads from the oldest one on: counting them all took a quarter of the thread. */
-  hasOpenMessages: async (): Promise<boolean> => {
-    const open: { sms_id: string } | undefined = await knex('messages')
-      .first('sms_id')
-      .where('sms_id', '>=', oldestOpen)
-      .where('is_final', 0)
-      .orderBy('sms_id');
-    oldestOpen = open?.sms_id ?? smsIdOf(messages + 1);
-    return open !== undefined;
   },
 };
 export type SmppServiceHandlers = typeof handlers;

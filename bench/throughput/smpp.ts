@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import type { Child } from '../../test/support/child-process.ts';
 import { printTable } from '../../test/support/table.ts';
 import type { BareSmppHandlers } from '../servers/bare-smpp.ts';
@@ -64,7 +65,8 @@ export async function smpp(bench: Bench): Promise<void> {
     rates.client.push(after);
     shares.push(perSecond / ((before + after) / 2));
   }
-  await bench.close([service, simulator, client, smsc]);
+  await bench.close([service.child, simulator.child, client, smsc]);
+  for (const { messages } of [service, simulator]) messages.close();
 
   const ratios = {
     simulator: pairedRatio(rates.simulator, rates.client.slice(1)),
@@ -89,15 +91,51 @@ export async function smpp(bench: Bench): Promise<void> {
   bench.bar(median(shares) >= SHARE_OF_CLIENT_MIN, `(10) at least ${SHARE_OF_CLIENT_MIN} of a bare client`);
 }
 
-function openService(
+/** The service, and what it stores. */
+interface SmppService {
+  readonly child: Child<SmppServiceHandlers>;
+  readonly messages: StoredMessages;
+}
+
+async function openService(
   bench: Bench,
-  file: string,
+  folder: string,
   environment: NodeJS.ProcessEnv,
-): Promise<Child<SmppServiceHandlers>> {
-  return bench.open<SmppServiceHandlers>(THIS_CHECKOUT, 'smpp-service', {
-    DATABASE_URL: `sqlite:${join(bench.folder, file, 'barid.db')}`,
+): Promise<SmppService> {
+  const path = join(bench.folder, folder, 'barid.db');
+  const child = await bench.open<SmppServiceHandlers>(THIS_CHECKOUT, 'smpp-service', {
+    DATABASE_URL: `sqlite:${path}`,
     ...environment,
   });
+  return { child, messages: new StoredMessages(path) };
+}
+
+/** The messages of a service, read by this process: asked for them, the service spent a twentieth of its thread on that. */
+class StoredMessages {
+  readonly #database: Sqlite.Database;
+  readonly #firstOpen: Sqlite.Statement<[after: string], string>;
+  /** Every message before this one is final. */
+  #oldestOpen = '';
+
+  constructor(path: string) {
+    this.#database = new Sqlite(path, { readonly: true });
+    this.#firstOpen = this.#database
+      .prepare<[string], string>(
+        'SELECT sms_id FROM messages WHERE sms_id >= ? AND is_final = 0 ORDER BY sms_id LIMIT 1',
+      )
+      .pluck();
+  }
+
+  /** Whether a message is not final yet. */
+  areOpen(): boolean {
+    const open = this.#firstOpen.get(this.#oldestOpen);
+    if (open !== undefined) this.#oldestOpen = open;
+    return open !== undefined;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
 }
 
 function channelsFile(bench: Bench, port: number): string {
@@ -115,18 +153,18 @@ function channelsFile(bench: Bench, port: number): string {
 }
 
 /** Messages per second from the moment that so many come due until each is final. Rejects unless all are delivered. */
-async function ofStored(service: Child<SmppServiceHandlers>, count: number): Promise<number> {
-  await service.ask('fill', count);
+async function ofStored({ child, messages }: SmppService, count: number): Promise<number> {
+  await child.ask('fill', count);
   const startedAt = performance.now();
-  await service.ask('comeDue');
-  while (await service.ask('hasOpenMessages')) {
+  await child.ask('comeDue');
+  while (messages.areOpen()) {
     if (performance.now() - startedAt > STALLED_MS) {
-      throw new Error(`Not delivered in time: ${JSON.stringify(await service.ask('states'))}`);
+      throw new Error(`Not delivered in time: ${JSON.stringify(await child.ask('states'))}`);
     }
     await sleep(POLL_MS);
   }
   const seconds = (performance.now() - startedAt) / 1_000;
-  const { delivered = 0, ...others } = await service.ask('states');
+  const { delivered = 0, ...others } = await child.ask('states');
   if (Object.keys(others).length > 0) {
     throw new Error(`Beside ${delivered} delivered messages: ${JSON.stringify(others)}`);
   }
