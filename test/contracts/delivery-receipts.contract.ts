@@ -64,7 +64,8 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     return {
       unitOfWork,
       logger,
-      submitted: (...attempts: readonly SubmittedAttempt[]) => applyMessageEvents.submitted(attempts),
+      submitted: (...attempts: readonly SubmittedAttempt[]) =>
+        Promise.all(attempts.map((attempt) => applyMessageEvents.submitted(attempt))),
       received: (...receipts: readonly SubmissionReceipt[]) => applyMessageEvents.received(receipts),
     };
   }

@@ -60,18 +60,20 @@ export class CloudApiProvider implements ChannelProvider {
 
   async start(): Promise<void> {}
 
-  async submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
-    const projectIds = [...new Set(submissions.map(({ projectId }) => projectId))];
-    const resources = await this.#resourcesOf(projectIds);
-    if (resources === null) {
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const businesses = await this.#businessesOf(submission.projectId);
+    if (businesses === null) {
       // Our own fault, not Meta's.
-      return submissions.map(() =>
-        rejectedAs('limited', 'The whatsapp numbers and templates could not be read'),
-      );
+      return rejectedAs('limited', 'The whatsapp numbers and templates could not be read');
     }
-    return Promise.all(
-      submissions.map((submission) => this.#send(submission, resources.get(submission.projectId) ?? [])),
-    );
+    const { http, graph, defaults } = this.#options;
+    const planned = planMessage(submission, businesses, defaults);
+    if (planned.kind === 'no-sender') {
+      return rejectedAs('sender', planned.reason);
+    }
+    const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
+    const isVerification = submission.content.smsType === 'verification';
+    return this.#resultOf(graph.read(await http.send(request)), isVerification);
   }
 
   health(): ProviderHealth {
@@ -104,21 +106,11 @@ export class CloudApiProvider implements ChannelProvider {
     return this.#options.http.close();
   }
 
-  async #resourcesOf(
-    projectIds: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly WhatsappBusiness[]> | null> {
-    return this.#options.whatsappDirectory.resourcesOf(projectIds).catch(() => null);
-  }
-
-  async #send(submission: Submission, businesses: readonly WhatsappBusiness[]): Promise<SubmitResult> {
-    const { http, graph, defaults } = this.#options;
-    const planned = planMessage(submission, businesses, defaults);
-    if (planned.kind === 'no-sender') {
-      return rejectedAs('sender', planned.reason);
-    }
-    const request = graph.post(`${planned.phoneNumberId}/messages`, planned.body);
-    const isVerification = submission.content.smsType === 'verification';
-    return this.#resultOf(graph.read(await http.send(request)), isVerification);
+  #businessesOf(projectId: string): Promise<readonly WhatsappBusiness[] | null> {
+    return this.#options.whatsappDirectory.resourcesOf([projectId]).then(
+      (resources) => resources.get(projectId) ?? [],
+      () => null,
+    );
   }
 
   #resultOf(reply: GraphReply, isVerification: boolean): SubmitResult {

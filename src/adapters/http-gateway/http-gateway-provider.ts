@@ -52,8 +52,11 @@ export class HttpGatewayProvider implements ChannelProvider {
   /** The sink is not used: receipts come by HTTP, to any process. */
   async start(): Promise<void> {}
 
-  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
-    return Promise.all(submissions.map((submission) => this.#submit(submission)));
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { http, request, reply: read, sending } = this.#options;
+    const reply = await http.send(request(valuesOf(submission, sending)));
+    this.#health = healthAfter(reply);
+    return read(reply, submissionId(submission));
   }
 
   /** By the last request; a gateway that was away is tried again with each message. */
@@ -73,13 +76,6 @@ export class HttpGatewayProvider implements ChannelProvider {
 
   close(): Promise<void> {
     return this.#options.http.close();
-  }
-
-  async #submit(submission: Submission): Promise<SubmitResult> {
-    const { http, request, reply: read, sending } = this.#options;
-    const reply = await http.send(request(valuesOf(submission, sending)));
-    this.#health = healthAfter(reply);
-    return read(reply, submissionId(submission));
   }
 }
 

@@ -19,28 +19,21 @@ export function tracedUnitOfWork(inner: UnitOfWork, tracing: Tracing): UnitOfWor
   });
 }
 
-/** A span for each call of a provider; of a call with one message it has the id of the message. */
+/** A span for each submission. */
 export function tracedProvider(inner: ChannelProvider, tracing: Tracing): ChannelProvider {
   return delegate(inner, {
-    submit: (submissions) => {
-      const [first] = submissions;
-      const attributes = {
-        'barid.provider': inner.name,
-        'barid.channel': first?.channel ?? '',
-        'barid.messages': submissions.length,
-        ...(submissions.length === 1 && first !== undefined ? { 'barid.sms_id': first.smsId } : {}),
-      };
-      return tracing.span(
+    submit: (submission) =>
+      tracing.span(
         'submit',
         SpanKind.CLIENT,
-        attributes,
-        () => inner.submit(submissions),
-        (results) => ({
-          attributes: { 'barid.results': [...new Set(results.map(({ kind }) => kind))].join(',') },
-          failed: results.some(({ kind }) => kind === 'unknown'),
-        }),
-      );
-    },
+        {
+          'barid.provider': inner.name,
+          'barid.channel': submission.channel,
+          'barid.sms_id': submission.smsId,
+        },
+        () => inner.submit(submission),
+        ({ kind }) => ({ attributes: { 'barid.result': kind }, failed: kind === 'unknown' }),
+      ),
   });
 }
 

@@ -5,23 +5,21 @@ import type { Metrics } from './metrics.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/** A provider whose attempts are counted and timed, those that share a call alike. */
+/** A provider whose attempts are counted and timed. */
 export function measuredProvider(inner: ChannelProvider, { submissions }: Metrics): ChannelProvider {
   return delegate(inner, {
-    async submit(given: readonly Submission[]): Promise<readonly SubmitResult[]> {
+    async submit(submission: Submission): Promise<SubmitResult> {
       const startedAt = performance.now();
-      const count = (resultOf: (index: number) => SubmitResult['kind'] | 'failed'): void => {
+      const count = (result: SubmitResult['kind'] | 'failed'): void => {
         const seconds = (performance.now() - startedAt) / MS_PER_SECOND;
-        for (const [index, { channel }] of given.entries()) {
-          submissions.observe({ channel, provider: inner.name, result: resultOf(index) }, seconds);
-        }
+        submissions.observe({ channel: submission.channel, provider: inner.name, result }, seconds);
       };
       try {
-        const results = await inner.submit(given);
-        count((index) => results[index]?.kind ?? 'failed');
-        return results;
+        const result = await inner.submit(submission);
+        count(result.kind);
+        return result;
       } catch (error) {
-        count(() => 'failed');
+        count('failed');
         throw error;
       }
     },

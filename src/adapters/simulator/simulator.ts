@@ -43,7 +43,6 @@ export const EVENT_RETRY_MS = 1_000;
  */
 export class Simulator implements ChannelProvider, ProviderEventSource {
   readonly name = 'simulator';
-  readonly resultsComeTogether = true;
   readonly #options: SimulatorOptions;
   readonly #events = new Timeline<ProviderEvent>();
   #sink: ProviderEventSink | null = null;
@@ -77,8 +76,26 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
     this.#script = script;
   }
 
-  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
-    return Promise.all(submissions.map((submission) => this.#take(submission)));
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { phoneNumber, channel, attemptNumber, attemptTimeoutMs } = submission;
+    const outcome =
+      (await this.#script(submission)) ?? submissionOutcome(phoneNumber, channel, attemptNumber === 0);
+    const submittedAt = this.#options.clock.now();
+    const ids = idsOf(submission, outcome.parts ?? 1);
+    for (const { afterMs, from, part, receipt } of outcome.receipts ?? []) {
+      const start = from === 'attempt-timeout' ? submittedAt + attemptTimeoutMs : submittedAt;
+      for (const [index, providerMessageId] of ids.entries()) {
+        if (part !== undefined && part !== index + 1) continue;
+        this.#events.add(start + afterMs, {
+          kind: 'receipt',
+          receipt: { channel, providerMessageId, receipt },
+        });
+      }
+    }
+    this.#reply(outcome, submission, submittedAt);
+    const result = resultOf(outcome, ids);
+    this.#options.onSubmission?.({ ...submission, submittedAt, result: result.kind });
+    return result;
   }
 
   async deliverDue(): Promise<number> {
@@ -106,28 +123,6 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
   /** A handset writes to one of the projects' whatsapp numbers; it arrives at the present instant. */
   write(arrival: Omit<InboundArrival, 'messageId' | 'writtenAt'>): void {
     this.#arrive(arrival, this.#options.clock.now());
-  }
-
-  async #take(submission: Submission): Promise<SubmitResult> {
-    const { phoneNumber, channel, attemptNumber, attemptTimeoutMs } = submission;
-    const outcome =
-      (await this.#script(submission)) ?? submissionOutcome(phoneNumber, channel, attemptNumber === 0);
-    const submittedAt = this.#options.clock.now();
-    const ids = idsOf(submission, outcome.parts ?? 1);
-    for (const { afterMs, from, part, receipt } of outcome.receipts ?? []) {
-      const start = from === 'attempt-timeout' ? submittedAt + attemptTimeoutMs : submittedAt;
-      for (const [index, providerMessageId] of ids.entries()) {
-        if (part !== undefined && part !== index + 1) continue;
-        this.#events.add(start + afterMs, {
-          kind: 'receipt',
-          receipt: { channel, providerMessageId, receipt },
-        });
-      }
-    }
-    this.#reply(outcome, submission, submittedAt);
-    const result = resultOf(outcome, ids);
-    this.#options.onSubmission?.({ ...submission, submittedAt, result: result.kind });
-    return result;
   }
 
   /** A reply goes to the number the message was sent from, so only a message sent from one gets any. */

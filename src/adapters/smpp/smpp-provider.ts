@@ -110,23 +110,17 @@ export class SmppProvider implements ChannelProvider {
     await this.#within(START_TIMEOUT_MS, attempts);
   }
 
-  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+  submit(submission: Submission): Promise<SubmitResult> {
+    if (!hasSenderOfSmpp(submission, this.#options.submit)) {
+      return Promise.resolve(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
+    }
     return new Promise((resolve) => {
-      const results: SubmitResult[] = [];
-      let open = submissions.length;
-      if (open === 0) resolve(results);
-      const settle = (index: number, result: SubmitResult): void => {
-        results[index] = result;
-        open -= 1;
-        if (open === 0) resolve(results);
-      };
-      for (const [index, submission] of submissions.entries()) {
-        if (hasSenderOfSmpp(submission, this.#options.submit)) {
-          this.#send(submission, (result) => settle(index, result));
-        } else {
-          settle(index, rejectedAs('sender', 'SMPP cannot carry this sender ID'));
-        }
-      }
+      const message = new OutgoingMessage(submission, this.#outgoing, (result) => {
+        deadlines.end(message);
+        resolve(result);
+      });
+      const deadlines = this.#deadlines.begin(message);
+      this.#queue.add(message);
     });
   }
 
@@ -174,16 +168,6 @@ export class SmppProvider implements ChannelProvider {
         resolve();
       });
     });
-  }
-
-  /** `settle` is called once, in a later turn or microtask. */
-  #send(submission: Submission, settle: (result: SubmitResult) => void): void {
-    const message = new OutgoingMessage(submission, this.#outgoing, (result) => {
-      deadlines.end(message);
-      settle(result);
-    });
-    const deadlines = this.#deadlines.begin(message);
-    this.#queue.add(message);
   }
 
   #openSessions(): readonly SmppSession[] {

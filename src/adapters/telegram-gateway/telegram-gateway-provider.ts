@@ -66,8 +66,20 @@ export class TelegramGatewayProvider implements ChannelProvider {
   /** There is no connection to open. */
   async start(): Promise<void> {}
 
-  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
-    return Promise.all(submissions.map((submission) => this.#submit(submission)));
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { content, phoneNumber } = submission;
+    if (content.smsType !== 'verification' || !canCarry('telegram', content)) {
+      return rejectedAs('message', 'Telegram carries codes of 4 to 8 digits only');
+    }
+    const message = this.#parametersOf(submission, content.verificationCode);
+    if (!this.#options.checkSendAbility) return this.#send(message, []);
+    const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` });
+    // Whatever became of the question, no message was sent.
+    if (ability.kind !== 'done')
+      return ability.kind === 'error' ? rejectedBy(ability.code) : rejectedAs('busy', ability.reason);
+    const request = takenRequest.safeParse(ability.result).data;
+    if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
+    return this.#send({ ...message, request_id: request.request_id }, [request.request_id]);
   }
 
   revoke(providerMessageIds: readonly string[]): Promise<void> {
@@ -95,22 +107,6 @@ export class TelegramGatewayProvider implements ChannelProvider {
   close(): Promise<void> {
     this.#revocations.close();
     return this.#client.close();
-  }
-
-  async #submit(submission: Submission): Promise<SubmitResult> {
-    const { content, phoneNumber } = submission;
-    if (content.smsType !== 'verification' || !canCarry('telegram', content)) {
-      return rejectedAs('message', 'Telegram carries codes of 4 to 8 digits only');
-    }
-    const message = this.#parametersOf(submission, content.verificationCode);
-    if (!this.#options.checkSendAbility) return this.#send(message, []);
-    const ability = await this.#call('checkSendAbility', { phone_number: `+${phoneNumber}` });
-    // Whatever became of the question, no message was sent.
-    if (ability.kind !== 'done')
-      return ability.kind === 'error' ? rejectedBy(ability.code) : rejectedAs('busy', ability.reason);
-    const request = takenRequest.safeParse(ability.result).data;
-    if (request === undefined) return rejectedAs('busy', 'Telegram said without an id that it can send');
-    return this.#send({ ...message, request_id: request.request_id }, [request.request_id]);
   }
 
   /** `knownIds`: the id under which the message goes, when Telegram named it before. */

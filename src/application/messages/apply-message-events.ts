@@ -54,15 +54,15 @@ export class ApplyMessageEvents {
     });
   }
 
-  /** Resolves when the submit results are committed, together with the receipts that came before them. */
-  async submitted(attempts: readonly SubmittedAttempt[]): Promise<void> {
-    const items = attempts.map((attempt): Item => ({ kind: 'submitted', attempt }));
-    this.#uncommitted.begin(items.length);
-    for (const item of items) this.#counted.add(item);
+  /** Resolves when the submit result is committed, together with the receipts that came before it. */
+  async submitted(attempt: SubmittedAttempt): Promise<void> {
+    const item: Item = { kind: 'submitted', attempt };
+    this.#uncommitted.begin();
+    this.#counted.add(item);
     try {
-      await this.#batcher.submitAll(items);
+      await this.#batcher.submit(item);
     } finally {
-      this.#endCount(items);
+      this.#endCount([item]);
     }
   }
 

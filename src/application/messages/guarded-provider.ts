@@ -54,25 +54,20 @@ export class GuardedProvider implements ChannelProvider {
     return this.#ports.provider.start(sink);
   }
 
-  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]> {
+  async submit(submission: Submission): Promise<SubmitResult> {
     const { provider, clock } = this.#ports;
     const now = clock.now();
     const { state } = circuitAt(this.#circuit, now);
-    if (state === 'open') return Promise.resolve(submissions.map(() => this.#notCalled()));
-    const tried = state === 'half-open' ? submissions.slice(0, 1) : submissions;
+    if (state === 'open') return this.#notCalled();
     if (state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
-    return provider.submit(tried).then(
-      (results) => {
-        this.#record(results);
-        const masked = results.map((result, index) => withoutContent(result, tried[index]));
-        if (state === 'closed') return masked;
-        return [...masked, ...submissions.slice(tried.length).map(() => this.#notCalled())];
-      },
-      (error: unknown) => {
-        this.#record([unknownResult('The provider failed')]);
-        throw error;
-      },
-    );
+    try {
+      const result = await provider.submit(submission);
+      this.#record(result);
+      return withoutContent(result, submission);
+    } catch (error) {
+      this.#record(unknownResult('The provider failed'));
+      throw error;
+    }
   }
 
   health(): ProviderHealth {
@@ -90,24 +85,21 @@ export class GuardedProvider implements ChannelProvider {
     return this.#ports.provider.close();
   }
 
-  #record(results: readonly SubmitResult[]): void {
+  #record(result: SubmitResult): void {
     const { clock, logger } = this.#ports;
-    const now = clock.now();
-    for (const result of results) {
-      const before = this.#circuit;
-      const worked = didItsWork(result, before.openUntil !== null);
-      if (worked === null) continue;
-      this.#circuit = recordAttempt(before, worked, now, PROVIDER_OPEN_WINDOWS_MS);
-      const until = openedUntil(before, this.#circuit);
-      if (until !== null) {
-        logger.warn('provider_circuit_opened', {
-          provider: this.name,
-          until: new Date(until).toISOString(),
-          reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
-        });
-      } else if (before.openUntil !== null && this.#circuit.openUntil === null) {
-        logger.info('provider_circuit_closed', { provider: this.name });
-      }
+    const before = this.#circuit;
+    const worked = didItsWork(result, before.openUntil !== null);
+    if (worked === null) return;
+    this.#circuit = recordAttempt(before, worked, clock.now(), PROVIDER_OPEN_WINDOWS_MS);
+    const until = openedUntil(before, this.#circuit);
+    if (until !== null) {
+      logger.warn('provider_circuit_opened', {
+        provider: this.name,
+        until: new Date(until).toISOString(),
+        reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
+      });
+    } else if (before.openUntil !== null && this.#circuit.openUntil === null) {
+      logger.info('provider_circuit_closed', { provider: this.name });
     }
   }
 

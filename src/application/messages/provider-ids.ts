@@ -15,8 +15,7 @@ export function withNamedIds(provider: ChannelProvider): ChannelProvider {
   const named: ChannelProvider = {
     name,
     start: (sink) => provider.start((events) => sink(namedEvents(name, events))),
-    submit: (submissions) =>
-      provider.submit(submissions).then((results) => results.map((result) => namedResult(name, result))),
+    submit: async (submission) => namedResult(name, await provider.submit(submission)),
     health: () => provider.health(),
     check: () => provider.check(),
     close: () => provider.close(),

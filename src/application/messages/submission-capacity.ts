@@ -61,15 +61,15 @@ export class SubmissionCapacity {
     return Math.ceil(own.lastRetryAt);
   }
 
-  /** Counts submissions as in flight until the function it returns is called. */
-  begin(key: ProviderKey, submissions: readonly Backlog[]): () => void {
+  /** Counts a submission as in flight until the function it returns is called. */
+  begin(key: ProviderKey, submission: Backlog): () => void {
     const load = this.#loadOf(key);
-    load.inFlight += submissions.length;
-    const backlogs = submissions.map((each) => backlogIn(load, each));
-    for (const backlog of backlogs) backlog.inFlight += 1;
+    const backlog = backlogIn(load, submission);
+    load.inFlight += 1;
+    backlog.inFlight += 1;
     return () => {
-      load.inFlight -= submissions.length;
-      for (const backlog of backlogs) backlog.inFlight -= 1;
+      load.inFlight -= 1;
+      backlog.inFlight -= 1;
       if (load.inFlight === 0) load.backlogs.clear();
     };
   }

@@ -7,7 +7,6 @@ import {
   unknownResult,
 } from '../../domain/messages/submit-result.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';
-import { groupBy } from '../group-by.ts';
 import type { ChannelProvider, ChannelProviders, Submission } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -26,21 +25,8 @@ interface SubmitPorts {
   readonly logger: Logger;
 }
 
-type SubmitResults = readonly SubmitResult[];
-
-/** A submission and the providers that were not tried for it yet. */
-interface RoutedSubmission {
-  readonly submission: Submission;
-  /** The chain moves on at this instant. */
-  readonly endsAt: number;
-  readonly route: readonly ChannelProvider[];
-  /** What a provider said that may take it later; null while none did. */
-  readonly later: SubmitResult | null;
-}
-
 const LATE_REASON = 'The provider did not respond in time';
 const FAULT_REASON = 'The provider failed while it was called';
-const WRONG_COUNT_REASON = 'The provider gave results that cannot be matched to messages';
 
 /** No route of the channel is for this number, or the message outlived the configuration. */
 const NO_PROVIDER = rejectedAs('message', 'The channel has no provider for this number');
@@ -61,129 +47,85 @@ export class SubmitAttempts {
    * `unknown`; what it says later is recorded when it comes.
    */
   async execute(pending: readonly PendingSubmission[]): Promise<void> {
-    const { clock, channelProviders } = this.#ports;
-    const now = clock.now();
-    const routed = pending.flatMap((each): readonly RoutedSubmission[] => {
-      const submission = submissionOf(each);
-      const endsAt = endOf(each);
-      if (submission === null || now >= endsAt) return [];
-      const { channel, environment, phoneNumber } = submission;
-      const route = channelProviders.route(channel, environment, phoneNumber);
-      return [{ submission, endsAt, route, later: null }];
-    });
-    await this.#submitByRoute(routed);
-  }
-
-  /** Those of one route go to its first provider together when their results come together. */
-  async #submitByRoute(routed: readonly RoutedSubmission[]): Promise<void> {
-    const groups = groupBy(routed, ({ submission: { smsId, channel, environment }, route }) =>
-      route[0]?.resultsComeTogether === true
-        ? [channel, environment, ...route.map(({ name }) => name)].join(' ')
-        : smsId,
-    );
-    await Promise.all([...groups.values()].map((group) => this.#submit(group)));
-  }
-
-  /** All of them have the same route. */
-  async #submit(routed: readonly RoutedSubmission[]): Promise<void> {
-    const submissions = routed.map(({ submission }) => submission);
-    const [first] = routed;
-    if (first === undefined) return;
-    const { route } = first;
-    const [provider] = route;
-    if (provider === undefined) {
-      await this.#record(submissions, () => NO_PROVIDER);
-      return;
-    }
-    const { channel, environment } = first.submission;
-    const end = this.#ports.submissionCapacity.begin(
-      { channel, environment, provider: provider.name },
-      submissions,
-    );
-    const call = this.#call(provider, submissions);
-    const results = await this.#inTime(call);
-    // Results that wait for a lock of one project take no capacity from the others.
-    end();
-    if (results === null) void this.#recordLate(submissions, call);
-    const resultOf = (index: number) => (results === null ? unknownResult(LATE_REASON) : results[index]);
     const now = this.#ports.clock.now();
-    const isForNext = (each: RoutedSubmission, index: number) =>
-      route.length > 1 && now < each.endsAt && isForNextProvider(resultOf(index));
-    const next = routed.flatMap((each, index): readonly RoutedSubmission[] => {
-      if (!isForNext(each, index)) return [];
-      const result = resultOf(index) ?? null;
-      return [{ ...each, route: route.slice(1), later: isForLater(result) ? result : each.later }];
-    });
-    const kept = routed.flatMap((each, index) =>
-      isForNext(each, index)
-        ? []
-        : [{ submission: each.submission, result: outcomeOf(each, resultOf(index)) }],
+    await Promise.all(
+      pending.map((each) => {
+        const submission = submissionOf(each);
+        const endsAt = endOf(each);
+        return submission === null || now >= endsAt ? null : this.#submit(submission, endsAt);
+      }),
     );
-    await Promise.all([
-      this.#record(
-        kept.map(({ submission }) => submission),
-        (index) => kept[index]?.result,
-      ),
-      this.#submitByRoute(next),
-    ]);
   }
 
-  /** Never rejects: a provider that throws, or gives too few or too many results, leaves every outcome unknown. */
-  async #call(provider: ChannelProvider, submissions: readonly Submission[]): Promise<SubmitResults> {
-    const { logger } = this.#ports;
-    const of = { channel: submissions[0]?.channel, provider: provider.name };
-    try {
-      const results = await provider.submit(submissions);
-      if (results.length === submissions.length) return results;
-      logger.error('channel_submit_failed', new Error(WRONG_COUNT_REASON), of);
-      return submissions.map(() => unknownResult(WRONG_COUNT_REASON));
-    } catch (error) {
-      logger.error('channel_submit_failed', error, of);
-      return submissions.map(() => unknownResult(FAULT_REASON));
+  /** Goes along the route until a provider's result is for no other one, or the chain moves on at `endsAt`. */
+  async #submit(submission: Submission, endsAt: number): Promise<void> {
+    const { clock, channelProviders } = this.#ports;
+    const { channel, environment, phoneNumber } = submission;
+    const route = channelProviders.route(channel, environment, phoneNumber);
+    let result = NO_PROVIDER;
+    /** What a provider said that may take the message later. */
+    let later: SubmitResult | null = null;
+    for (const provider of route) {
+      result = await this.#call(provider, submission);
+      if (!isForNextProvider(result) || clock.now() >= endsAt) break;
+      if (isForLater(result)) later = result;
     }
+    await this.#record(submission, outcomeOf(result, later));
   }
 
-  /** Null when the time of the call is over. */
-  #inTime(call: Promise<SubmitResults>): Promise<SubmitResults | null> {
+  /** What the provider said in time. Never rejects: a provider that throws leaves the outcome unknown. */
+  #call(provider: ChannelProvider, submission: Submission): Promise<SubmitResult> {
+    const { submissionCapacity, submitTimeout, logger } = this.#ports;
+    const { channel, environment } = submission;
+    const of = { channel, provider: provider.name };
+    const end = submissionCapacity.begin({ ...of, environment }, submission);
     return new Promise((resolve) => {
-      const cancel = this.#ports.submitTimeout(() => resolve(null));
-      void call.then((results) => {
+      let isLate = false;
+      const settle = (result: SubmitResult): void => {
+        if (isLate) {
+          void this.#recordLate(submission, result);
+          return;
+        }
         cancel();
-        resolve(results);
+        // Results that wait for a lock of one project take no capacity from the others.
+        end();
+        resolve(result);
+      };
+      const cancel = submitTimeout(() => {
+        isLate = true;
+        end();
+        logger.warn('channel_submit_timed_out', of);
+        resolve(unknownResult(LATE_REASON));
+      });
+      called(provider, submission).then(settle, (error: unknown) => {
+        logger.error('channel_submit_failed', error, of);
+        settle(unknownResult(FAULT_REASON));
       });
     });
   }
 
-  /** The attempts are `unknown` already: a late `accepted` brings the ids under which receipts come. */
-  async #recordLate(submissions: readonly Submission[], call: Promise<SubmitResults>): Promise<void> {
-    const { logger } = this.#ports;
-    const channel = submissions[0]?.channel;
-    logger.warn('channel_submit_timed_out', { channel, submissions: submissions.length });
+  /** The attempt is `unknown` already: a late `accepted` brings the ids under which receipts come. */
+  async #recordLate(submission: Submission, result: SubmitResult): Promise<void> {
     try {
-      const results = await call;
-      await this.#record(submissions, (index) => results[index]);
+      await this.#record(submission, result);
     } catch (error) {
-      logger.error('channel_submit_failed', error, { channel });
+      this.#ports.logger.error('channel_submit_failed', error, { channel: submission.channel });
     }
   }
 
-  async #record(
-    submissions: readonly Submission[],
-    resultOf: (index: number) => SubmitResult | undefined,
-  ): Promise<void> {
-    if (submissions.length === 0) return;
-    await this.#ports.applyMessageEvents.submitted(
-      submissions.map(({ smsId, attemptNumber, channel }, index) => {
-        const result = resultOf(index) ?? unknownResult(WRONG_COUNT_REASON);
-        return { smsId, attemptNumber, channel, result };
-      }),
-    );
+  #record({ smsId, attemptNumber, channel }: Submission, result: SubmitResult): Promise<void> {
+    return this.#ports.applyMessageEvents.submitted({ smsId, attemptNumber, channel, result });
   }
 }
 
+/** A provider that throws at once rejects. */
+async function called(provider: ChannelProvider, submission: Submission): Promise<SubmitResult> {
+  return provider.submit(submission);
+}
+
 /** The last provider may not know the sender: an earlier one that had no time still may take the message later. */
-function outcomeOf({ later }: RoutedSubmission, result: SubmitResult | undefined): SubmitResult | undefined {
-  return later !== null && result?.kind === 'rejected' && result.cause === 'sender' ? later : result;
+function outcomeOf(result: SubmitResult, later: SubmitResult | null): SubmitResult {
+  return later !== null && result.kind === 'rejected' && result.cause === 'sender' ? later : result;
 }
 
 /** A worker that was stopped between the commit and the call must not send what the chain gave up on. */

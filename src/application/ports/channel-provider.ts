@@ -48,22 +48,17 @@ export interface ChannelProvider {
   /** Its name in the configuration, which tells it from every other provider of the installation. */
   readonly name: string;
   /**
-   * Only for a provider inside the process, which responds without waiting: its messages may come in one call. Every other
-   * provider gets a call for each message, so that no result waits for another. A `GuardedProvider` never has it.
-   */
-  readonly resultsComeTogether?: boolean;
-  /**
    * Called once, before the first submission. Events go to the sink from then on. Resolves although the other side cannot be
    * reached: the provider goes on trying, and its health says so.
    */
   start(sink: ProviderEventSink): Promise<void>;
   /**
-   * Submits each message once and resolves with one result per message, in the same order. Never rejects: a message whose
-   * fate is not clear is `unknown`, one the provider did not take is `rejected`. An accepted message has at least one id, and
-   * no id is given to two messages of a channel, not even after a restart or by another process. A result that takes longer
-   * than `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
+   * Submits the message once. One call for each message, many at a time: no result waits for another. Never rejects: a message
+   * whose fate is not clear is `unknown`, one the provider did not take is `rejected`. An accepted message has at least one id,
+   * and no id is given to two messages of a channel, not even after a restart or by another process. A result that takes
+   * longer than `SUBMIT_TIMEOUT_MS` counts as `unknown` until it comes.
    */
-  submit(submissions: readonly Submission[]): Promise<readonly SubmitResult[]>;
+  submit(submission: Submission): Promise<SubmitResult>;
   /**
    * Takes back what the chain gave up on, so that the handset does not get it any more. Only a try: it never rejects, and
    * nobody waits for it. Absent when the provider cannot.

@@ -18,6 +18,7 @@ import {
 } from '../../support/cloud-api-peer.ts';
 import { aWhatsappSubmission, cloudApi } from '../../support/cloud-api-world.ts';
 import { freePort } from '../../support/private-server.ts';
+import { submitAll } from '../../support/submit-all.ts';
 
 const TEXT = aWhatsappSubmission({ content: aText(), text: 'Your parcel has arrived' });
 const HUGE_BYTES = 10 * PROVIDER_REPLY_BYTES_MAX;
@@ -27,7 +28,7 @@ const SOON_MS = 150;
 async function resultFrom(behaviour: PeerBehaviour, options: { readonly timeoutMs?: number } = {}) {
   const peer = await CloudApiPeer.open(behaviour);
   const world = cloudApi({ peer, ...options });
-  const [result] = await world.provider.submit([TEXT]);
+  const [result] = await submitAll(world.provider, [TEXT]);
   return { result, peer, ...world };
 }
 
@@ -76,13 +77,14 @@ describe('a message that Meta takes', () => {
     );
     const { provider } = cloudApi({ peer });
     const numbers = ['9647712345671', '9647712345672', '9647712345673'];
-    const results = await provider.submit(
+    const results = await submitAll(
+      provider,
       numbers.map((digits, index) => ({ ...TEXT, smsId: anSmsId(index), phoneNumber: aPhoneNumber(digits) })),
     );
     expect(
       results.map((result) => (result.kind === 'accepted' ? result.providerMessageIds[0] : result.kind)),
     ).toEqual([wamidOf('9647712345671'), 'rejected', wamidOf('9647712345673')]);
-    expect(await provider.submit([])).toEqual([]);
+    expect(await submitAll(provider, [])).toEqual([]);
   });
 
   it('the callback brings a status that comes before the reply under the id of the later result', async () => {
@@ -91,7 +93,7 @@ describe('a message that Meta takes', () => {
       reply = () => accept(request, response, count);
     });
     const { provider, callback } = cloudApi({ peer });
-    const submitted = provider.submit([TEXT]);
+    const submitted = submitAll(provider, [TEXT]);
     await peer.arrived(1);
     const content = callbackOf({ statuses: [aStatus(wamidOf('9647712345678'), 'read')] });
     const early = await callback.read(signedCallback(JSON.stringify(content)));
@@ -148,7 +150,7 @@ describe('a message that Meta rejects', () => {
 
   it('the Cloud API provider lets a code go to the next channel when its recipient got too many messages', async () => {
     const peer = await CloudApiPeer.open(failWith(131056));
-    expect(await cloudApi({ peer }).provider.submit([aWhatsappSubmission()])).toEqual([
+    expect(await submitAll(cloudApi({ peer }).provider, [aWhatsappSubmission()])).toEqual([
       { kind: 'rejected', reason: 'Meta error 131056: Details of 131056', endsChain: false },
     ]);
   });
@@ -164,7 +166,7 @@ describe('a message that Meta rejects', () => {
     const peer = await CloudApiPeer.open();
     const { provider } = cloudApi({ peer });
     const content = aTemplateContent({ templateName: 'gone' });
-    expect(await provider.submit([aWhatsappSubmission({ content })])).toEqual([
+    expect(await submitAll(provider, [aWhatsappSubmission({ content })])).toEqual([
       {
         kind: 'rejected',
         reason: 'The template does not exist, or is not approved',
@@ -179,7 +181,7 @@ describe('a message that Meta rejects', () => {
     const peer = await CloudApiPeer.open();
     const away = () => Promise.reject(new Error('The database is away'));
     const { provider } = cloudApi({ peer, directory: { resourcesOf: away, phoneIdsOf: away } });
-    expect(await provider.submit([TEXT, TEXT])).toMatchObject([
+    expect(await submitAll(provider, [TEXT, TEXT])).toMatchObject([
       { kind: 'rejected', cause: 'limited' },
       { kind: 'rejected', cause: 'limited' },
     ]);
@@ -249,7 +251,7 @@ describe('a side that does not keep to the protocol', () => {
   it('the Cloud API provider is busy when Meta cannot be reached', async () => {
     const port = await freePort();
     const { provider } = cloudApi({ peer: { url: `http://127.0.0.1:${port}` } });
-    expect(await provider.submit([TEXT])).toEqual([
+    expect(await submitAll(provider, [TEXT])).toEqual([
       { kind: 'rejected', reason: 'The connection failed: ECONNREFUSED', endsChain: false, cause: 'busy' },
     ]);
     expect(provider.health()).toEqual({ ok: false, detail: 'The connection failed: ECONNREFUSED' });
@@ -259,7 +261,7 @@ describe('a side that does not keep to the protocol', () => {
 describe('health and credentials', () => {
   it('the Cloud API provider logs rejected credentials once a minute, and is not healthy until it may try again', async () => {
     const { provider, peer, clock, logger } = await resultFrom(failWith(190, 401));
-    await provider.submit([TEXT, TEXT]);
+    await submitAll(provider, [TEXT, TEXT]);
     expect(logger.entries).toEqual([
       {
         level: 'warn',
@@ -270,10 +272,10 @@ describe('health and credentials', () => {
     expect(provider.health()).toEqual({ ok: false, detail: 'Meta rejects the credentials with code 190' });
     clock.at += UNHEALTHY_MS;
     expect(provider.health()).toEqual({ ok: true, detail: 'Cloud API v25.0' });
-    await provider.submit([TEXT]);
+    await submitAll(provider, [TEXT]);
     expect(logger.count('provider_credentials_rejected')).toBe(2);
     peer.behave(accept);
-    await provider.submit([TEXT]);
+    await submitAll(provider, [TEXT]);
     expect(provider.health().ok).toBe(true);
   });
 
@@ -318,7 +320,7 @@ describe('health and credentials', () => {
   it('the fate of a message is not known when the provider is closed meanwhile', async () => {
     const peer = await CloudApiPeer.open(() => {});
     const { provider } = cloudApi({ peer });
-    const submitted = provider.submit([TEXT]);
+    const submitted = submitAll(provider, [TEXT]);
     await peer.arrived(1);
     await provider.close();
     expect(await submitted).toMatchObject([{ kind: 'unknown' }]);

@@ -70,12 +70,12 @@ describe.each(DIALECTS)('the contract of channel providers, over %s', (_, headin
         ...sound,
         provider: {
           ...provider,
-          submit: async (submissions) =>
-            (await provider.submit(submissions)).map((result) =>
-              result.kind === 'accepted'
-                ? { ...result, providerMessageIds: result.providerMessageIds.map((id) => `other-${id}`) }
-                : result,
-            ),
+          submit: async (submission) => {
+            const result = await provider.submit(submission);
+            return result.kind === 'accepted'
+              ? { ...result, providerMessageIds: result.providerMessageIds.map((id) => `other-${id}`) }
+              : result;
+          },
         },
       };
     };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelProvider, Submission } from '../../../src/application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
+import { submitAll } from '../../support/submit-all.ts';
 import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } from './gateway-example.ts';
 import { CREDENTIALS, JSON_DIALECT, QUERY_DIALECT, StandInGateway } from './stand-in-gateway.ts';
 import { type Beast, ZooGateway } from './zoo-gateway.ts';
@@ -25,7 +26,7 @@ function providerOf(settings: RawSettings, timeoutMs?: number): ChannelProvider 
 }
 
 async function submitOne(provider: ChannelProvider, given: Partial<Submission> = {}): Promise<SubmitResult> {
-  const [result] = await provider.submit([aSubmission(given)]);
+  const [result] = await submitAll(provider, [aSubmission(given)]);
   if (result === undefined) throw new Error('The provider gave no result');
   return result;
 }
@@ -84,12 +85,12 @@ describe('the HTTP gateway provider with the JSON example of the page', () => {
         phoneNumber: aPhoneNumber(index % 2 === 0 ? '9647712340006' : '9647712340001'),
       }),
     );
-    const results = await provider.submit(submissions);
+    const results = await submitAll(provider, submissions);
     expect(results.map(({ kind }) => kind)).toEqual(
       submissions.map((_, index) => (index % 2 === 0 ? 'rejected' : 'accepted')),
     );
     expect(gateway.carried).toHaveLength(100);
-    expect(await provider.submit([])).toEqual([]);
+    expect(await submitAll(provider, [])).toEqual([]);
   });
 
   it('a check asks the gateway and sends no message', async () => {

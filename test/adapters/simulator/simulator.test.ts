@@ -3,6 +3,7 @@ import { EVENT_RETRY_MS, Simulator } from '../../../src/adapters/simulator/simul
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import { anSmsId, aSubmission, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { submitAll } from '../../support/submit-all.ts';
 
 function world() {
   const clock = { at: NOW, now: () => clock.at };
@@ -26,7 +27,7 @@ it('the simulator gives each part of a message an id, and receipts under these i
       { afterMs: 9, receipt: { kind: 'read' } },
     ],
   }));
-  const [result] = await simulator.submit([aSubmission()]);
+  const [result] = await submitAll(simulator, [aSubmission()]);
   const ids = [`simulated-${anSmsId()}-0-part-1`, `simulated-${anSmsId()}-0-part-2`];
   expect(result).toEqual({ kind: 'accepted', providerMessageIds: ids });
   expect(simulator.nextDueAt()).toBe(NOW + 5);
@@ -45,7 +46,10 @@ it('the simulator delivers an event again that could not be recorded, and no oth
     if (isPoisoned && idsOf(events).some((id) => id.includes(anSmsId(2)))) throw new Error('no database');
     delivered.push(...events);
   });
-  await simulator.submit([1, 2, 3].map((number) => aSubmission({ smsId: anSmsId(number) })));
+  await submitAll(
+    simulator,
+    [1, 2, 3].map((number) => aSubmission({ smsId: anSmsId(number) })),
+  );
   clock.at = NOW + 1_000;
   expect(await simulator.deliverDue()).toBe(2);
   expect(logger.entries).toEqual([{ level: 'error', event: 'provider_event_failed', fields: { count: 1 } }]);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../../src/domain/messages/chain-event.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';
+import { submitAll } from '../../support/submit-all.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
 import type { Smsc } from './peer/smsc.ts';
 
@@ -109,7 +110,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     await world.called(1);
     for (const id of ['2', '3', '4']) await smsc.tell({ order: 'receipt', id, stat: 'DELIVRD' });
     // The response comes after the receipts, over the same connection.
-    await world.provider.submit([aSubmission()]);
+    await submitAll(world.provider, [aSubmission()]);
     expect(smsc.of('deliver_sm_resp')).toEqual([]);
     world.releaseSink();
     await world.called(2);
@@ -131,7 +132,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
     await world.called(1);
     for (const id of ['2', '3']) await smsc.tell({ order: 'receipt', id, stat: 'DELIVRD' });
-    await world.provider.submit([aSubmission()]);
+    await submitAll(world.provider, [aSubmission()]);
     world.releaseAlways();
     const responses = await smsc.seen('deliver_sm_resp', 3);
     expect(responses.map(({ sequence, status }) => [sequence, status])).toEqual([
@@ -148,7 +149,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
     await world.called(1);
     await smsc.tell({ order: 'receipt', id: '2', stat: 'DELIVRD' });
-    await world.provider.submit([aSubmission()]);
+    await submitAll(world.provider, [aSubmission()]);
     const closing = world.provider.close();
     world.releaseAlways();
     await closing;
@@ -163,7 +164,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
   it('a receipt may come before the response to its message', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ hold: true, receiptFirst: 'DELIVRD' }] });
-    const submitting = world.provider.submit([aSubmission()]);
+    const submitting = submitAll(world.provider, [aSubmission()]);
     await smsc.seen('submit');
     await smsc.tell({ order: 'release' });
     const [result] = await submitting;

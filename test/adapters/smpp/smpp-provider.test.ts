@@ -4,6 +4,7 @@ import { RESPONSE_TIMEOUT_MS, WRITE_TIMEOUT_MS } from '../../../src/adapters/smp
 import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
 import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
+import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
 
 const ESME_RTHROTTLED = 0x58;
@@ -38,7 +39,7 @@ describeWithSmsc('the SMPP provider submits', () => {
   it('the SMPP provider submits a short message in one part that asks for a receipt', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'ids', submit: 'Abc%d', receipt: 'Abc%d' });
-    const results = await world.provider.submit([
+    const results = await submitAll(world.provider, [
       aSubmission({
         text: 'Code @1 €',
         phoneNumber: aPhoneNumber('9647701234567'),
@@ -73,7 +74,7 @@ describeWithSmsc('the SMPP provider submits', () => {
     ['an international number with a plus', '+9647701234567', { ton: 1, npi: 1, addr: '9647701234567' }],
   ])('the SMPP provider tells the SMSC that the sender is %s', async (_, senderId, expected) => {
     const { smsc, world } = await openSmsc();
-    await world.provider.submit([aSubmission({ senderId })]);
+    await submitAll(world.provider, [aSubmission({ senderId })]);
     const [submit] = await smsc.seen('submit');
     expect({ ton: submit?.source_addr_ton, npi: submit?.source_addr_npi, addr: submit?.source_addr }).toEqual(
       expected,
@@ -84,7 +85,7 @@ describeWithSmsc('the SMPP provider submits', () => {
     const { smsc, world } = await openSmsc({
       submit: { defaultSenderId: null, source: null, destination: { ton: 1, npi: 1 }, dataCodingGsm: 0 },
     });
-    await world.provider.submit([aSubmission()]);
+    await submitAll(world.provider, [aSubmission()]);
     expect(await smsc.seen('submit')).toMatchObject([
       { source_addr_ton: 0, source_addr_npi: 0, source_addr: '' },
     ]);
@@ -99,7 +100,7 @@ describeWithSmsc('the SMPP provider submits', () => {
         dataCodingGsm: 0xf1,
       },
     });
-    await world.provider.submit([aSubmission()]);
+    await submitAll(world.provider, [aSubmission()]);
     expect(await smsc.seen('submit')).toMatchObject([
       { source_addr_ton: 0, source_addr_npi: 8, dest_addr_ton: 2, dest_addr_npi: 6, data_coding: 0xf1 },
     ]);
@@ -107,7 +108,7 @@ describeWithSmsc('the SMPP provider submits', () => {
 
   it('the SMPP provider rejects a sender ID that SMPP cannot carry, and sends nothing', async () => {
     const { smsc, world } = await openSmsc();
-    expect(await world.provider.submit([aSubmission({ senderId: 'بريد' }), aSubmission()])).toEqual([
+    expect(await submitAll(world.provider, [aSubmission({ senderId: 'بريد' }), aSubmission()])).toEqual([
       { kind: 'rejected', reason: 'SMPP cannot carry this sender ID', endsChain: false, cause: 'sender' },
       { kind: 'accepted', providerMessageIds: [expect.any(String)] },
     ]);
@@ -116,7 +117,7 @@ describeWithSmsc('the SMPP provider submits', () => {
 
   it('the SMPP provider gives one id for each part of a long message, in the order of the parts', async () => {
     const { smsc, world } = await openSmsc();
-    const results = await world.provider.submit([aSubmission({ text: THREE_PARTS })]);
+    const results = await submitAll(world.provider, [aSubmission({ text: THREE_PARTS })]);
     const submits = await smsc.seen('submit', 3);
     expect(results).toEqual([{ kind: 'accepted', providerMessageIds: submits.map(({ id }) => id) }]);
     expect(submits.map(({ esm_class, short_message }) => [esm_class, short_message.slice(0, 12)])).toEqual([
@@ -128,7 +129,7 @@ describeWithSmsc('the SMPP provider submits', () => {
 
   it('the SMPP provider ties the parts of the next message to a number with another reference', async () => {
     const { smsc, world } = await openSmsc();
-    await world.provider.submit(messages(2, THREE_PARTS));
+    await submitAll(world.provider, messages(2, THREE_PARTS));
     const submits = await smsc.seen('submit', 6);
     expect(new Set(submits.map(({ short_message }) => short_message.slice(6, 8)))).toEqual(
       new Set(['81', '82']),
@@ -138,7 +139,7 @@ describeWithSmsc('the SMPP provider submits', () => {
   it('the SMPP provider brings the ids of submit responses and receipts to one form', async () => {
     const { smsc, world } = await openSmsc({ ids: { submitIds: 'hex', receiptIds: 'decimal' } });
     await smsc.tell({ order: 'ids', submit: '00%X', receipt: '%012d' });
-    const results = await world.provider.submit([aSubmission()]);
+    const results = await submitAll(world.provider, [aSubmission()]);
     const [submit] = await smsc.seen('submit');
     const id = String(Number(submit?.id));
     expect(results).toEqual([{ kind: 'accepted', providerMessageIds: [id] }]);
@@ -158,7 +159,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   ])('the SMPP provider takes %s for what it is', async (_, status, result) => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status }] });
-    expect(await world.provider.submit([aSubmission({ text: THREE_PARTS })])).toEqual([
+    expect(await submitAll(world.provider, [aSubmission({ text: THREE_PARTS })])).toEqual([
       { ...result, reason: expect.stringMatching(/ESME_|0x00000400/) },
     ]);
     expect(await smsc.submits()).toHaveLength(1);
@@ -167,7 +168,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('the SMPP provider takes a generic_nack of a submission as its rejection', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ nack: ESME_RSYSERR }, { nack: 0 }] });
-    expect(await world.provider.submit(messages(2))).toMatchObject([
+    expect(await submitAll(world.provider, messages(2))).toMatchObject([
       BUSY,
       { kind: 'unknown', reason: 'The SMSC sent a generic_nack without a reason' },
     ]);
@@ -176,7 +177,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('a message of which the SMSC took the first parts only is unknown, and nothing is sent again', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RINVDSTADR }] });
-    const results = await world.provider.submit([aSubmission({ text: THREE_PARTS })]);
+    const results = await submitAll(world.provider, [aSubmission({ text: THREE_PARTS })]);
     await smsc.seen('submit', 3);
     expect(results).toEqual([
       {
@@ -191,7 +192,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('a later part that the SMSC throttles is sent again a second later', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
-    const submitting = world.provider.submit([aSubmission({ text: 'a'.repeat(200) })]);
+    const submitting = submitAll(world.provider, [aSubmission({ text: 'a'.repeat(200) })]);
     await world.timers.begun(THROTTLED_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(2);
     world.timers.expire(THROTTLED_WAIT_MS);
@@ -208,7 +209,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('the SMPP provider sends nothing for a second after it was throttled', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ status: ESME_RTHROTTLED }] });
-    const submitting = world.provider.submit(messages(2));
+    const submitting = submitAll(world.provider, messages(2));
     await world.timers.begun(THROTTLED_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(1);
     world.timers.expire(THROTTLED_WAIT_MS);
@@ -218,7 +219,7 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('an accepted message without an id is unknown, because no receipt could be matched', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ id: '' }] });
-    expect(await world.provider.submit([aSubmission()])).toEqual([
+    expect(await submitAll(world.provider, [aSubmission()])).toEqual([
       { kind: 'unknown', reason: 'The SMSC took the message and gave no usable id', providerMessageIds: [] },
     ]);
   });
@@ -228,7 +229,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   it('the SMPP provider has no more submissions without a response than its window', async () => {
     const { smsc, world } = await openSmsc({ window: 2 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }, { hold: true }] });
-    const submitting = world.provider.submit(messages(4));
+    const submitting = submitAll(world.provider, messages(4));
     await smsc.seen('submit', 2);
     expect(await smsc.submits()).toHaveLength(2);
     await smsc.tell({ order: 'release' });
@@ -240,7 +241,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   it('later parts of a message wait for the window as well', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });
-    const submitting = world.provider.submit([aSubmission({ text: THREE_PARTS })]);
+    const submitting = submitAll(world.provider, [aSubmission({ text: THREE_PARTS })]);
     await smsc.seen('submit', 2);
     expect(await smsc.submits()).toHaveLength(2);
     await smsc.tell({ order: 'release' });
@@ -250,7 +251,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   it('a message that waits too long for the window was not sent, and may be sent later', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }] });
-    const submitting = world.provider.submit(messages(3));
+    const submitting = submitAll(world.provider, messages(3));
     await smsc.seen('submit');
     world.timers.expire(WRITE_TIMEOUT_MS);
     await smsc.tell({ order: 'release' });
@@ -260,13 +261,13 @@ describeWithSmsc('the SMPP provider and its limits', () => {
       { ...BUSY, reason, cause: 'limited' },
       { ...BUSY, reason, cause: 'limited' },
     ]);
-    expect(await world.provider.submit([aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
     expect(await smsc.submits()).toHaveLength(2);
   });
 
   it('the SMPP provider sends no more parts in a second than its limit, over all binds', async () => {
     const { smsc, world } = await openSmsc({ perSecond: 3, binds: 2 });
-    const submitting = world.provider.submit(messages(5));
+    const submitting = submitAll(world.provider, messages(5));
     await smsc.seen('submit', 3);
     await smsc.tell({ order: 'release' });
     expect(await smsc.submits()).toHaveLength(3);
@@ -277,9 +278,9 @@ describeWithSmsc('the SMPP provider and its limits', () => {
 
   it('the SMPP provider sends the code of another project after one message more of a backlog that waits for the limit', async () => {
     const { smsc, world } = await openSmsc({ perSecond: 1 });
-    const backlog = world.provider.submit(messages(20));
+    const backlog = submitAll(world.provider, messages(20));
     await smsc.seen('submit', 1);
-    const code = world.provider.submit([
+    const code = submitAll(world.provider, [
       aSubmission({ projectId: '664abc000000000000000002', phoneNumber: aPhoneNumber('9647709999999') }),
     ]);
     world.timers.expire(1_000);
@@ -296,8 +297,9 @@ describeWithSmsc('the SMPP provider and its limits', () => {
 
   it('the SMPP provider sends codes before texts, and texts before campaigns', async () => {
     const { smsc, world } = await openSmsc({ perSecond: 1 });
-    const first = world.provider.submit([aSubmission()]);
-    const results = world.provider.submit(
+    const first = submitAll(world.provider, [aSubmission()]);
+    const results = submitAll(
+      world.provider,
       (['campaign', 'text', 'code'] as const).map((priority, index) =>
         aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) }),
       ),
@@ -316,7 +318,9 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     const priorities = ['campaign', 'text', 'code'] as const;
     await Promise.all(
       priorities.map((priority, index) =>
-        world.provider.submit([aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) })]),
+        submitAll(world.provider, [
+          aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) }),
+        ]),
       ),
     );
     const numbers = (await smsc.submits()).map(({ destination_addr }) => destination_addr);
@@ -325,7 +329,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
 
   it('the SMPP provider sends all parts of a message over one bind, and messages over all of them', async () => {
     const { smsc, world } = await openSmsc({ binds: 2, window: 2 });
-    await world.provider.submit(messages(20, THREE_PARTS));
+    await submitAll(world.provider, messages(20, THREE_PARTS));
     const submits = await smsc.seen('submit', 60);
     const binds = new Map<string, Set<number>>();
     for (const { short_message, connection } of submits) {
@@ -341,7 +345,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
   it('the SMPP provider rejects as busy at once when no bind is up', async () => {
     const world = aWorld(1);
     await world.begin();
-    expect(await world.provider.submit([aSubmission()])).toEqual([
+    expect(await submitAll(world.provider, [aSubmission()])).toEqual([
       { ...BUSY, reason: 'The SMSC is not connected' },
     ]);
   });
@@ -349,7 +353,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
   it('a message without a response when the connection ends is unknown, and is not sent again', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ close: true }] });
-    expect(await world.provider.submit(messages(2))).toEqual([
+    expect(await submitAll(world.provider, messages(2))).toEqual([
       {
         kind: 'unknown',
         reason: 'The connection to the SMSC ended before its response',
@@ -364,7 +368,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
   it('a message that the SMSC does not respond to is unknown after eight seconds', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
-    const submitting = world.provider.submit(messages(2));
+    const submitting = submitAll(world.provider, messages(2));
     await smsc.seen('submit', 2);
     // Its receipt comes after the response to the second message.
     await smsc.tell({ order: 'receipt', id: '77', stat: 'DELIVRD' });
@@ -383,7 +387,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
     await smsc.tell({ order: 'enquiries', responds: false });
-    const submitting = world.provider.submit([aSubmission()]);
+    const submitting = submitAll(world.provider, [aSubmission()]);
     await smsc.seen('submit');
     world.timers.expire(RESPONSE_TIMEOUT_MS);
     await submitting;
@@ -392,16 +396,16 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
       ok: false,
       detail: `0 of 1 binds up: The SMSC does not respond`,
     });
-    expect(await world.provider.submit([aSubmission()])).toMatchObject([BUSY]);
+    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([BUSY]);
     await smsc.tell({ order: 'enquire_link' });
     await smsc.seen('other');
-    expect(await world.provider.submit([aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
   });
 
   it('a message of which a part waits when the connection ends is unknown, and no receipt can deliver it', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
-    const submitting = world.provider.submit([aSubmission({ text: 'a'.repeat(200) })]);
+    const submitting = submitAll(world.provider, [aSubmission({ text: 'a'.repeat(200) })]);
     await world.timers.begun(THROTTLED_WAIT_MS);
     await smsc.tell({ order: 'close' });
     expect(await submitting).toMatchObject([{ kind: 'unknown', providerMessageIds: [] }]);
@@ -412,7 +416,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const world = aWorld(smsc.port, { binds: 2, window: 1 });
     await world.start(2);
     await smsc.tell({ order: 'plan', submits: [{ close: true }] });
-    const results = await world.provider.submit(messages(3));
+    const results = await submitAll(world.provider, messages(3));
     expect(results.map(({ kind }) => kind).sort()).toEqual(['accepted', 'accepted', 'unknown']);
     expect(world.provider.health()).toEqual({
       ok: true,
@@ -424,19 +428,19 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
 describeWithSmsc('the SMPP provider is closed', () => {
   it('the SMPP provider unbinds when it is closed, and leaves no timer', async () => {
     const { smsc, world } = await openSmsc({ binds: 2, perSecond: 10 });
-    await world.provider.submit([aSubmission()]);
+    await submitAll(world.provider, [aSubmission()]);
     await world.provider.close();
     await smsc.seen('unbind', 2);
     await smsc.seen('closed', 2);
     expect(world.timers.all).toEqual([]);
     expect(world.provider.health().ok).toBe(false);
-    expect(await world.provider.submit([aSubmission()])).toMatchObject([BUSY]);
+    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([BUSY]);
   });
 
   it('every message that waits has a result when the SMPP provider is closed', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
-    const submitting = world.provider.submit(messages(2));
+    const submitting = submitAll(world.provider, messages(2));
     await smsc.seen('submit');
     await world.provider.close();
     expect(await submitting).toMatchObject([{ kind: 'unknown' }, BUSY]);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Submission } from '../../../src/application/ports/channel-provider.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { decodeSmsPart } from '../../support/sms-decoding.ts';
+import { submitAll } from '../../support/submit-all.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
 import type { SmscSubmit } from './peer/smsc.ts';
 
@@ -43,7 +44,7 @@ describeWithSmsc('the SMPP provider and texts', () => {
     const submissions: readonly Submission[] = texts.map((given, index) =>
       aSubmission({ ...given, smsId: anSmsId(index) }),
     );
-    const results = await world.provider.submit(submissions);
+    const results = await submitAll(world.provider, submissions);
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
     const byNumber = new Map<string, SmscSubmit[]>();
     for (const submit of await smsc.submits()) {

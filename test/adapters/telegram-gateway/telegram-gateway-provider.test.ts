@@ -18,6 +18,7 @@ import {
   SECOND_MS,
 } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
+import { submitAll } from '../../support/submit-all.ts';
 import {
   BAD_GATEWAY,
   HTML_REPLY,
@@ -84,7 +85,7 @@ const aCodeByTelegram = (given: Partial<Submission> = {}): Submission =>
   aSubmission({ channel: 'telegram', environment: 'live', ...given });
 
 async function resultOf(provider: TelegramGatewayProvider, given: Partial<Submission> = {}) {
-  const [result] = await provider.submit([aCodeByTelegram(given)]);
+  const [result] = await submitAll(provider, [aCodeByTelegram(given)]);
   return result;
 }
 
@@ -154,7 +155,8 @@ describe('what the Telegram Gateway provider sends', () => {
   it('the Telegram Gateway provider gives many results in the order of the messages, and no id twice', async () => {
     peer.misbehave('+9647712345602', { kind: 'error', code: 'PHONE_NUMBER_NOT_FOUND' });
     const numbers = ['9647712345601', '9647712345602', '9647712345603'];
-    const results = await aProvider().submit(
+    const results = await submitAll(
+      aProvider(),
       Array.from({ length: 150 }, (_, index) =>
         aCodeByTelegram({ phoneNumber: aPhoneNumber(numbers[index % 3]), attemptNumber: index }),
       ),
@@ -430,7 +432,7 @@ describe('revoking at the Telegram Gateway', () => {
 
   it('the Telegram Gateway provider revokes each message by the id of its request', async () => {
     const provider = aProvider();
-    const results = await provider.submit([aCodeByTelegram(), aCodeByTelegram({ attemptNumber: 1 })]);
+    const results = await submitAll(provider, [aCodeByTelegram(), aCodeByTelegram({ attemptNumber: 1 })]);
     await provider.revoke(
       results.flatMap((result) => (result.kind === 'accepted' ? result.providerMessageIds : [])),
     );

@@ -22,6 +22,7 @@ import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
 import type { SendRequest } from '../../../src/domain/messages/send-request.ts';
 import { iqd, ZERO } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
+import { beginAll } from '../../support/begin-all.ts';
 import {
   aDeliveryReport,
   aMessage,
@@ -120,7 +121,7 @@ describe('the way of a message', () => {
         const { attemptNumber } = event;
         const channel = stored?.channels[attemptNumber] ?? 'sms';
         if (event.kind === 'submitted') {
-          return applyMessageEvents.submitted([{ smsId, attemptNumber, channel, result: event.result }]);
+          return applyMessageEvents.submitted({ smsId, attemptNumber, channel, result: event.result });
         }
         if (event.kind !== 'receipt') throw new Error('Providers say nothing else');
         const providerMessageId = withIds[attemptNumber]?.providerMessageIds[0] ?? event.providerMessageId;
@@ -339,9 +340,11 @@ describe('the way of a message', () => {
   });
 
   it('an attempt starts later when its provider is at its limit, and no other attempt does', async () => {
-    const end = world.container
-      .get(SubmissionCapacity)
-      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, inFlight());
+    const end = beginAll(
+      world.container.get(SubmissionCapacity),
+      { channel: 'whatsapp', environment: 'live', provider: 'simulator' },
+      inFlight(),
+    );
     const delayed = await send();
     const free = await send({ provider: 'sms' });
     await world.runDueJobs();
@@ -359,9 +362,11 @@ describe('the way of a message', () => {
   it('the time of other attempts ends while their provider is at its limit', async () => {
     const timedOut = await send({ provider: 'whatsapp-sms' });
     await world.runDueJobs();
-    const end = world.container
-      .get(SubmissionCapacity)
-      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, inFlight());
+    const end = beginAll(
+      world.container.get(SubmissionCapacity),
+      { channel: 'whatsapp', environment: 'live', provider: 'simulator' },
+      inFlight(),
+    );
     world.clock.at += 30 * SECOND_MS;
     const waiting = await send({ provider: 'whatsapp' });
     const due = (await world.lease()) as readonly LeasedJob<MessageWork>[];
@@ -407,9 +412,11 @@ describe('the way of a message', () => {
       const locked = await messages.lock([smsId]);
       await messages.save(locked.map((each) => ({ ...each, status: 'failed', isFinal: true, finalAt: NOW })));
     });
-    world.container
-      .get(SubmissionCapacity)
-      .begin({ channel: 'whatsapp', environment: 'live', provider: 'simulator' }, inFlight());
+    beginAll(
+      world.container.get(SubmissionCapacity),
+      { channel: 'whatsapp', environment: 'live', provider: 'simulator' },
+      inFlight(),
+    );
     await world.runDueJobs();
     expect(await jobs()).toEqual([]);
   });

@@ -14,7 +14,7 @@ function aProvider(
   const provider: ChannelProvider = {
     name,
     async start() {},
-    submit: async () => [],
+    submit: async () => ({ kind: 'accepted', providerMessageIds: ['one'] }),
     health: () => ({ ok: true, detail: 'sound' }),
     check: async () => ({ ok: true, detail: 'sound' }),
     async close() {},

@@ -82,13 +82,15 @@ function world(revocations: readonly PendingRevocation[] = []) {
     },
     run: () => runAttemptJobs.execute([{ id: 'sms-1/start/0', fencingToken: 1, work: {} as never }]),
     report: (results: number) =>
-      applyMessageEvents.submitted(
-        Array.from({ length: results }, (_, index) => ({
-          smsId: `sms-${index}`,
-          attemptNumber: 0,
-          channel: 'sms',
-          result: { kind: 'accepted', providerMessageIds: ['one'] },
-        })),
+      Promise.all(
+        Array.from({ length: results }, (_, index) =>
+          applyMessageEvents.submitted({
+            smsId: `sms-${index}`,
+            attemptNumber: 0,
+            channel: 'sms',
+            result: { kind: 'accepted', providerMessageIds: ['one'] },
+          }),
+        ),
       ),
   };
 }
@@ -239,13 +241,15 @@ function lockedWorld() {
         })),
       ),
     report: (...smsIds: readonly string[]) =>
-      applyMessageEvents.submitted(
-        smsIds.map((smsId) => ({
-          smsId,
-          attemptNumber: 0,
-          channel: 'sms',
-          result: { kind: 'accepted', providerMessageIds: [smsId] },
-        })),
+      Promise.all(
+        smsIds.map((smsId) =>
+          applyMessageEvents.submitted({
+            smsId,
+            attemptNumber: 0,
+            channel: 'sms',
+            result: { kind: 'accepted', providerMessageIds: [smsId] },
+          }),
+        ),
       ),
   };
 }

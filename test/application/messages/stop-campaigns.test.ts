@@ -78,7 +78,7 @@ describe('stopping campaigns', () => {
     const result = { kind: 'rejected', cause: 'busy', reason: 'Too many', endsChain: false } as const;
     await world.container
       .get(ApplyMessageEvents)
-      .submitted([{ smsId: first ?? '', attemptNumber: 0, channel: 'whatsapp', result }]);
+      .submitted({ smsId: first ?? '', attemptNumber: 0, channel: 'whatsapp', result });
     expect(await world.recipients()).toMatchObject([{ status: 'queued' }, { status: 'failed' }]);
     world.clock.at = again;
     await stop(await lease());

@@ -4,6 +4,7 @@ import {
   SUBMISSIONS_IN_FLIGHT_MAX,
   SubmissionCapacity,
 } from '../../../src/application/messages/submission-capacity.ts';
+import { beginAll } from '../../support/begin-all.ts';
 import { NOW } from '../../support/builders.ts';
 
 const LIMIT = 4;
@@ -12,9 +13,9 @@ const codes = (count: number) => Array.from({ length: count }, () => CODES);
 
 it('the submission capacity lets attempts start until the limit of their provider is in flight', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
-  capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT - 1));
+  beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT - 1));
   expect(capacity.retryAt({ channel: 'sms', environment: 'live', provider: 'one' }, CODES, NOW)).toBeNull();
-  capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(1));
+  beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(1));
   expect(capacity.retryAt({ channel: 'sms', environment: 'live', provider: 'one' }, CODES, NOW)).toBe(
     NOW + CAPACITY_RETRY_MS,
   );
@@ -22,7 +23,7 @@ it('the submission capacity lets attempts start until the limit of their provide
 
 it('a submission releases its capacity when it ends', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
-  const end = capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT));
+  const end = beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT));
   expect(
     capacity.retryAt({ channel: 'sms', environment: 'live', provider: 'one' }, CODES, NOW),
   ).not.toBeNull();
@@ -32,7 +33,7 @@ it('a submission releases its capacity when it ends', () => {
 
 it('every other channel and environment stays free while one provider is at its limit', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
-  capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT));
+  beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT));
   expect(
     capacity.retryAt({ channel: 'whatsapp', environment: 'live', provider: 'one' }, CODES, NOW),
   ).toBeNull();
@@ -44,7 +45,7 @@ it('every other channel and environment stays free while one provider is at its 
 
 it('the submission capacity spreads a backlog as slowly as a hanging provider releases capacity', () => {
   const capacity = new SubmissionCapacity({ inFlightMax: LIMIT });
-  capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT));
+  beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(LIMIT));
   const retries = Array.from({ length: 4 }, () =>
     capacity.retryAt({ channel: 'sms', environment: 'live', provider: 'one' }, CODES, NOW),
   );
@@ -58,9 +59,9 @@ it('the submission capacity spreads a backlog as slowly as a hanging provider re
 it('the submission capacity allows five thousand submissions in flight by default', () => {
   expect(SUBMISSIONS_IN_FLIGHT_MAX).toBe(5_000);
   const capacity = new SubmissionCapacity();
-  const end = capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(4_999));
+  const end = beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(4_999));
   expect(capacity.retryAt({ channel: 'sms', environment: 'live', provider: 'one' }, CODES, NOW)).toBeNull();
-  capacity.begin({ channel: 'sms', environment: 'live', provider: 'one' }, codes(1));
+  beginAll(capacity, { channel: 'sms', environment: 'live', provider: 'one' }, codes(1));
   expect(capacity.retryAt({ channel: 'sms', environment: 'live', provider: 'one' }, CODES, NOW)).toBe(
     NOW + 1_000,
   );
@@ -72,13 +73,14 @@ it('a campaign that fills its provider does not delay the codes of the same or a
   const one = { channel: 'sms', environment: 'live', provider: 'one' } as const;
   const capacity = new SubmissionCapacity({ inFlightMax: 200 });
   const campaign = { priority: 'campaign', projectId: 'project-a' } as const;
-  capacity.begin(
+  beginAll(
+    capacity,
     one,
     Array.from({ length: 200 }, () => campaign),
   );
   expect(capacity.retryAt(one, campaign, NOW)).toBe(NOW + 1_000);
   expect(capacity.retryAt(one, CODES, NOW)).toBeNull();
-  const end = capacity.begin(one, codes(2));
+  const end = beginAll(capacity, one, codes(2));
   // A hundredth of the limit is in flight.
   expect(capacity.retryAt(one, CODES, NOW)).toBe(NOW + 1_000);
   expect(capacity.retryAt(one, { ...CODES, projectId: 'project-b' }, NOW)).toBeNull();
@@ -92,7 +94,7 @@ it('all backlogs of a provider together have twice its limit in flight at most',
   for (let project = 0; project < 2 * LIMIT; project += 1) {
     const backlog = { priority: 'code', projectId: `project-${project}` } as const;
     expect(capacity.retryAt(one, backlog, NOW)).toBeNull();
-    capacity.begin(one, [backlog]);
+    capacity.begin(one, backlog);
   }
   expect(capacity.retryAt(one, { priority: 'code', projectId: 'project-new' }, NOW)).toBe(NOW + 1_000);
 });

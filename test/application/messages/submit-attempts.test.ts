@@ -27,35 +27,27 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. Results are committed after `recordsAfter`. */
 function world(
   submit: ChannelProvider['submit'] | null,
-  {
-    lateMs = 0,
-    recordsAfter,
-    resultsComeTogether = true,
-  }: {
-    readonly lateMs?: number;
-    readonly recordsAfter?: Promise<void>;
-    readonly resultsComeTogether?: boolean;
-  } = {},
+  { lateMs = 0, recordsAfter }: { readonly lateMs?: number; readonly recordsAfter?: Promise<void> } = {},
 ) {
-  /** The messages of every call of the provider. */
-  const calls: string[][] = [];
+  /** The message of every call of the provider. */
+  const calls: string[] = [];
   const recorded: SubmittedAttempt[] = [];
   const timeouts: { expire: () => void; isCancelled: boolean }[] = [];
   const logger = new RecordingLogger();
   const capacity = new SubmissionCapacity({ inFlightMax: 1 });
   const applyMessageEvents: Pick<ApplyMessageEvents, 'submitted'> = {
-    async submitted(attempts) {
-      recorded.push(...attempts);
+    async submitted(attempt) {
+      recorded.push(attempt);
       await recordsAfter;
     },
   };
   const provider: ChannelProvider = {
     name: 'one',
-    resultsComeTogether,
     async start() {},
-    submit(submissions) {
-      calls.push(submissions.map(({ smsId }) => smsId));
-      return submit?.(submissions) ?? Promise.resolve([]);
+    submit(submission) {
+      calls.push(submission.smsId);
+      if (submit === null) throw new Error('No route leads here');
+      return submit(submission);
     },
     health: () => ({ ok: true, detail: 'under test' }),
     check: async () => ({ ok: true, detail: 'under test' }),
@@ -110,18 +102,17 @@ function routedWorld(
   providers: Readonly<Record<string, ChannelProvider['submit']>>,
   { nowAfterFirst = NOW }: { readonly nowAfterFirst?: number } = {},
 ) {
-  const calls: [provider: string, smsIds: readonly string[]][] = [];
+  const calls: [provider: string, smsId: string][] = [];
   const recorded: SubmittedAttempt[] = [];
   let now = NOW;
   const route = Object.entries(providers).map(
     ([name, submit]): ChannelProvider => ({
       name,
-      resultsComeTogether: true,
       async start() {},
-      submit(submissions) {
-        calls.push([name, submissions.map(({ smsId }) => smsId)]);
+      submit(submission) {
+        calls.push([name, submission.smsId]);
         now = nowAfterFirst;
-        return submit(submissions);
+        return submit(submission);
       },
       health: () => ({ ok: true, detail: 'under test' }),
       check: async () => ({ ok: true, detail: 'under test' }),
@@ -130,8 +121,8 @@ function routedWorld(
   );
   const submitAttempts = new SubmitAttempts({
     applyMessageEvents: {
-      async submitted(attempts: readonly SubmittedAttempt[]) {
-        recorded.push(...attempts);
+      async submitted(attempt: SubmittedAttempt) {
+        recorded.push(attempt);
       },
     } as unknown as ApplyMessageEvents,
     submissionCapacity: new SubmissionCapacity(),
@@ -152,26 +143,6 @@ const rejectedAs = (cause?: 'busy' | 'sender', endsChain = false): SubmitResult 
   ...(cause === undefined ? {} : { cause }),
 });
 
-describe('a provider whose results do not come together', () => {
-  it('SubmitAttempts records a result although the one of another message is still out', async () => {
-    const gate = new Gate();
-    const here = world(
-      async ([first]) => {
-        if (first?.smsId === anSmsId(1)) await gate.opened;
-        return [acceptedAs(`id of ${first?.smsId}`)];
-      },
-      { resultsComeTogether: false },
-    );
-    const submitting = here.execute('sms', 1, 2);
-    await turn();
-    expect(here.calls).toEqual([[anSmsId(1)], [anSmsId(2)]]);
-    expect(here.recorded).toEqual([result(2, acceptedAs(`id of ${anSmsId(2)}`))]);
-    gate.open();
-    await submitting;
-    expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs(`id of ${anSmsId(1)}`))]);
-  });
-});
-
 describe('a route of several providers', () => {
   it('SubmitAttempts gives to the next provider only what the one before it had no time or no sender for', async () => {
     const results = [
@@ -183,13 +154,13 @@ describe('a route of several providers', () => {
       rejectedAs('busy', true),
     ] as const;
     const here = routedWorld({
-      first: async () => results,
-      second: async (submissions) => submissions.map(({ smsId }) => acceptedAs(`second ${smsId}`)),
+      first: async ({ smsId }) => results[Number.parseInt(smsId.slice(-4), 16) - 1] ?? rejectedAs(),
+      second: async ({ smsId }) => acceptedAs(`second ${smsId}`),
     });
     await here.execute(1, 2, 3, 4, 5, 6);
     expect(here.calls).toEqual([
-      ['first', [1, 2, 3, 4, 5, 6].map(anSmsId)],
-      ['second', [2, 3].map(anSmsId)],
+      ...[1, 2, 3, 4, 5, 6].map((number) => ['first', anSmsId(number)]),
+      ...[2, 3].map((number) => ['second', anSmsId(number)]),
     ]);
     expect(here.recorded.toSorted((a, b) => a.smsId.localeCompare(b.smsId))).toEqual([
       result(1, acceptedAs('first')),
@@ -203,14 +174,14 @@ describe('a route of several providers', () => {
 
   it('SubmitAttempts records that a provider was busy when the ones after it do not know the sender', async () => {
     const here = routedWorld({
-      first: async () => [{ ...rejectedAs('busy'), reason: 'Busy' } as SubmitResult],
-      second: async () => [rejectedAs('sender')],
+      first: async () => ({ ...rejectedAs('busy'), reason: 'Busy' }) as SubmitResult,
+      second: async () => rejectedAs('sender'),
     });
     await here.execute(1);
     expect(here.recorded).toEqual([result(1, { ...rejectedAs('busy'), reason: 'Busy' })]);
     const other = routedWorld({
-      first: async () => [rejectedAs('sender')],
-      second: async () => [rejectedAs('sender')],
+      first: async () => rejectedAs('sender'),
+      second: async () => rejectedAs('sender'),
     });
     await other.execute(1);
     expect(other.recorded).toEqual([result(1, rejectedAs('sender'))]);
@@ -218,8 +189,8 @@ describe('a route of several providers', () => {
 
   it('SubmitAttempts records what the last provider of the route said', async () => {
     const here = routedWorld({
-      first: async () => [rejectedAs('busy')],
-      second: async () => [rejectedAs('busy')],
+      first: async () => rejectedAs('busy'),
+      second: async () => rejectedAs('busy'),
     });
     await here.execute(1);
     expect(here.calls.map(([name]) => name)).toEqual(['first', 'second']);
@@ -228,7 +199,7 @@ describe('a route of several providers', () => {
 
   it('SubmitAttempts gives nothing to the next provider once the time of the attempt is over', async () => {
     const here = routedWorld(
-      { first: async () => [rejectedAs('busy')], second: async () => [acceptedAs('too late')] },
+      { first: async () => rejectedAs('busy'), second: async () => acceptedAs('too late') },
       { nowAfterFirst: NOW + ATTEMPT_TIMEOUT_MS },
     );
     await here.execute(1);
@@ -239,71 +210,53 @@ describe('a route of several providers', () => {
 
 describe('SubmitAttempts', () => {
   it('SubmitAttempts submits an attempt until its time is over, and not after', async () => {
-    const inTime = world(async () => [acceptedAs('id')], { lateMs: ATTEMPT_TIMEOUT_MS - 1 });
+    const inTime = world(async () => acceptedAs('id'), { lateMs: ATTEMPT_TIMEOUT_MS - 1 });
     await inTime.execute('sms', 1);
-    expect(inTime.calls).toEqual([[anSmsId(1)]]);
-    const tooLate = world(async () => [acceptedAs('id')], { lateMs: ATTEMPT_TIMEOUT_MS });
+    expect(inTime.calls).toEqual([anSmsId(1)]);
+    const tooLate = world(async () => acceptedAs('id'), { lateMs: ATTEMPT_TIMEOUT_MS });
     await tooLate.execute('sms', 1);
     expect([tooLate.calls, tooLate.recorded]).toEqual([[], []]);
   });
 
-  it('SubmitAttempts records each result with the message it belongs to', async () => {
-    const here = world(async (submissions) => submissions.map(({ smsId }) => acceptedAs(`id of ${smsId}`)));
-    await here.execute('sms', 1, 2);
-    expect(here.recorded).toEqual([
-      result(1, acceptedAs(`id of ${anSmsId(1)}`)),
-      result(2, acceptedAs(`id of ${anSmsId(2)}`)),
-    ]);
-    expect(here.timeouts.map(({ isCancelled }) => isCancelled)).toEqual([true]);
+  it('SubmitAttempts records each result with its message, although the one of another is still out', async () => {
+    const gate = new Gate();
+    const here = world(async ({ smsId }) => {
+      if (smsId === anSmsId(1)) await gate.opened;
+      return acceptedAs(`id of ${smsId}`);
+    });
+    const submitting = here.execute('sms', 1, 2);
+    await turn();
+    expect(here.calls).toEqual([anSmsId(1), anSmsId(2)]);
+    expect(here.recorded).toEqual([result(2, acceptedAs(`id of ${anSmsId(2)}`))]);
+    expect(here.timeouts.map(({ isCancelled }) => isCancelled)).toEqual([false, true]);
+    gate.open();
+    await submitting;
+    expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs(`id of ${anSmsId(1)}`))]);
+    expect(here.timeouts.map(({ isCancelled }) => isCancelled)).toEqual([true, true]);
   });
 
-  it('SubmitAttempts calls a provider that throws once, and records every outcome as unknown', async () => {
+  it('SubmitAttempts calls a provider that throws once for each message, and records the outcomes as unknown', async () => {
     const rejecting = world(() => Promise.reject(new Error('broken')));
     const throwing = world(() => {
       throw new Error('broken at once');
     });
     for (const here of [rejecting, throwing]) {
       await here.execute('sms', 1, 2);
-      expect(here.calls).toEqual([[anSmsId(1), anSmsId(2)]]);
+      expect(here.calls).toEqual([anSmsId(1), anSmsId(2)]);
       const unknown = {
         kind: 'unknown',
         reason: 'The provider failed while it was called',
         providerMessageIds: [],
       };
       expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
+      const failed = { level: 'error', event: 'channel_submit_failed' };
+      const fields = { channel: 'sms', provider: 'one' };
       expect(here.logger.entries).toEqual([
-        { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms', provider: 'one' } },
+        { ...failed, fields },
+        { ...failed, fields },
       ]);
       expect(here.isFull('sms')).toBe(false);
     }
-  });
-
-  it.each([
-    ['too few', [acceptedAs('one')]],
-    ['too many', [acceptedAs('one'), acceptedAs('two'), acceptedAs('three')]],
-    ['none', []],
-  ])('SubmitAttempts matches no result to a message when the number of results is %s', async (_, results) => {
-    const here = world(async () => results);
-    await here.execute('sms', 1, 2);
-    const unknown = {
-      kind: 'unknown',
-      reason: 'The provider gave results that cannot be matched to messages',
-      providerMessageIds: [],
-    };
-    expect(here.recorded).toEqual([result(1, unknown), result(2, unknown)]);
-    expect(here.logger.entries).toEqual([
-      { level: 'error', event: 'channel_submit_failed', fields: { channel: 'sms', provider: 'one' } },
-    ]);
-  });
-
-  it('SubmitAttempts calls the provider of each channel with the messages of that channel', async () => {
-    const here = world(async (submissions) => submissions.map(() => acceptedAs('id')));
-    await here.submitAttempts.execute([
-      ...here.pending('sms', 1),
-      ...here.pending('telegram', 2),
-      ...here.pending('sms', 3),
-    ]);
-    expect(here.calls).toEqual([[anSmsId(1), anSmsId(3)], [anSmsId(2)]]);
   });
 
   it('SubmitAttempts records that a channel without a provider rejected the message, which may go to the next', async () => {
@@ -321,7 +274,7 @@ describe('SubmitAttempts', () => {
     const [response, commit] = [new Gate(), new Gate()];
     const submit = async () => {
       await response.opened;
-      return [acceptedAs('id')];
+      return acceptedAs('id');
     };
     const here = world(submit, { recordsAfter: commit.opened });
     const submitting = here.execute('sms', 1);
@@ -348,7 +301,7 @@ describe('SubmitAttempts', () => {
     expect(here.recorded).toEqual([result(1, unknown)]);
     expect(here.isFull('sms')).toBe(false);
     expect(here.logger.entries).toEqual([
-      { level: 'warn', event: 'channel_submit_timed_out', fields: { channel: 'sms', submissions: 1 } },
+      { level: 'warn', event: 'channel_submit_timed_out', fields: { channel: 'sms', provider: 'one' } },
     ]);
   });
 
@@ -356,7 +309,7 @@ describe('SubmitAttempts', () => {
     const gate = new Gate();
     const here = world(async () => {
       await gate.opened;
-      return [acceptedAs('late')];
+      return acceptedAs('late');
     });
     const submitting = here.execute('sms', 1);
     here.timeouts[0]?.expire();
@@ -371,7 +324,7 @@ describe('SubmitAttempts', () => {
     const gate = new Gate();
     const here = world(async () => {
       await gate.opened;
-      return [acceptedAs('late')];
+      return acceptedAs('late');
     });
     const submitting = here.execute('sms', 1);
     here.timeouts[0]?.expire();
