@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { expect, it } from 'vitest';
+import { PAUSED, READS, RUNNING } from '../../../src/adapters/knex/sqlite/log/checkpoint-state.mjs';
 import { Checkpointer } from '../../../src/adapters/knex/sqlite/log/checkpointer.ts';
 import { isBusy } from '../../../src/adapters/knex/sqlite/sqlite-pragmas.ts';
 import { until } from '../../support/until.ts';
@@ -35,6 +36,40 @@ it('the checkpointer waits until it can open a file that another connection has 
   locking.postMessage(HELD_MS);
   await expect(checkpointer.stop()).resolves.toBeUndefined();
   await closed;
+  rmSync(folder, { recursive: true });
+});
+
+it('the checkpointer empties the log by another thread after its first one failed', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'barid-checkpointer-'));
+  // The thread cannot open a file in a folder that is not there.
+  const folder = join(parent, 'not-yet');
+  const filename = join(folder, 'barid.db');
+  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1 });
+  // Reads are let go on when it has failed.
+  Atomics.store(checkpointer.shared, READS, PAUSED);
+  await until(() => Atomics.load(checkpointer.shared, READS) === RUNNING);
+  mkdirSync(folder);
+  const database = new Sqlite(filename);
+  database.pragma('journal_mode = wal');
+  database.pragma('wal_autocheckpoint = 0');
+  database.exec('CREATE TABLE places (name text)');
+  await until(() => {
+    checkpointer.truncateIfDue(database);
+    return statSync(`${filename}-wal`).size === 0;
+  });
+  await checkpointer.stop();
+  database.close();
+  rmSync(parent, { recursive: true });
+});
+
+it('the checkpointer stops although its thread has failed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'barid-checkpointer-'));
+  const checkpointer = new Checkpointer({
+    filename: join(folder, 'none', 'barid.db'),
+    truncateIntervalMs: 1,
+  });
+  await checkpointer.stop();
+  await checkpointer.stop();
   rmSync(folder, { recursive: true });
 });
 

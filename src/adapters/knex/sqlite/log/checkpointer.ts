@@ -1,6 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
-import { DONE, DUE, NONE, SHARED_NUMBERS, STOPPING, TRUNCATION } from './checkpoint-state.mjs';
+import {
+  DONE,
+  DUE,
+  NONE,
+  READS,
+  RUNNING,
+  SHARED_NUMBERS,
+  STOPPING,
+  TRUNCATION,
+} from './checkpoint-state.mjs';
 
 interface CheckpointerConfig {
   readonly filename: string;
@@ -8,25 +17,28 @@ interface CheckpointerConfig {
   readonly truncateIntervalMs: number;
 }
 
+/** A thread that failed is followed by another one after this time, in milliseconds. */
+const RESTART_MS = 1_000;
+
 /**
  * The thread that moves committed pages from a SQLite log into its file, so that requests hardly wait for it. From time to time
  * the log is emptied: by the connection that writes, because a connection that finds the log emptied by another one forgets
- * its pages and its copies. The thread empties the log of a connection that has nothing to do.
+ * its pages and its copies. The thread empties the log of a connection that has nothing to do. A thread that fails is followed by
+ * another one: the log holds everything meanwhile.
  */
 export class Checkpointer {
   /** The numbers that the threads of the file share, see `checkpoint-state.mjs`. */
   readonly shared = new Int32Array(new SharedArrayBuffer(SHARED_NUMBERS * Int32Array.BYTES_PER_ELEMENT));
-  readonly #thread: Worker;
-  readonly #ended: Promise<void>;
+  readonly #config: CheckpointerConfig;
+  /** Null after a thread failed, until the next one starts. */
+  #thread: Worker | null = null;
+  #ended: Promise<void> = Promise.resolve();
+  #restart: NodeJS.Timeout | undefined;
+  #isStopping = false;
 
-  constructor({ filename, truncateIntervalMs }: CheckpointerConfig) {
-    this.#thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { filename, truncateIntervalMs, shared: this.shared },
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#thread.once('exit', () => resolve());
-    });
-    this.#thread.unref();
+  constructor(config: CheckpointerConfig) {
+    this.#config = config;
+    this.#start();
   }
 
   /** Empties the log when that is due. Outside of transactions only. It takes some 10 ms of the event loop. */
@@ -39,10 +51,36 @@ export class Checkpointer {
 
   /** Resolves when the thread has closed the file. */
   async stop(): Promise<void> {
-    this.#thread.ref();
+    this.#isStopping = true;
+    clearTimeout(this.#restart);
+    this.#thread?.ref();
     Atomics.store(this.shared, STOPPING, 1);
     Atomics.notify(this.shared, STOPPING);
     await this.#ended;
+  }
+
+  #start(): void {
+    const thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
+      workerData: { ...this.#config, shared: this.shared },
+    });
+    // Without a listener the error would end the process.
+    thread.once('error', () => {});
+    this.#ended = new Promise((resolve) => {
+      thread.once('exit', () => {
+        this.#thread = null;
+        resolve();
+        if (!this.#isStopping) this.#startLater();
+      });
+    });
+    thread.unref();
+    this.#thread = thread;
+  }
+
+  #startLater(): void {
+    // The thread may have ended while no read was to begin.
+    Atomics.store(this.shared, READS, RUNNING);
+    Atomics.notify(this.shared, READS);
+    this.#restart = setTimeout(() => this.#start(), RESTART_MS).unref();
   }
 }
 
