@@ -10,7 +10,6 @@ import { smppKind } from '../../src/bootstrap/providers/smpp.ts';
 import { SMSC_MISSING, Smsc } from '../adapters/smpp/peer/smsc.ts';
 import { aSubmission } from '../support/builders.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
-import { submitAll } from '../support/submit-all.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'smpp-kind-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -185,7 +184,7 @@ describe.skipIf(SMSC_MISSING !== null)(
         },
       });
       await provider.start(async () => {});
-      expect(await submitAll(provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+      expect(await provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
       expect(provider.name).toBe('operator');
       expect(callback).toBe(null);
       await provider.close();

@@ -28,7 +28,7 @@ const SOON_MS = 150;
 async function resultFrom(behaviour: PeerBehaviour, options: { readonly timeoutMs?: number } = {}) {
   const peer = await CloudApiPeer.open(behaviour);
   const world = cloudApi({ peer, ...options });
-  const [result] = await submitAll(world.provider, [TEXT]);
+  const result = await world.provider.submit(TEXT);
   return { result, peer, ...world };
 }
 
@@ -69,7 +69,7 @@ describe('a message that Meta takes', () => {
     });
   });
 
-  it('the Cloud API provider gives each message its own result, in the order of the messages', async () => {
+  it('the Cloud API provider gives each message its own result', async () => {
     const peer = await CloudApiPeer.open((request, response, count) =>
       String(request.body?.to).endsWith('2')
         ? failWith(131026)(request, response, count)
@@ -84,7 +84,6 @@ describe('a message that Meta takes', () => {
     expect(
       results.map((result) => (result.kind === 'accepted' ? result.providerMessageIds[0] : result.kind)),
     ).toEqual([wamidOf('9647712345671'), 'rejected', wamidOf('9647712345673')]);
-    expect(await submitAll(provider, [])).toEqual([]);
   });
 
   it('the callback brings a status that comes before the reply under the id of the later result', async () => {
@@ -93,13 +92,13 @@ describe('a message that Meta takes', () => {
       reply = () => accept(request, response, count);
     });
     const { provider, callback } = cloudApi({ peer });
-    const submitted = submitAll(provider, [TEXT]);
+    const submitted = provider.submit(TEXT);
     await peer.arrived(1);
     const content = callbackOf({ statuses: [aStatus(wamidOf('9647712345678'), 'read')] });
     const early = await callback.read(signedCallback(JSON.stringify(content)));
     reply();
-    const [result] = await submitted;
-    const providerMessageId = result?.kind === 'accepted' ? result.providerMessageIds[0] : null;
+    const result = await submitted;
+    const providerMessageId = result.kind === 'accepted' ? result.providerMessageIds[0] : null;
     expect(early).toMatchObject({ events: [{ receipt: { providerMessageId, receipt: { kind: 'read' } } }] });
   });
 });
@@ -150,9 +149,11 @@ describe('a message that Meta rejects', () => {
 
   it('the Cloud API provider lets a code go to the next channel when its recipient got too many messages', async () => {
     const peer = await CloudApiPeer.open(failWith(131056));
-    expect(await submitAll(cloudApi({ peer }).provider, [aWhatsappSubmission()])).toEqual([
-      { kind: 'rejected', reason: 'Meta error 131056: Details of 131056', endsChain: false },
-    ]);
+    expect(await cloudApi({ peer }).provider.submit(aWhatsappSubmission())).toEqual({
+      kind: 'rejected',
+      reason: 'Meta error 131056: Details of 131056',
+      endsChain: false,
+    });
   });
 
   it('the Cloud API provider takes the text of an error that has no details', async () => {
@@ -166,14 +167,12 @@ describe('a message that Meta rejects', () => {
     const peer = await CloudApiPeer.open();
     const { provider } = cloudApi({ peer });
     const content = aTemplateContent({ templateName: 'gone' });
-    expect(await submitAll(provider, [aWhatsappSubmission({ content })])).toEqual([
-      {
-        kind: 'rejected',
-        reason: 'The template does not exist, or is not approved',
-        endsChain: false,
-        cause: 'sender',
-      },
-    ]);
+    expect(await provider.submit(aWhatsappSubmission({ content }))).toEqual({
+      kind: 'rejected',
+      reason: 'The template does not exist, or is not approved',
+      endsChain: false,
+      cause: 'sender',
+    });
     expect(peer.requests).toEqual([]);
   });
 
@@ -251,9 +250,12 @@ describe('a side that does not keep to the protocol', () => {
   it('the Cloud API provider is busy when Meta cannot be reached', async () => {
     const port = await freePort();
     const { provider } = cloudApi({ peer: { url: `http://127.0.0.1:${port}` } });
-    expect(await submitAll(provider, [TEXT])).toEqual([
-      { kind: 'rejected', reason: 'The connection failed: ECONNREFUSED', endsChain: false, cause: 'busy' },
-    ]);
+    expect(await provider.submit(TEXT)).toEqual({
+      kind: 'rejected',
+      reason: 'The connection failed: ECONNREFUSED',
+      endsChain: false,
+      cause: 'busy',
+    });
     expect(provider.health()).toEqual({ ok: false, detail: 'The connection failed: ECONNREFUSED' });
   });
 });
@@ -272,10 +274,10 @@ describe('health and credentials', () => {
     expect(provider.health()).toEqual({ ok: false, detail: 'Meta rejects the credentials with code 190' });
     clock.at += UNHEALTHY_MS;
     expect(provider.health()).toEqual({ ok: true, detail: 'Cloud API v25.0' });
-    await submitAll(provider, [TEXT]);
+    await provider.submit(TEXT);
     expect(logger.count('provider_credentials_rejected')).toBe(2);
     peer.behave(accept);
-    await submitAll(provider, [TEXT]);
+    await provider.submit(TEXT);
     expect(provider.health().ok).toBe(true);
   });
 
@@ -320,10 +322,10 @@ describe('health and credentials', () => {
   it('the fate of a message is not known when the provider is closed meanwhile', async () => {
     const peer = await CloudApiPeer.open(() => {});
     const { provider } = cloudApi({ peer });
-    const submitted = submitAll(provider, [TEXT]);
+    const submitted = provider.submit(TEXT);
     await peer.arrived(1);
     await provider.close();
-    expect(await submitted).toMatchObject([{ kind: 'unknown' }]);
+    expect(await submitted).toMatchObject({ kind: 'unknown' });
     await provider.close();
   });
 });

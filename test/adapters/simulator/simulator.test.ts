@@ -27,7 +27,7 @@ it('the simulator gives each part of a message an id, and receipts under these i
       { afterMs: 9, receipt: { kind: 'read' } },
     ],
   }));
-  const [result] = await submitAll(simulator, [aSubmission()]);
+  const result = await simulator.submit(aSubmission());
   const ids = [`simulated-${anSmsId()}-0-part-1`, `simulated-${anSmsId()}-0-part-2`];
   expect(result).toEqual({ kind: 'accepted', providerMessageIds: ids });
   expect(simulator.nextDueAt()).toBe(NOW + 5);

@@ -9,7 +9,6 @@ import { aSubmission } from '../../support/builders.ts';
 import { type KeyPair, withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
 import { portOf } from '../../support/port-of.ts';
-import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';
 import { ENQUIRE_LINK_MS, type SmppWorld } from './smpp-world.ts';
 
@@ -60,7 +59,7 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     });
     await startSmsc(gone.port);
     await reconnected(world);
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
   });
 
   it('the SMPP provider waits for no SMSC longer than two seconds when it starts', async () => {
@@ -80,7 +79,7 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     await world.logger.seen('smpp_bind_ended');
     const back = await startSmsc(smsc.port);
     await reconnected(world);
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
     await back.tell({ order: 'receipt', id: '77', stat: 'DELIVRD' });
     await world.came(1);
   });
@@ -214,14 +213,14 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'raw', octets: `00000010${command}0000000000000063` });
     expect(await smsc.seen('other')).toMatchObject([{ command: GENERIC_NACK, sequence: 0x63, status }]);
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
   });
 
   it('the SMPP provider goes on after a generic_nack and a response to nothing', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'raw', octets: '00000010800000000000000300000000' });
     await smsc.tell({ order: 'raw', octets: '00000010800000040000000000001234' });
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
     expect(world.logger.entries).toMatchObject([
       { event: 'smpp_bind_opened' },
       { event: 'smpp_pdu_invalid', fields: { count: 1, problem: 'generic_nack' } },
@@ -277,7 +276,7 @@ describeWithSmsc(`the SMPP provider over TLS${hasOpenssl ? '' : ` (skipped: ${OP
     const port = await tlsInFrontOf(smsc.port, keys);
     const world = aWorld(port, { address: { host: 'localhost', port, tls: true, ca } });
     await world.start();
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
     await smsc.tell({ order: 'receipt', id: '77', stat: 'DELIVRD' });
     await world.came(1);
   });

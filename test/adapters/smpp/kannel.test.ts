@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BIND_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { freePort } from '../../support/private-server.ts';
-import { submitAll } from '../../support/submit-all.ts';
 import { until } from '../../support/until.ts';
 import { aWorld } from './open-smsc.ts';
 
@@ -31,9 +30,12 @@ describe.skipIf(MISSING !== null)(
       world.timers.expire(BIND_TIMEOUT_MS);
       const detail = `0 of 1 binds up: The SMSC did not respond to the bind`;
       await until(() => world.provider.health().detail === detail);
-      expect(await submitAll(world.provider, [aSubmission()])).toEqual([
-        { kind: 'rejected', reason: 'The SMSC is not connected', endsChain: false, cause: 'busy' },
-      ]);
+      expect(await world.provider.submit(aSubmission())).toEqual({
+        kind: 'rejected',
+        reason: 'The SMSC is not connected',
+        endsChain: false,
+        cause: 'busy',
+      });
     });
   },
 );

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { ProviderEvent } from '../../../src/application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../../src/domain/messages/chain-event.ts';
 import { aSubmission, MINUTE_MS } from '../../support/builders.ts';
-import { submitAll } from '../../support/submit-all.ts';
 import { describeWithSmsc, openSmsc } from './open-smsc.ts';
 import type { Smsc } from './peer/smsc.ts';
 
@@ -110,7 +109,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     await world.called(1);
     for (const id of ['2', '3', '4']) await smsc.tell({ order: 'receipt', id, stat: 'DELIVRD' });
     // The response comes after the receipts, over the same connection.
-    await submitAll(world.provider, [aSubmission()]);
+    await world.provider.submit(aSubmission());
     expect(smsc.of('deliver_sm_resp')).toEqual([]);
     world.releaseSink();
     await world.called(2);
@@ -132,7 +131,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
     await world.called(1);
     for (const id of ['2', '3']) await smsc.tell({ order: 'receipt', id, stat: 'DELIVRD' });
-    await submitAll(world.provider, [aSubmission()]);
+    await world.provider.submit(aSubmission());
     world.releaseAlways();
     const responses = await smsc.seen('deliver_sm_resp', 3);
     expect(responses.map(({ sequence, status }) => [sequence, status])).toEqual([
@@ -149,7 +148,7 @@ describeWithSmsc('the SMPP provider and receipts', () => {
     await smsc.tell({ order: 'receipt', id: '1', stat: 'DELIVRD' });
     await world.called(1);
     await smsc.tell({ order: 'receipt', id: '2', stat: 'DELIVRD' });
-    await submitAll(world.provider, [aSubmission()]);
+    await world.provider.submit(aSubmission());
     const closing = world.provider.close();
     world.releaseAlways();
     await closing;
@@ -164,10 +163,10 @@ describeWithSmsc('the SMPP provider and receipts', () => {
   it('a receipt may come before the response to its message', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ hold: true, receiptFirst: 'DELIVRD' }] });
-    const submitting = submitAll(world.provider, [aSubmission()]);
+    const submitting = world.provider.submit(aSubmission());
     await smsc.seen('submit');
     await smsc.tell({ order: 'release' });
-    const [result] = await submitting;
+    const result = await submitting;
     await world.came(1);
     const [submit] = smsc.of('submit');
     expect(result).toEqual({ kind: 'accepted', providerMessageIds: [submit?.id] });

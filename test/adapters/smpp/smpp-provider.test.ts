@@ -39,13 +39,13 @@ describeWithSmsc('the SMPP provider submits', () => {
   it('the SMPP provider submits a short message in one part that asks for a receipt', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'ids', submit: 'Abc%d', receipt: 'Abc%d' });
-    const results = await submitAll(world.provider, [
+    const result = await world.provider.submit(
       aSubmission({
         text: 'Code @1 €',
         phoneNumber: aPhoneNumber('9647701234567'),
         attemptTimeoutMs: 90_001,
       }),
-    ]);
+    );
     const [submit] = await smsc.seen('submit');
     expect(submit).toEqual({
       event: 'submit',
@@ -63,7 +63,7 @@ describeWithSmsc('the SMPP provider submits', () => {
       data_coding: 0,
       short_message: '436f6465200031201b65',
     });
-    expect(results).toEqual([{ kind: 'accepted', providerMessageIds: [submit?.id] }]);
+    expect(result).toEqual({ kind: 'accepted', providerMessageIds: [submit?.id] });
   });
 
   it.each([
@@ -74,7 +74,7 @@ describeWithSmsc('the SMPP provider submits', () => {
     ['an international number with a plus', '+9647701234567', { ton: 1, npi: 1, addr: '9647701234567' }],
   ])('the SMPP provider tells the SMSC that the sender is %s', async (_, senderId, expected) => {
     const { smsc, world } = await openSmsc();
-    await submitAll(world.provider, [aSubmission({ senderId })]);
+    await world.provider.submit(aSubmission({ senderId }));
     const [submit] = await smsc.seen('submit');
     expect({ ton: submit?.source_addr_ton, npi: submit?.source_addr_npi, addr: submit?.source_addr }).toEqual(
       expected,
@@ -85,7 +85,7 @@ describeWithSmsc('the SMPP provider submits', () => {
     const { smsc, world } = await openSmsc({
       submit: { defaultSenderId: null, source: null, destination: { ton: 1, npi: 1 }, dataCodingGsm: 0 },
     });
-    await submitAll(world.provider, [aSubmission()]);
+    await world.provider.submit(aSubmission());
     expect(await smsc.seen('submit')).toMatchObject([
       { source_addr_ton: 0, source_addr_npi: 0, source_addr: '' },
     ]);
@@ -100,7 +100,7 @@ describeWithSmsc('the SMPP provider submits', () => {
         dataCodingGsm: 0xf1,
       },
     });
-    await submitAll(world.provider, [aSubmission()]);
+    await world.provider.submit(aSubmission());
     expect(await smsc.seen('submit')).toMatchObject([
       { source_addr_ton: 0, source_addr_npi: 8, dest_addr_ton: 2, dest_addr_npi: 6, data_coding: 0xf1 },
     ]);
@@ -117,9 +117,9 @@ describeWithSmsc('the SMPP provider submits', () => {
 
   it('the SMPP provider gives one id for each part of a long message, in the order of the parts', async () => {
     const { smsc, world } = await openSmsc();
-    const results = await submitAll(world.provider, [aSubmission({ text: THREE_PARTS })]);
+    const result = await world.provider.submit(aSubmission({ text: THREE_PARTS }));
     const submits = await smsc.seen('submit', 3);
-    expect(results).toEqual([{ kind: 'accepted', providerMessageIds: submits.map(({ id }) => id) }]);
+    expect(result).toEqual({ kind: 'accepted', providerMessageIds: submits.map(({ id }) => id) });
     expect(submits.map(({ esm_class, short_message }) => [esm_class, short_message.slice(0, 12)])).toEqual([
       [0x40, '050003810301'],
       [0x40, '050003810302'],
@@ -139,10 +139,10 @@ describeWithSmsc('the SMPP provider submits', () => {
   it('the SMPP provider brings the ids of submit responses and receipts to one form', async () => {
     const { smsc, world } = await openSmsc({ ids: { submitIds: 'hex', receiptIds: 'decimal' } });
     await smsc.tell({ order: 'ids', submit: '00%X', receipt: '%012d' });
-    const results = await submitAll(world.provider, [aSubmission()]);
+    const result = await world.provider.submit(aSubmission());
     const [submit] = await smsc.seen('submit');
     const id = String(Number(submit?.id));
-    expect(results).toEqual([{ kind: 'accepted', providerMessageIds: [id] }]);
+    expect(result).toEqual({ kind: 'accepted', providerMessageIds: [id] });
     await smsc.tell({ order: 'receipt', id: submit?.id ?? '', stat: 'DELIVRD' });
     await world.came(1);
     expect(world.events).toMatchObject([{ receipt: { providerMessageId: id } }]);
@@ -159,9 +159,10 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   ])('the SMPP provider takes %s for what it is', async (_, status, result) => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status }] });
-    expect(await submitAll(world.provider, [aSubmission({ text: THREE_PARTS })])).toEqual([
-      { ...result, reason: expect.stringMatching(/ESME_|0x00000400/) },
-    ]);
+    expect(await world.provider.submit(aSubmission({ text: THREE_PARTS }))).toEqual({
+      ...result,
+      reason: expect.stringMatching(/ESME_|0x00000400/),
+    });
     expect(await smsc.submits()).toHaveLength(1);
   });
 
@@ -177,28 +178,27 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('a message of which the SMSC took the first parts only is unknown, and nothing is sent again', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RINVDSTADR }] });
-    const results = await submitAll(world.provider, [aSubmission({ text: THREE_PARTS })]);
+    const result = await world.provider.submit(aSubmission({ text: THREE_PARTS }));
     await smsc.seen('submit', 3);
-    expect(results).toEqual([
-      {
-        kind: 'unknown',
-        reason: expect.stringContaining('The SMSC took 1 of 3 parts'),
-        providerMessageIds: [],
-      },
-    ]);
+    expect(result).toEqual({
+      kind: 'unknown',
+      reason: expect.stringContaining('The SMSC took 1 of 3 parts'),
+      providerMessageIds: [],
+    });
     expect(await smsc.submits()).toHaveLength(3);
   });
 
   it('a later part that the SMSC throttles is sent again a second later', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
-    const submitting = submitAll(world.provider, [aSubmission({ text: 'a'.repeat(200) })]);
+    const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
     await world.timers.begun(THROTTLED_WAIT_MS);
     expect(await smsc.submits()).toHaveLength(2);
     world.timers.expire(THROTTLED_WAIT_MS);
-    expect(await submitting).toMatchObject([
-      { kind: 'accepted', providerMessageIds: [{}, {}].map(() => expect.any(String)) },
-    ]);
+    expect(await submitting).toMatchObject({
+      kind: 'accepted',
+      providerMessageIds: [expect.any(String), expect.any(String)],
+    });
     expect((await smsc.submits()).map(({ short_message }) => short_message.slice(10, 12))).toEqual([
       '01',
       '02',
@@ -219,9 +219,11 @@ describeWithSmsc('the SMPP provider and a rejection', () => {
   it('an accepted message without an id is unknown, because no receipt could be matched', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ id: '' }] });
-    expect(await submitAll(world.provider, [aSubmission()])).toEqual([
-      { kind: 'unknown', reason: 'The SMSC took the message and gave no usable id', providerMessageIds: [] },
-    ]);
+    expect(await world.provider.submit(aSubmission())).toEqual({
+      kind: 'unknown',
+      reason: 'The SMSC took the message and gave no usable id',
+      providerMessageIds: [],
+    });
   });
 });
 
@@ -241,11 +243,11 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   it('later parts of a message wait for the window as well', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }] });
-    const submitting = submitAll(world.provider, [aSubmission({ text: THREE_PARTS })]);
+    const submitting = world.provider.submit(aSubmission({ text: THREE_PARTS }));
     await smsc.seen('submit', 2);
     expect(await smsc.submits()).toHaveLength(2);
     await smsc.tell({ order: 'release' });
-    expect(await submitting).toMatchObject([{ kind: 'accepted' }]);
+    expect(await submitting).toMatchObject({ kind: 'accepted' });
   });
 
   it('a message that waits too long for the window was not sent, and may be sent later', async () => {
@@ -261,7 +263,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
       { ...BUSY, reason, cause: 'limited' },
       { ...BUSY, reason, cause: 'limited' },
     ]);
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
     expect(await smsc.submits()).toHaveLength(2);
   });
 
@@ -280,13 +282,13 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     const { smsc, world } = await openSmsc({ perSecond: 1 });
     const backlog = submitAll(world.provider, messages(20));
     await smsc.seen('submit', 1);
-    const code = submitAll(world.provider, [
+    const code = world.provider.submit(
       aSubmission({ projectId: '664abc000000000000000002', phoneNumber: aPhoneNumber('9647709999999') }),
-    ]);
+    );
     world.timers.expire(1_000);
     await smsc.seen('submit', 2);
     world.timers.expire(1_000);
-    expect(await code).toMatchObject([{ kind: 'accepted' }]);
+    expect(await code).toMatchObject({ kind: 'accepted' });
     world.timers.expire(WRITE_TIMEOUT_MS);
     const results = await backlog;
     expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(2);
@@ -297,7 +299,7 @@ describeWithSmsc('the SMPP provider and its limits', () => {
 
   it('the SMPP provider sends codes before texts, and texts before campaigns', async () => {
     const { smsc, world } = await openSmsc({ perSecond: 1 });
-    const first = submitAll(world.provider, [aSubmission()]);
+    const first = world.provider.submit(aSubmission());
     const results = submitAll(
       world.provider,
       (['campaign', 'text', 'code'] as const).map((priority, index) =>
@@ -316,11 +318,10 @@ describeWithSmsc('the SMPP provider and its limits', () => {
   it('the SMPP provider sends the most urgent of the messages that come in one turn first', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     const priorities = ['campaign', 'text', 'code'] as const;
-    await Promise.all(
+    await submitAll(
+      world.provider,
       priorities.map((priority, index) =>
-        submitAll(world.provider, [
-          aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) }),
-        ]),
+        aSubmission({ priority, phoneNumber: aPhoneNumber(`96477000000${index}0`) }),
       ),
     );
     const numbers = (await smsc.submits()).map(({ destination_addr }) => destination_addr);
@@ -345,9 +346,10 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
   it('the SMPP provider rejects as busy at once when no bind is up', async () => {
     const world = aWorld(1);
     await world.begin();
-    expect(await submitAll(world.provider, [aSubmission()])).toEqual([
-      { ...BUSY, reason: 'The SMSC is not connected' },
-    ]);
+    expect(await world.provider.submit(aSubmission())).toEqual({
+      ...BUSY,
+      reason: 'The SMSC is not connected',
+    });
   });
 
   it('a message without a response when the connection ends is unknown, and is not sent again', async () => {
@@ -387,7 +389,7 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ silent: true }] });
     await smsc.tell({ order: 'enquiries', responds: false });
-    const submitting = submitAll(world.provider, [aSubmission()]);
+    const submitting = world.provider.submit(aSubmission());
     await smsc.seen('submit');
     world.timers.expire(RESPONSE_TIMEOUT_MS);
     await submitting;
@@ -396,19 +398,19 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
       ok: false,
       detail: `0 of 1 binds up: The SMSC does not respond`,
     });
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([BUSY]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject(BUSY);
     await smsc.tell({ order: 'enquire_link' });
     await smsc.seen('other');
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([{ kind: 'accepted' }]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
   });
 
   it('a message of which a part waits when the connection ends is unknown, and no receipt can deliver it', async () => {
     const { smsc, world } = await openSmsc();
     await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { status: ESME_RTHROTTLED }] });
-    const submitting = submitAll(world.provider, [aSubmission({ text: 'a'.repeat(200) })]);
+    const submitting = world.provider.submit(aSubmission({ text: 'a'.repeat(200) }));
     await world.timers.begun(THROTTLED_WAIT_MS);
     await smsc.tell({ order: 'close' });
-    expect(await submitting).toMatchObject([{ kind: 'unknown', providerMessageIds: [] }]);
+    expect(await submitting).toMatchObject({ kind: 'unknown', providerMessageIds: [] });
   });
 
   it('the SMPP provider goes on over the other bind when one ends', async () => {
@@ -428,13 +430,13 @@ describeWithSmsc('the SMPP provider and an SMSC that is away', () => {
 describeWithSmsc('the SMPP provider is closed', () => {
   it('the SMPP provider unbinds when it is closed, and leaves no timer', async () => {
     const { smsc, world } = await openSmsc({ binds: 2, perSecond: 10 });
-    await submitAll(world.provider, [aSubmission()]);
+    await world.provider.submit(aSubmission());
     await world.provider.close();
     await smsc.seen('unbind', 2);
     await smsc.seen('closed', 2);
     expect(world.timers.all).toEqual([]);
     expect(world.provider.health().ok).toBe(false);
-    expect(await submitAll(world.provider, [aSubmission()])).toMatchObject([BUSY]);
+    expect(await world.provider.submit(aSubmission())).toMatchObject(BUSY);
   });
 
   it('every message that waits has a result when the SMPP provider is closed', async () => {

@@ -85,7 +85,7 @@ const aCodeByTelegram = (given: Partial<Submission> = {}): Submission =>
   aSubmission({ channel: 'telegram', environment: 'live', ...given });
 
 async function resultOf(provider: TelegramGatewayProvider, given: Partial<Submission> = {}) {
-  const [result] = await submitAll(provider, [aCodeByTelegram(given)]);
+  const result = await provider.submit(aCodeByTelegram(given));
   return result;
 }
 

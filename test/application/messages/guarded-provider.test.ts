@@ -14,13 +14,18 @@ import { submitAll } from '../../support/submit-all.ts';
 const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17', '18'] };
 const UNKNOWN = { kind: 'unknown', reason: 'No reply', providerMessageIds: ['19'] } as const;
 const BUSY = { kind: 'rejected', reason: 'Throttled', endsChain: false, cause: 'busy' } as const;
+const LIMITED: SubmitResult = {
+  kind: 'rejected',
+  reason: 'Too many to this number',
+  endsChain: false,
+  cause: 'limited',
+};
 const REJECTED: SubmitResult = { kind: 'rejected', reason: 'No such number', endsChain: false };
 
 let now: number;
 let calls: number;
-let reply: (count: number) => readonly SubmitResult[];
-/** What the provider says to the next messages. */
-let replies: SubmitResult[];
+/** What the provider says to the next message. */
+let reply: () => SubmitResult;
 let revoked: (readonly string[])[];
 let sink: ProviderEventSink | null;
 let logger: RecordingLogger;
@@ -32,8 +37,7 @@ beforeEach(() => {
   revoked = [];
   sink = null;
   logger = new RecordingLogger();
-  reply = all(ACCEPTED);
-  replies = [];
+  reply = () => ACCEPTED;
   const provider: ChannelProvider = {
     name: 'smsc',
     async start(given) {
@@ -41,9 +45,7 @@ beforeEach(() => {
     },
     async submit() {
       calls += 1;
-      const result = replies.shift();
-      if (result === undefined) throw new Error('The provider has no reply to this message');
-      return result;
+      return reply();
     },
     async revoke(ids) {
       revoked.push(ids);
@@ -55,20 +57,19 @@ beforeEach(() => {
   guarded = withNamedIds(new GuardedProvider({ provider, clock: { now: () => now }, logger }));
 });
 
-const all = (result: SubmitResult) => (count: number) => Array.from({ length: count }, () => result);
-const submit = (count: number) => {
-  replies = [...reply(count)];
-  return submitAll(
+/** Submits messages at once. */
+const submit = (count: number) =>
+  submitAll(
     guarded,
     Array.from({ length: count }, (_, index) => aSubmission({ smsId: anSmsId(index) })),
   );
-};
 const kindsOf = (results: readonly SubmitResult[]) =>
   results.map((result) => (result.kind === 'rejected' ? (result.cause ?? result.kind) : result.kind));
 
 describe('the names of a guarded provider', () => {
   it('the ids of a guarded provider begin with its name, in results and in receipts', async () => {
-    reply = () => [ACCEPTED, UNKNOWN, REJECTED];
+    const results = [ACCEPTED, UNKNOWN, REJECTED];
+    reply = () => results.shift() ?? BUSY;
     expect(await submit(3)).toEqual([
       { kind: 'accepted', providerMessageIds: ['smsc:17', 'smsc:18'] },
       { kind: 'unknown', reason: 'No reply', providerMessageIds: ['smsc:19'] },
@@ -95,7 +96,7 @@ describe('the circuit of a guarded provider', () => {
     ['gives no clear result', UNKNOWN],
     ['takes nothing', BUSY],
   ])('a provider that %s ten times in a row is not called for a second', async (_, result) => {
-    reply = all(result);
+    reply = () => result;
     await submit(9);
     expect(guarded.health()).toEqual({ ok: true, detail: 'bound' });
     await submit(1);
@@ -128,9 +129,8 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that fails with seven of ten messages is not called, although some came through', async () => {
-    reply = () => [ACCEPTED, ACCEPTED, ACCEPTED];
     await submit(3);
-    reply = all(UNKNOWN);
+    reply = () => UNKNOWN;
     await submit(6);
     expect(guarded.health().ok).toBe(true);
     await submit(1);
@@ -138,20 +138,20 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that rejects messages does its work', async () => {
-    reply = all(REJECTED);
+    reply = () => REJECTED;
     await submit(100);
     expect(guarded.health().ok).toBe(true);
   });
 
   it('a limit of one sender or recipient is no failure of the provider', async () => {
-    reply = all({ kind: 'rejected', reason: 'Too many to this number', endsChain: false, cause: 'limited' });
+    reply = () => LIMITED;
     await submit(100);
     expect(guarded.health().ok).toBe(true);
-    reply = all(UNKNOWN);
+    reply = () => UNKNOWN;
     await submit(9);
-    reply = all({ kind: 'rejected', reason: 'Too many to this number', endsChain: false, cause: 'limited' });
+    reply = () => LIMITED;
     await submit(1);
-    reply = all(UNKNOWN);
+    reply = () => UNKNOWN;
     await submit(1);
     expect(guarded.health().ok).toBe(false);
   });
@@ -163,20 +163,21 @@ describe('the circuit of a guarded provider', () => {
       text: 'Your verification code is: 987654',
     });
     const quoted = `no credit for "${submission.text}" to +9647701234567 (987654)`;
-    replies = [{ ...BUSY, reason: quoted }];
-    const [rejected] = await submitAll(guarded, [submission]);
+    reply = () => ({ ...BUSY, reason: quoted });
+    const rejected = await guarded.submit(submission);
     expect(rejected).toMatchObject({ reason: 'no credit for "***" to +*** (***)' });
-    replies = [{ ...UNKNOWN, reason: quoted }];
-    const [unknown] = await submitAll(guarded, [submission]);
+    reply = () => ({ ...UNKNOWN, reason: quoted });
+    const unknown = await guarded.submit(submission);
     expect(unknown).toMatchObject({ reason: 'no credit for "***" to +*** (***)' });
   });
 
   it('one message decides whether the circuit closes, and the others are not sent meanwhile', async () => {
-    reply = all(UNKNOWN);
+    reply = () => UNKNOWN;
     await submit(10);
     now += SECOND_MS;
-    reply = all(ACCEPTED);
+    reply = () => ACCEPTED;
     expect(kindsOf(await submit(3))).toEqual(['accepted', 'busy', 'busy']);
+    expect(calls).toBe(11);
     expect(kindsOf(await submit(3))).toEqual(['accepted', 'accepted', 'accepted']);
     expect(logger.entries.at(-1)).toEqual({
       level: 'info',
@@ -187,7 +188,7 @@ describe('the circuit of a guarded provider', () => {
 
   it('the circuit of a provider stays open for longer each time', async () => {
     expect(PROVIDER_OPEN_WINDOWS_MS).toEqual([1_000, 5_000, 15_000, 60_000]);
-    reply = all(UNKNOWN);
+    reply = () => UNKNOWN;
     await submit(10);
     for (const window of [1_000, 5_000, 15_000, 60_000, 60_000]) {
       now += window - 1;
@@ -201,8 +202,10 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that throws counts as one that gives no clear result', async () => {
-    reply = () => [];
-    for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('no reply');
+    reply = () => {
+      throw new Error('broken');
+    };
+    for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('broken');
     expect(guarded.health()).toEqual({ ok: false, detail: 'circuit open; bound', circuit: 'open' });
   });
 });

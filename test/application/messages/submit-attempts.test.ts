@@ -145,6 +145,7 @@ const rejectedAs = (cause?: 'busy' | 'sender', endsChain = false): SubmitResult 
 
 describe('a route of several providers', () => {
   it('SubmitAttempts gives to the next provider only what the one before it had no time or no sender for', async () => {
+    const numbers = [1, 2, 3, 4, 5, 6];
     const results = [
       acceptedAs('first'),
       rejectedAs('busy'),
@@ -154,12 +155,12 @@ describe('a route of several providers', () => {
       rejectedAs('busy', true),
     ] as const;
     const here = routedWorld({
-      first: async ({ smsId }) => results[Number.parseInt(smsId.slice(-4), 16) - 1] ?? rejectedAs(),
+      first: async ({ smsId }) => results[numbers.map(anSmsId).indexOf(smsId)] as SubmitResult,
       second: async ({ smsId }) => acceptedAs(`second ${smsId}`),
     });
-    await here.execute(1, 2, 3, 4, 5, 6);
+    await here.execute(...numbers);
     expect(here.calls).toEqual([
-      ...[1, 2, 3, 4, 5, 6].map((number) => ['first', anSmsId(number)]),
+      ...numbers.map((number) => ['first', anSmsId(number)]),
       ...[2, 3].map((number) => ['second', anSmsId(number)]),
     ]);
     expect(here.recorded.toSorted((a, b) => a.smsId.localeCompare(b.smsId))).toEqual([
@@ -318,6 +319,10 @@ describe('SubmitAttempts', () => {
     gate.open();
     await turn();
     expect(here.recorded.slice(1)).toEqual([result(1, acceptedAs('late'))]);
+    // Its capacity was released once, at the deadline.
+    const next = here.execute('sms', 2);
+    expect(here.isFull('sms')).toBe(true);
+    await next;
   });
 
   it('SubmitAttempts logs that the late word of a provider could not be recorded', async () => {

@@ -7,7 +7,6 @@ import { secretIn } from '../../../src/bootstrap/providers/secret.ts';
 import { telegramGatewayKind } from '../../../src/bootstrap/providers/telegram-gateway.ts';
 import { aSubmission, NOW } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
-import { submitAll } from '../../support/submit-all.ts';
 import { signReport, TelegramPeer } from '../../support/telegram-peer.ts';
 
 const TOKEN = 'AAEFAAAAQKI_example';
@@ -100,7 +99,7 @@ describe('the kind telegram-gateway', () => {
     });
     expect(provider.name).toBe('tg');
     expect(await provider.check()).toMatchObject({ ok: true });
-    const [result] = await submitAll(provider, [aSubmission({ channel: 'telegram' })]);
+    const result = await provider.submit(aSubmission({ channel: 'telegram' }));
     const [requestId] = peer.requests.keys();
     expect(result).toEqual({ kind: 'accepted', providerMessageIds: [requestId] });
     expect(peer.calls.at(-1)?.parameters).toMatchObject({ callback_url: CALLBACK_URL });
