@@ -37,7 +37,7 @@ applyPragmas(database, true);
 database.pragma('synchronous = FULL');
 // A full checkpoint keeps writers out for a moment, and this loop has nothing else to do meanwhile.
 database.pragma(`busy_timeout = ${OPEN_TIMEOUT_MS}`);
-const checkpointer = new Checkpointer({ filename, truncateIntervalMs: TRUNCATE_INTERVAL_MS });
+const checkpointer = new Checkpointer({ filename, truncateIntervalMs: TRUNCATE_INTERVAL_MS, onFailed() {} });
 const { sms_id: patternId, project_id: projectId, cost } = rowOf('SELECT * FROM messages');
 const insertMessage = insertLike('messages', rowOf('SELECT * FROM messages'));
 const insertEntry = insertLike('ledger_entries', rowOf("SELECT * FROM ledger_entries WHERE kind = 'hold'"));

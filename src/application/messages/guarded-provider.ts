@@ -60,14 +60,15 @@ export class GuardedProvider implements ChannelProvider {
     const { state } = circuitAt(this.#circuit, now);
     if (state === 'open') return this.#notCalled();
     if (state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
+    let result: SubmitResult;
     try {
-      const result = await provider.submit(submission);
-      this.#record(result);
-      return withoutContent(result, submission);
+      result = await provider.submit(submission);
     } catch (error) {
       this.#record(unknownResult('The provider failed'));
       throw error;
     }
+    this.#record(result);
+    return withoutContent(result, submission);
   }
 
   health(): ProviderHealth {

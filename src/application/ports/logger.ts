@@ -19,6 +19,7 @@ export type LogEvent =
   | 'report_file_missing'
   | 'channel_submit_failed'
   | 'channel_submit_timed_out'
+  | 'checkpointer_failed'
   | 'job_dead_lettered'
   | 'job_failed'
   | 'jobs_handed_back'

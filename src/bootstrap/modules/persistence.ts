@@ -3,6 +3,9 @@ import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../adapters/knex/unit-of-work.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
+import { MinuteLog } from '../../application/minute-log.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Logger } from '../../application/ports/logger.ts';
 import type { SliceBudget } from '../../application/retention/slices.ts';
 import { adapters, ports } from '../tokens.ts';
 
@@ -19,7 +22,10 @@ const POSTGRES_BUDGET: RetentionBudget = { workMs: 50, rowsMax: 1_000, pauseMs: 
 /** The stores, on SQLite or PostgreSQL. */
 export const persistence = (config: DatabaseConfig) =>
   new ContainerModule(({ bind }) => {
-    bind(adapters.database).toResolvedValue(() => openDatabase(config));
+    bind(adapters.database).toResolvedValue(
+      (clock: Clock, logger: Logger) => openDatabase(withLog(config, new MinuteLog({ clock, logger }))),
+      [ports.clock, ports.logger],
+    );
     const { pauseMs, ...sliceBudget } = config.kind === 'sqlite' ? SQLITE_BUDGET : POSTGRES_BUDGET;
     bind(ports.sliceBudget).toConstantValue(sliceBudget);
     bind(ports.retentionPause).toConstantValue(timedDelay(pauseMs));
@@ -28,3 +34,12 @@ export const persistence = (config: DatabaseConfig) =>
       [adapters.database],
     );
   });
+
+function withLog(config: DatabaseConfig, log: MinuteLog): DatabaseConfig {
+  if (config.kind !== 'sqlite') return config;
+  return {
+    ...config,
+    onCheckpointerFailed: (error) =>
+      log.warn('checkpointer_failed', { reason: error instanceof Error ? error.message : String(error) }),
+  };
+}

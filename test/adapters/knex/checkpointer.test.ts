@@ -32,7 +32,7 @@ it('the checkpointer waits until it can open a file that another connection has 
   const locking = new Worker(LOCKING_THREAD, { eval: true, workerData: filename });
   const closed = once(locking, 'exit');
   await once(locking, 'message');
-  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1_000 });
+  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1_000, onFailed() {} });
   locking.postMessage(HELD_MS);
   await expect(checkpointer.stop()).resolves.toBeUndefined();
   await closed;
@@ -44,10 +44,13 @@ it('the checkpointer empties the log by another thread after its first one faile
   // The thread cannot open a file in a folder that is not there.
   const folder = join(parent, 'not-yet');
   const filename = join(folder, 'barid.db');
-  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1 });
+  const failures: unknown[] = [];
+  const onFailed = (error: unknown) => failures.push(error);
+  const checkpointer = new Checkpointer({ filename, truncateIntervalMs: 1, onFailed });
   // Reads are let go on when it has failed.
   Atomics.store(checkpointer.shared, READS, PAUSED);
   await until(() => Atomics.load(checkpointer.shared, READS) === RUNNING);
+  expect(failures).toMatchObject([{ message: expect.stringContaining('directory does not exist') }]);
   mkdirSync(folder);
   const database = new Sqlite(filename);
   database.pragma('journal_mode = wal');
@@ -67,6 +70,7 @@ it('the checkpointer stops although its thread has failed', async () => {
   const checkpointer = new Checkpointer({
     filename: join(folder, 'none', 'barid.db'),
     truncateIntervalMs: 1,
+    onFailed() {},
   });
   await checkpointer.stop();
   await checkpointer.stop();
@@ -89,7 +93,7 @@ function openFile({ truncateIntervalMs = 1 } = {}) {
   database.pragma('synchronous = FULL');
   database.exec('CREATE TABLE places (name text)');
   const insert = database.prepare('INSERT INTO places VALUES (?)');
-  const checkpointer = new Checkpointer({ filename, truncateIntervalMs });
+  const checkpointer = new Checkpointer({ filename, truncateIntervalMs, onFailed() {} });
   return {
     database,
     checkpointer,

@@ -25,6 +25,8 @@ export interface SqliteConfig {
   readonly lockWaitMs?: number;
   /** Instead of the system's own; for tests, whose disk is slow or broken. */
   readonly syncFile?: SyncFile;
+  /** Told of each failure of the thread that empties the log; another one starts a second later. */
+  readonly onCheckpointerFailed?: (error: unknown) => void;
 }
 
 /** The filename of a database in memory. */
@@ -53,6 +55,7 @@ export class SqliteDialect implements Dialect {
   readonly readerPool: SqliteReaderPool | null;
   readonly #filename: string;
   readonly #image: Buffer | undefined;
+  readonly #onCheckpointerFailed: (error: unknown) => void;
   readonly #truncateIntervalMs: number;
   readonly #syncFile: SyncFile | undefined;
   readonly #connections = new WeakMap<object, Connection>();
@@ -64,7 +67,9 @@ export class SqliteDialect implements Dialect {
     truncateIntervalMs = TRUNCATE_INTERVAL_MS,
     lockWaitMs = LOCK_WAIT_MS,
     syncFile,
+    onCheckpointerFailed = () => {},
   }: SqliteConfig) {
+    this.#onCheckpointerFailed = onCheckpointerFailed;
     this.#syncFile = syncFile;
     this.#filename = filename;
     this.readerPool = this.#isFile() ? new SqliteReaderPool(() => this.#startReader()) : null;
@@ -163,6 +168,7 @@ export class SqliteDialect implements Dialect {
       checkpointer: new Checkpointer({
         filename: this.#filename,
         truncateIntervalMs: this.#truncateIntervalMs,
+        onFailed: this.#onCheckpointerFailed,
       }),
       logSync: new LogSync(this.#filename, this.#syncFile),
     };

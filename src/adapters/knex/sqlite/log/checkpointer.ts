@@ -16,6 +16,8 @@ interface CheckpointerConfig {
   readonly filename: string;
   /** A page that is in the log leaves it after so long, unless a reader needs it. */
   readonly truncateIntervalMs: number;
+  /** Told of each thread that failed: until one works, the log grows and keeps what was masked. */
+  readonly onFailed: (error: unknown) => void;
 }
 
 /** A thread that failed is followed by another one after this time, in milliseconds. */
@@ -61,11 +63,12 @@ export class Checkpointer {
   }
 
   #start(): void {
+    const { filename, truncateIntervalMs, onFailed } = this.#config;
     const thread = new Worker(new URL('./checkpoint-thread.mjs', import.meta.url), {
-      workerData: { ...this.#config, shared: this.shared },
+      workerData: { filename, truncateIntervalMs, shared: this.shared },
     });
     // Without a listener the error would end the process.
-    thread.once('error', () => {});
+    thread.once('error', onFailed);
     this.#ended = new Promise((resolve) => {
       thread.once('exit', () => {
         this.#thread = null;
@@ -81,7 +84,15 @@ export class Checkpointer {
     // The thread may have ended while no read was to begin.
     Atomics.store(this.shared, READS, RUNNING);
     Atomics.notify(this.shared, READS);
-    this.#restart = setTimeout(() => this.#start(), RESTART_MS).unref();
+    this.#restart = setTimeout(() => {
+      try {
+        this.#start();
+      } catch (error) {
+        // The system starts no more threads now.
+        this.#config.onFailed(error);
+        this.#startLater();
+      }
+    }, RESTART_MS).unref();
   }
 }
 
