@@ -65,8 +65,8 @@ export async function smpp(bench: Bench): Promise<void> {
     rates.client.push(after);
     shares.push(perSecond / ((before + after) / 2));
   }
-  await bench.close([service.child, simulator.child, client, smsc]);
   for (const { messages } of [service, simulator]) messages.close();
+  await bench.close([service.child, simulator.child, client, smsc]);
 
   const ratios = {
     simulator: pairedRatio(rates.simulator, rates.client.slice(1)),

@@ -14,13 +14,13 @@ export function unknownResult(reason: string, providerMessageIds: readonly strin
 }
 
 /** Whether another provider of the channel may have the message: this one certainly did not take it, for a reason of its own. */
-export function isForNextProvider(result: SubmitResult | undefined): boolean {
-  return result?.kind === 'rejected' && result.cause !== undefined && !result.endsChain;
+export function isForNextProvider(result: SubmitResult): boolean {
+  return result.kind === 'rejected' && result.cause !== undefined && !result.endsChain;
 }
 
 /** Whether the same provider may take the same message later. */
-export function isForLater(result: SubmitResult | null): boolean {
-  return result?.kind === 'rejected' && (result.cause === 'busy' || result.cause === 'limited');
+export function isForLater(result: SubmitResult): boolean {
+  return result.kind === 'rejected' && (result.cause === 'busy' || result.cause === 'limited');
 }
 
 /**
@@ -43,9 +43,9 @@ const CONTENT_CHARACTERS_MIN = 4;
  */
 export function withoutContent(
   result: SubmitResult,
-  sent: { readonly phoneNumber: string; readonly text: string; readonly content: Content } | undefined,
+  sent: { readonly phoneNumber: string; readonly text: string; readonly content: Content },
 ): SubmitResult {
-  if (result.kind === 'accepted' || sent === undefined) return result;
+  if (result.kind === 'accepted') return result;
   const { phoneNumber, text, content } = sent;
   const code = content.smsType === 'verification' ? content.verificationCode : '';
   const reason = [text, phoneNumber, code]

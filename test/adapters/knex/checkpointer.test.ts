@@ -65,14 +65,16 @@ it('the checkpointer empties the log by another thread after its first one faile
   rmSync(parent, { recursive: true });
 });
 
-it('the checkpointer stops although its thread has failed', async () => {
+it('the checkpointer stops although its thread failed meanwhile, and may be stopped twice', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'barid-checkpointer-'));
+  const failures: unknown[] = [];
   const checkpointer = new Checkpointer({
     filename: join(folder, 'none', 'barid.db'),
     truncateIntervalMs: 1,
-    onFailed() {},
+    onFailed: (error) => failures.push(error),
   });
-  await checkpointer.stop();
+  await Promise.all([checkpointer.stop(), checkpointer.stop()]);
+  expect(failures).toHaveLength(1);
   await checkpointer.stop();
   rmSync(folder, { recursive: true });
 });

@@ -34,14 +34,15 @@ interface Bulk {
   readonly valuesOf: (row: Row) => Value[];
 }
 
+/** Inserts one row after the other, or `ROWS_PER_INSERT` together. */
 interface BulkInsert {
-  readonly one: Bulk;
-  /** Inserts `ROWS_PER_INSERT` rows. */
-  readonly many: {
-    readonly prepared: Prepared;
-    /** Of the rows from an index on. */
-    readonly valuesOf: (rows: readonly Row[], from: number) => Value[];
-  };
+  readonly one: RowsInsert;
+  readonly many: RowsInsert;
+}
+
+interface RowsInsert {
+  readonly prepared: Prepared;
+  readonly valuesOf: ReturnType<typeof rowsWriter>;
 }
 
 /** Rows of one INSERT: that takes a third to a half less than an INSERT for each, and with more rows no less. */
@@ -130,20 +131,20 @@ export class SqliteConnection implements Connection {
     let bulk = this.#inserts.get(insert);
     if (bulk === undefined) {
       const names = Object.keys(insert.columns);
-      const prepare = (count: number) => this.#prepare(insertText(insert, names, count));
-      bulk = {
-        one: { prepared: prepare(1), valuesOf: rowWriter(names) },
-        many: { prepared: prepare(ROWS_PER_INSERT), valuesOf: rowsWriter(names, ROWS_PER_INSERT) },
-      };
+      const inserting = (count: number): RowsInsert => ({
+        prepared: this.#prepare(insertText(insert, names, count)),
+        valuesOf: rowsWriter(names, count),
+      });
+      bulk = { one: inserting(1), many: inserting(ROWS_PER_INSERT) };
       this.#inserts.set(insert, bulk);
     }
     this.#noteChange(insert.table);
     const { one, many } = bulk;
-    const inMany = rows.length - (rows.length % ROWS_PER_INSERT);
-    for (let from = 0; from < inMany; from += ROWS_PER_INSERT) {
+    let from = 0;
+    for (; from + ROWS_PER_INSERT <= rows.length; from += ROWS_PER_INSERT) {
       many.prepared.statement.run(...many.valuesOf(rows, from));
     }
-    for (const row of rows.slice(inMany)) runBulk(one, row);
+    for (; from < rows.length; from += 1) one.prepared.statement.run(...one.valuesOf(rows, from));
     if (insert.table !== SENDS) return;
     for (const row of rows as readonly Row[]) if (row.campaign_id === null) this.#sends.push(row);
     this.#numberBlocks.noteInserted(rows.length);
