@@ -18,9 +18,12 @@ const { RECEIVER_KEY = '', RECEIVER_CERT = '' } = process.env;
 const STORM_CONNECTIONS = 64;
 /** As many as the service reads in a handshake. */
 const CHAIN_CERTIFICATES = 11;
-const CHAIN_CONNECTIONS = 4;
-/** Messages in all, each with an endpoint of its own. */
-const CHAINS = 2_000;
+/** Lines of two letters and a colon, as many as the service reads of a response. */
+const HEADER_LINES = 12_800;
+const MANY_HEADERS = `HTTP/1.1 200 OK\r\n${headerLines()}Content-Length: 0\r\n\r\n`;
+/** Messages to hostile receivers, in all, each with an endpoint of its own. */
+const HOSTILE_MESSAGES = 2_000;
+const HOSTILE_CONNECTIONS = 4;
 const MADE_UP_KEY_CONNECTIONS = 100;
 const MADE_UP_KEY_BYTES = 20;
 const ENDLESS_BODIES = 4_100;
@@ -46,19 +49,13 @@ const handlers = {
     });
     return responses;
   },
-  costlyCertificates: async ({ port, seconds }: Target): Promise<number> => {
+  costlyCertificates: (target: Target): Promise<number> => {
     server.setSecureContext(costlyChain(CHAIN_CERTIFICATES));
-    const makeRequest = failingRequest();
-    const requests = Math.ceil(CHAINS / seconds);
-    let sent = 0;
-    for (let second = 0; second < seconds; second += 1) {
-      const [{ responses }] = await Promise.all([
-        load({ port, seconds: 1, requests, connections: CHAIN_CONNECTIONS, makeRequest }),
-        sleep(1_000),
-      ]);
-      sent += responses;
-    }
-    return sent;
+    return sendToHostileReceivers(target);
+  },
+  manyHeaders: (target: Target): Promise<number> => {
+    server.on('request', ({ socket }) => socket.write(MANY_HEADERS));
+    return sendToHostileReceivers(target);
   },
   madeUpKeys: (target: Target): Promise<number> =>
     sendRequests(target, MADE_UP_KEY_CONNECTIONS, madeUpKeyRequest),
@@ -99,6 +96,27 @@ async function sendRequests(
 ): Promise<number> {
   const { responses } = await load({ port, seconds, connections, makeRequest });
   return responses;
+}
+
+/** Sends the messages evenly over the time of the attack; resolves with the number of responses. */
+async function sendToHostileReceivers({ port, seconds }: Target): Promise<number> {
+  const makeRequest = failingRequest();
+  const requests = Math.ceil(HOSTILE_MESSAGES / seconds);
+  let sent = 0;
+  for (let second = 0; second < seconds; second += 1) {
+    const [{ responses }] = await Promise.all([
+      load({ port, seconds: 1, requests, connections: HOSTILE_CONNECTIONS, makeRequest }),
+      sleep(1_000),
+    ]);
+    sent += responses;
+  }
+  return sent;
+}
+
+function headerLines(): string {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const names = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
+  return Array.from({ length: HEADER_LINES }, (_, line) => `${names[line % names.length]}:\r\n`).join('');
 }
 
 /** Messages that fail on every channel, each with a webhook address of its own at this server, which never responds. */

@@ -36,11 +36,16 @@ import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
-  FREE_MS,
   HANDSHAKE_BYTES_MAX,
+  HANDSHAKE_FREE_MS,
   RESPONSE_BYTES_MAX,
+  RESPONSE_FREE_MS,
 } from '../../src/adapters/undici/receiver-stream.ts';
-import { TLS_ALL_PART, TLS_PROJECT_PART, TLS_TURN_MS } from '../../src/adapters/undici/tls-time.ts';
+import {
+  RECEIVER_ALL_PART,
+  RECEIVER_PROJECT_PART,
+  RECEIVER_TURN_MS,
+} from '../../src/adapters/undici/receiver-time.ts';
 import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
@@ -243,8 +248,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
-        'TLS with receivers',
-        `${FREE_MS} ms of a handshake or a response are free; what they take beyond is ${TLS_PROJECT_PART * 100} % of the event loop's time at most for a project, and ${TLS_ALL_PART * 100} % in all; no more than ${TLS_TURN_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        'TLS and HTTP of receivers',
+        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free; what they take beyond is ${RECEIVER_PROJECT_PART * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_PART * 100} % in all; no more than ${RECEIVER_TURN_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
       ],
       [
         'submissions in flight to one channel provider',

@@ -22,3 +22,8 @@ export class HandshakeFailed extends Error {
 export class ResponseTooLong extends Error {
   override readonly name = 'ResponseTooLong';
 }
+
+/** The receiver sent a response before it had a request. */
+export class ResponseTooEarly extends Error {
+  override readonly name = 'ResponseTooEarly';
+}

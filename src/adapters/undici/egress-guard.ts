@@ -8,7 +8,7 @@ import type { buildConnector } from 'undici';
 import { AddressBlocked, ConnectTimeout, HandshakeFailed, NameBlocked } from './connection-errors.ts';
 import type { EgressRules } from './egress-rules.ts';
 import { ReceiverStream } from './receiver-stream.ts';
-import type { TlsTime } from './tls-time.ts';
+import type { ReceiverTime } from './receiver-time.ts';
 import { HTTPS_PORT } from './webhook-url.ts';
 
 /** Every address of a name, or a rejection when it has none. */
@@ -17,7 +17,7 @@ export type LookupAll = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface EgressGuardOptions {
   readonly rules: Pick<EgressRules, 'allows'>;
   readonly lookup: LookupAll;
-  readonly tlsTime: Pick<TlsTime, 'run' | 'drop'>;
+  readonly receiverTime: Pick<ReceiverTime, 'run' | 'drop'>;
   /** From the start of the lookup to the end of the TLS handshake, in milliseconds. */
   readonly timeoutMs: number;
   /** Trusted instead of the system's certificate authorities, in PEM; null for the system's. */
@@ -50,7 +50,7 @@ export type ConnectorOf = (projectId: string) => buildConnector.connector;
  * is sent. How much is read of a handshake and of a response is limited, and so is the time that they take.
  */
 export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
-  const { rules, tlsTime } = options;
+  const { rules, receiverTime } = options;
   const secureContext = createSecureContext({
     ...TLS_OPTIONS,
     ...(options.ca === null ? {} : { ca: options.ca }),
@@ -91,10 +91,7 @@ export function guardedConnectors(options: EgressGuardOptions): ConnectorOf {
           pending.fail(new NameBlocked(`Connected to ${remoteAddress}, which is not allowed`));
           return;
         }
-        const stream = new ReceiverStream(socket, {
-          run: (work) => tlsTime.run(projectId, work),
-          drop: (work) => tlsTime.drop(projectId, work),
-        });
+        const stream = new ReceiverStream(socket, projectId, receiverTime);
         stream.on('error', (error) => pending.fail(error));
         const secured = secure(stream, hostname, servername);
         secured.on('error', (error) => pending.fail(handshakeError(error)));

@@ -7,6 +7,7 @@ import {
   ConnectTimeout,
   HandshakeFailed,
   NameBlocked,
+  ResponseTooEarly,
   ResponseTooLong,
 } from './connection-errors.ts';
 import type { Connections } from './connections.ts';
@@ -127,7 +128,8 @@ function reasonOf(error: Error): AttemptFailure {
   if (error instanceof NameBlocked) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';
   if (error instanceof ConnectTimeout) return 'timeout';
-  if (error instanceof errors.HTTPParserError || error instanceof ResponseTooLong) return 'protocol';
+  if (error instanceof errors.HTTPParserError) return 'protocol';
+  if (error instanceof ResponseTooLong || error instanceof ResponseTooEarly) return 'protocol';
   const code = 'code' in error ? String(error.code) : '';
   if (TLS_ERROR_CODES.test(code)) return 'tls';
   return PROTOCOL_ERROR_CODES.test(code) ? 'protocol' : 'connection';

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
-import { HandshakeFailed, ResponseTooLong } from './connection-errors.ts';
+import { HandshakeFailed, ResponseTooEarly, ResponseTooLong } from './connection-errors.ts';
+import type { ReceiverTime, ReceiverWork } from './receiver-time.ts';
 import { TlsRecords } from './tls-records.ts';
-import type { TlsWork } from './tls-time.ts';
 
 /** No more than this is read of a handshake: four certificates with many names are half of it. */
 export const HANDSHAKE_BYTES_MAX = 16_384;
@@ -12,22 +12,20 @@ export const HANDSHAKE_BYTES_MAX = 16_384;
 export const RESPONSE_BYTES_MAX = 65_536;
 /** TLS takes no more of a response at a time: so much may be 250 messages of its own, some milliseconds. */
 const SLICE_BYTES = 1_024;
-/** A handshake or a response that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
-export const FREE_MS = 10;
-
-/** The time of the project that a connection is for. */
-export interface ReceiverTime {
-  run(work: TlsWork): void;
-  drop(work: TlsWork): void;
-}
+/** A handshake that takes longer is a debt. An honest one takes a fifth of it, on a slow machine a half. */
+export const HANDSHAKE_FREE_MS = 10;
+/** A response that takes longer is a debt. An honest one takes a tenth of it, thousands of header lines three times as long. */
+export const RESPONSE_FREE_MS = 3;
 
 /**
- * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses: so
- * all that it computes is timed. Bytes are limited as they come in: what TLS or a parser skips is never seen behind them.
+ * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses, and
+ * the parser of HTTP with thousands of header lines: so all that they compute is timed. Bytes are limited as they come in: what TLS
+ * or the parser skips is never seen behind them.
  */
-export class ReceiverStream extends Duplex implements TlsWork {
+export class ReceiverStream extends Duplex implements ReceiverWork {
   readonly #socket: Socket;
-  readonly #time: ReceiverTime;
+  readonly #time: Pick<ReceiverTime, 'run' | 'drop'>;
+  readonly #projectId: string;
   readonly #records = new TlsRecords();
   /** Null during the handshake. */
   #secured: TLSSocket | null = null;
@@ -35,18 +33,19 @@ export class ReceiverStream extends Duplex implements TlsWork {
   #written = 0;
   /** Bytes of the handshake, or of the current response. */
   #read = 0;
-  /** What is left of `FREE_MS` for the same. */
-  #freeMs = FREE_MS;
+  /** What is free and left for the same. */
+  #freeMs = HANDSHAKE_FREE_MS;
   /** What came and is not given to TLS yet. */
   #waiting: Buffer | null = null;
   #hasEnded = false;
   /** How the receiver closed the connection, while something of it waits. */
   #closed: { readonly error: Error | null } | null = null;
 
-  /** TLS computes within `push`. */
-  constructor(socket: Socket, time: ReceiverTime) {
+  /** For a request of the project. TLS computes within `push`. */
+  constructor(socket: Socket, projectId: string, time: Pick<ReceiverTime, 'run' | 'drop'>) {
     super();
     this.#socket = socket;
+    this.#projectId = projectId;
     this.#time = time;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.once('end', () => {
@@ -56,7 +55,7 @@ export class ReceiverStream extends Duplex implements TlsWork {
     socket.once('error', (error) => this.#close(error));
     socket.once('close', () => this.#close(null));
     this.on('resume', () => {
-      if (this.#waiting !== null) this.#time.run(this);
+      if (this.#waiting !== null) this.#time.run(this.#projectId, this);
     });
   }
 
@@ -83,7 +82,15 @@ export class ReceiverStream extends Duplex implements TlsWork {
     const slice = this.#secured === null ? waiting : waiting.subarray(0, SLICE_BYTES);
     this.#waiting = slice.length === waiting.length ? null : waiting.subarray(slice.length);
     const isRead = this.push(slice);
+    if (this.#secured !== null) this.#parse(this.#secured);
     if (this.#waiting === null) this.#end(isRead);
+  }
+
+  /** The parser would read in a later turn what TLS has made of the bytes, and not be timed: it is told now. */
+  #parse(secured: TLSSocket): void {
+    if (secured.readableLength === 0) return;
+    if (secured.bytesWritten > 0) secured.emit('readable');
+    else secured.destroy(new ResponseTooEarly('A response before the request'));
   }
 
   spend(ms: number): number {
@@ -106,7 +113,7 @@ export class ReceiverStream extends Duplex implements TlsWork {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#waiting = null;
-    this.#time.drop(this);
+    this.#time.drop(this.#projectId, this);
     this.#socket.destroy();
     done(error);
   }
@@ -121,14 +128,14 @@ export class ReceiverStream extends Duplex implements TlsWork {
       return;
     }
     this.#waiting = chunk;
-    this.#time.run(this);
+    this.#time.run(this.#projectId, this);
     if (this.#waiting !== null) this.#socket.pause();
   }
 
   #beginResponse(written: number): void {
     this.#written = written;
     this.#read = 0;
-    this.#freeMs = FREE_MS;
+    this.#freeMs = RESPONSE_FREE_MS;
   }
 
   #failureAt(chunk: Buffer): Error | null {

@@ -6,7 +6,8 @@ import { guardedConnectors, type LookupAll } from './egress-guard.ts';
 import { type EgressRules, egressRules } from './egress-rules.ts';
 import { Exchange } from './exchange.ts';
 import { nameLookup } from './name-lookup.ts';
-import { TlsTime } from './tls-time.ts';
+import { RESPONSE_BYTES_MAX } from './receiver-stream.ts';
+import { ReceiverTime } from './receiver-time.ts';
 import { HTTPS_PORT, parseWebhookUrl } from './webhook-url.ts';
 
 export interface UndiciWebhookTransportOptions {
@@ -29,7 +30,6 @@ interface Target {
 }
 
 const USER_AGENT = 'Barid-Webhooks/1.0';
-const RESPONSE_HEADER_BYTES_MAX = 16_384;
 
 /** Most requests go to urls that were used before. */
 const TARGETS_KEPT_MAX = 1_000;
@@ -42,7 +42,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
   readonly #rules: EgressRules;
   readonly #ports: ReadonlySet<number>;
   readonly #timeoutMs: number;
-  readonly #tlsTime = new TlsTime();
+  readonly #receiverTime = new ReceiverTime();
   readonly #connections: Connections;
   readonly #targets = new Map<string, Target | null>();
   readonly #inFlight = new Set<Promise<AttemptResult>>();
@@ -59,7 +59,8 @@ export class UndiciWebhookTransport implements WebhookTransport {
         pipelining: 1,
         keepAliveTimeout: KEEP_ALIVE_MS,
         keepAliveMaxTimeout: KEEP_ALIVE_MS_MAX,
-        maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
+        // No limit of its own: beyond that undici goes on, and makes an error for each line that follows.
+        maxHeaderSize: RESPONSE_BYTES_MAX,
         // These two only measure silence; the deadline of the exchange measures all of it.
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -67,7 +68,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
       guardedConnectors({
         rules: this.#rules,
         lookup: options.lookup ?? nameLookup(),
-        tlsTime: this.#tlsTime,
+        receiverTime: this.#receiverTime,
         timeoutMs: this.#timeoutMs,
         ca: options.ca ?? null,
       }),
@@ -104,7 +105,7 @@ export class UndiciWebhookTransport implements WebhookTransport {
     this.#isClosed = true;
     await Promise.all(this.#inFlight);
     await this.#connections.close();
-    this.#tlsTime.close();
+    this.#receiverTime.close();
   }
 
   /** By the rules alone, which do not change; what a name leads to is checked on every connection. */

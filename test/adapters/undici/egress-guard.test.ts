@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { guardedConnectors, type LookupAll } from '../../../src/adapters/undici/egress-guard.ts';
 import { egressRules } from '../../../src/adapters/undici/egress-rules.ts';
-import { TlsTime } from '../../../src/adapters/undici/tls-time.ts';
+import { ReceiverTime } from '../../../src/adapters/undici/receiver-time.ts';
 import { UndiciWebhookTransport } from '../../../src/adapters/undici/undici-webhook-transport.ts';
 import { withCertificateAuthority } from '../../support/certificates.ts';
 import { LoopbackSink } from '../../support/loopback-sink.ts';
@@ -249,7 +249,7 @@ function connectError(
 ): Promise<Error> {
   const connect = guardedConnectors({
     ...options,
-    tlsTime: new TlsTime(),
+    receiverTime: new ReceiverTime(),
     timeoutMs: 300,
     ca: null,
   })('p');

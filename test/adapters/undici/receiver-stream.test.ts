@@ -1,9 +1,14 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { FREE_MS, RESPONSE_BYTES_MAX, ReceiverStream } from '../../../src/adapters/undici/receiver-stream.ts';
-import type { TlsWork } from '../../../src/adapters/undici/tls-time.ts';
+import {
+  HANDSHAKE_FREE_MS,
+  RESPONSE_BYTES_MAX,
+  RESPONSE_FREE_MS,
+  ReceiverStream,
+} from '../../../src/adapters/undici/receiver-stream.ts';
+import type { ReceiverWork } from '../../../src/adapters/undici/receiver-time.ts';
 import { until } from '../../support/until.ts';
 
 const HANDSHAKE = 22;
@@ -15,12 +20,12 @@ let receiver: Socket;
 /** Our end of the connection. */
 let socket: Socket;
 let stream: ReceiverStream;
-/** What TLS would say: bytes of requests that it has written. */
-let secured: { bytesWritten: number; destroy: (error: Error) => void };
+/** What TLS would say: bytes of requests that it has written, and of responses that were not read yet. */
+let secured: EventEmitter & { bytesWritten: number; readableLength: number; destroy: (error: Error) => void };
 /** What was given to TLS at a time, in bytes. */
 let given: number[];
 /** Work that waits, while `isHeld`. */
-let held: TlsWork[];
+let held: ReceiverWork[];
 let isHeld: boolean;
 let owed: number;
 let dropped: number;
@@ -38,8 +43,8 @@ beforeEach(async () => {
   await once(server, 'listening');
   socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
-  stream = new ReceiverStream(socket, {
-    run: (work) => {
+  stream = new ReceiverStream(socket, 'p', {
+    run: (_, work) => {
       if (isHeld) held.push(work);
       else compute(work);
     },
@@ -52,13 +57,14 @@ beforeEach(async () => {
     hasEnded = true;
   });
   stream.on('error', () => undefined);
-  secured = {
+  secured = Object.assign(new EventEmitter(), {
     bytesWritten: 0,
-    destroy: (error) => {
+    readableLength: 0,
+    destroy: (error: Error) => {
       failure = error;
       stream.destroy();
     },
-  };
+  });
 });
 afterEach(() => {
   stream.destroy();
@@ -66,7 +72,7 @@ afterEach(() => {
   server.close();
 });
 
-function compute(work: TlsWork): void {
+function compute(work: ReceiverWork): void {
   while (work.isReady) {
     work.compute();
     owed += work.spend(computesMs);
@@ -91,22 +97,22 @@ it('a handshake waits for the debt of its project, and owes what takes longer th
   await give(record(HANDSHAKE, 3 * KILOBYTE));
   expect(given).toHaveLength(1);
   expect(owed).toBe(0);
-  computesMs = FREE_MS + 5;
+  computesMs = HANDSHAKE_FREE_MS + 5;
   await give(record(HANDSHAKE, 3 * KILOBYTE));
   expect(owed).toBe(5);
 });
 
 it('a response waits for no debt until it has used up what is free, and the next one has it anew', async () => {
   beginResponses();
-  computesMs = FREE_MS - 2;
+  computesMs = RESPONSE_FREE_MS - 1;
   await give(record(DATA, 500));
   expect([stream.waitsForDebt, owed]).toEqual([false, 0]);
   await give(record(DATA, 500));
   expect(stream.waitsForDebt).toBe(true);
-  expect(owed).toBe(FREE_MS - 4);
+  expect(owed).toBe(RESPONSE_FREE_MS - 2);
   secured.bytesWritten += 100;
   await give(record(DATA, 500));
-  expect([stream.waitsForDebt, owed]).toEqual([false, FREE_MS - 4]);
+  expect([stream.waitsForDebt, owed]).toEqual([false, RESPONSE_FREE_MS - 2]);
 });
 
 it('a long response is given to TLS in pieces', async () => {
@@ -114,6 +120,35 @@ it('a long response is given to TLS in pieces', async () => {
   await give(record(DATA, 3 * KILOBYTE));
   expect(given.length).toBeGreaterThanOrEqual(3);
   expect(Math.max(...given)).toBeLessThanOrEqual(KILOBYTE);
+});
+
+it('the parser reads within the time that is measured', async () => {
+  beginResponses();
+  secured.bytesWritten = 100;
+  let isMeasured = false;
+  const readMeasured: boolean[] = [];
+  stream.on('data', (chunk: Buffer) => {
+    secured.readableLength += chunk.length;
+  });
+  secured.on('readable', () => {
+    readMeasured.push(isMeasured);
+    secured.readableLength = 0;
+  });
+  isHeld = true;
+  receiver.write(record(DATA, 500));
+  await until(() => held.length === 1);
+  isMeasured = true;
+  stream.compute();
+  isMeasured = false;
+  expect([readMeasured, secured.readableLength, failure]).toEqual([[true], 0, null]);
+});
+
+it('a response that comes before a request ends the connection', async () => {
+  beginResponses();
+  secured.readableLength = 1;
+  receiver.write(record(DATA, 100));
+  await until(() => failure !== null);
+  expect(failure?.name).toBe('ResponseTooEarly');
 });
 
 it('nothing is given to TLS while it does not read, so that nothing is computed without being timed', async () => {
@@ -124,10 +159,10 @@ it('nothing is given to TLS while it does not read, so that nothing is computed 
   receiver.write(record(DATA, 3 * KILOBYTE));
   await paused;
   expect([given, stream.readableLength]).toEqual([[], 0]);
-  computesMs = FREE_MS;
+  computesMs = RESPONSE_FREE_MS;
   stream.resume();
   await until(() => sum(given) === 3 * KILOBYTE + 5);
-  expect(owed).toBeGreaterThanOrEqual(2 * FREE_MS);
+  expect(owed).toBeGreaterThanOrEqual(2 * RESPONSE_FREE_MS);
 });
 
 it('work of a stream that is destroyed is dropped', async () => {

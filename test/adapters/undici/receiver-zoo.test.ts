@@ -132,6 +132,11 @@ describe.skipIf(!hasOpenssl)(`the receiver zoo (skipped when ${OPENSSL_MISSING})
     [
       'sends 2,000 headers',
       writing(`HTTP/1.1 200 OK\r\n${'x-header: a value\r\n'.repeat(2_000)}content-length: 0\r\n\r\n`),
+      responded(200),
+    ],
+    [
+      'sends more headers than a response may have',
+      writing(`HTTP/1.1 200 OK\r\n${'x-header: a value\r\n'.repeat(4_000)}content-length: 0\r\n\r\n`),
       failed('protocol'),
     ],
     ['sends one endless header', endless('HTTP/1.1 200 OK\r\nx-a: '), failed('protocol')],

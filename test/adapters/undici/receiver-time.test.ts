@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
-  TLS_ALL_PART,
-  TLS_PROJECT_PART,
-  TLS_TURN_MS,
-  TlsTime,
-  type TlsWork,
-} from '../../../src/adapters/undici/tls-time.ts';
+  RECEIVER_ALL_PART,
+  RECEIVER_PROJECT_PART,
+  RECEIVER_TURN_MS,
+  ReceiverTime,
+  type ReceiverWork,
+} from '../../../src/adapters/undici/receiver-time.ts';
 import { nextTurn } from '../../../src/application/next-turn.ts';
 import { until } from '../../support/until.ts';
 
 let now: number;
 let processorMs: number;
-let tlsTime: TlsTime;
+let receiverTime: ReceiverTime;
 /** The names of the pieces that were computed, in order. */
 let computed: string[];
 
@@ -19,12 +19,12 @@ beforeEach(() => {
   now = 1_000;
   processorMs = 0;
   computed = [];
-  tlsTime = new TlsTime(
+  receiverTime = new ReceiverTime(
     () => now,
     () => processorMs,
   );
 });
-afterEach(() => tlsTime.close());
+afterEach(() => receiverTime.close());
 
 interface Piece {
   readonly ms?: number;
@@ -34,7 +34,7 @@ interface Piece {
 }
 
 /** Work of one piece, or of so many. */
-function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }: Piece = {}): TlsWork {
+function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }: Piece = {}): ReceiverWork {
   let left = count;
   return {
     waitsForDebt,
@@ -51,25 +51,25 @@ function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }
 }
 
 it('work is done at once, all of its pieces, until this turn of the event loop has had enough', async () => {
-  tlsTime.run('a', work('first', { ms: TLS_TURN_MS / 2, count: 2 }));
-  tlsTime.run('a', work('second'));
+  receiverTime.run('a', work('first', { ms: RECEIVER_TURN_MS / 2, count: 2 }));
+  receiverTime.run('a', work('second'));
   expect(computed).toEqual(['first', 'first']);
   await nextTurn();
   await until(() => computed.length === 3);
 });
 
 it('in a later turn the pieces of projects follow each other in rotation', async () => {
-  tlsTime.run('a', work('a', { ms: TLS_TURN_MS }));
-  for (const each of ['a1', 'a2', 'a3']) tlsTime.run('a', work(each, { waitsForDebt: false }));
-  for (const each of ['b1', 'b2']) tlsTime.run('b', work(each, { waitsForDebt: false }));
+  receiverTime.run('a', work('a', { ms: RECEIVER_TURN_MS }));
+  for (const each of ['a1', 'a2', 'a3']) receiverTime.run('a', work(each, { waitsForDebt: false }));
+  for (const each of ['b1', 'b2']) receiverTime.run('b', work(each, { waitsForDebt: false }));
   expect(computed).toEqual(['a']);
   await until(() => computed.length === 6);
   expect(computed).toEqual(['a', 'a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
 it('no more than its time is used in one round of the event loop, and one piece that was begun', async () => {
-  tlsTime.run('a', work('first', { ms: TLS_TURN_MS }));
-  tlsTime.run('a', work('later', { ms: TLS_TURN_MS - 1, count: 5 }));
+  receiverTime.run('a', work('first', { ms: RECEIVER_TURN_MS }));
+  receiverTime.run('a', work('later', { ms: RECEIVER_TURN_MS - 1, count: 5 }));
   await nextTurn();
   await nextTurn();
   expect(computed.length).toBeLessThanOrEqual(5);
@@ -77,31 +77,31 @@ it('no more than its time is used in one round of the event loop, and one piece 
 });
 
 it('a project in debt waits until that is repaid, and others do not', async () => {
-  tlsTime.run('a', work('costly', { owed: 50 }));
-  tlsTime.run('a', work('waits'));
-  tlsTime.run('b', work('other'));
+  receiverTime.run('a', work('costly', { owed: 50 }));
+  receiverTime.run('a', work('waits'));
+  receiverTime.run('b', work('other'));
   expect(computed).toEqual(['costly', 'other']);
-  now += 50 / TLS_PROJECT_PART - 1;
-  tlsTime.run('a', work('waits too'));
+  now += 50 / RECEIVER_PROJECT_PART - 1;
+  receiverTime.run('a', work('waits too'));
   await nextTurn();
   expect(computed).toEqual(['costly', 'other']);
   now += 2;
-  tlsTime.run('b', work('another'));
+  receiverTime.run('b', work('another'));
   await until(() => computed.length === 5);
   expect(computed.slice(2)).toEqual(['waits too', 'another', 'waits']);
 });
 
 it('what waits for no debt is done at once while its project is in debt', async () => {
-  tlsTime.run('a', work('costly', { owed: 50 }));
-  tlsTime.run('a', work('handshake'));
-  tlsTime.run('a', work('response', { waitsForDebt: false }));
+  receiverTime.run('a', work('costly', { owed: 50 }));
+  receiverTime.run('a', work('handshake'));
+  receiverTime.run('a', work('response', { waitsForDebt: false }));
   await until(() => computed.length === 2);
   expect(computed).toEqual(['costly', 'response']);
 });
 
 it('a piece counts for no more than what the process had of the processor meanwhile', () => {
   const counted: number[] = [];
-  const paused = (ms: number, ofProcessor: number): TlsWork => {
+  const paused = (ms: number, ofProcessor: number): ReceiverWork => {
     let isDone = false;
     return {
       waitsForDebt: true,
@@ -119,54 +119,55 @@ it('a piece counts for no more than what the process had of the processor meanwh
       },
     };
   };
-  tlsTime.run('a', paused(TLS_TURN_MS - 1, 0));
-  tlsTime.run('a', paused(80, 20));
-  expect(counted).toEqual([TLS_TURN_MS - 1, 20]);
+  receiverTime.run('a', paused(RECEIVER_TURN_MS - 1, 0));
+  receiverTime.run('a', paused(80, 20));
+  expect(counted).toEqual([RECEIVER_TURN_MS - 1, 20]);
 });
 
 it('the debts of many projects are repaid in a part of the time that they share', async () => {
-  const debtors = Math.ceil((2 * TLS_ALL_PART) / TLS_PROJECT_PART);
-  for (let index = 0; index < debtors; index += 1) tlsTime.run(`p${index}`, work('costly', { owed: 10 }));
-  tlsTime.run('p0', work('waits'));
-  now += 10 / TLS_PROJECT_PART + 1;
-  tlsTime.run('other', work('other', { ms: TLS_TURN_MS }));
+  const debtors = Math.ceil((2 * RECEIVER_ALL_PART) / RECEIVER_PROJECT_PART);
+  for (let index = 0; index < debtors; index += 1)
+    receiverTime.run(`p${index}`, work('costly', { owed: 10 }));
+  receiverTime.run('p0', work('waits'));
+  now += 10 / RECEIVER_PROJECT_PART + 1;
+  receiverTime.run('other', work('other', { ms: RECEIVER_TURN_MS }));
   await nextTurn();
   await nextTurn();
   expect(computed).not.toContain('waits');
-  now += 10 / TLS_PROJECT_PART;
-  tlsTime.run('other', work('other'));
+  now += 10 / RECEIVER_PROJECT_PART;
+  receiverTime.run('other', work('other'));
   await until(() => computed.includes('waits'));
 });
 
 it('a debt is repaid faster as soon as other debtors are out of debt', async () => {
-  for (let index = 0; index < 30; index += 1) tlsTime.run(`p${index}`, work('small', { owed: 0.1 }));
-  tlsTime.run('a', work('costly', { owed: 10 }));
-  tlsTime.run('a', work('waits'));
+  for (let index = 0; index < 30; index += 1) receiverTime.run(`p${index}`, work('small', { owed: 0.1 }));
+  receiverTime.run('a', work('costly', { owed: 10 }));
+  receiverTime.run('a', work('waits'));
   // The small debts take 20.7 ms, and what is left of the large one 198 ms.
   now += 217;
-  tlsTime.run('other', work('other'));
+  receiverTime.run('other', work('other'));
   await nextTurn();
   expect(computed).not.toContain('waits');
   now += 2;
-  tlsTime.run('other', work('other'));
+  receiverTime.run('other', work('other'));
   await until(() => computed.includes('waits'));
 });
 
 it('work that was dropped is not done, and the rest goes on', async () => {
   const dropped = work('dropped');
-  tlsTime.run('a', work('costly', { owed: 1 }));
-  tlsTime.run('a', work('waits'));
-  tlsTime.run('a', dropped);
-  tlsTime.drop('a', dropped);
-  now += 1 / TLS_PROJECT_PART + 1;
-  tlsTime.run('b', work('other'));
+  receiverTime.run('a', work('costly', { owed: 1 }));
+  receiverTime.run('a', work('waits'));
+  receiverTime.run('a', dropped);
+  receiverTime.drop('a', dropped);
+  now += 1 / RECEIVER_PROJECT_PART + 1;
+  receiverTime.run('b', work('other'));
   await until(() => computed.length === 3);
   expect(computed).toEqual(['costly', 'waits', 'other']);
 });
 
 it('work without a piece waits for nothing, and is done when it is run again', async () => {
   let isReady = false;
-  const blocked: TlsWork = {
+  const blocked: ReceiverWork = {
     waitsForDebt: true,
     get isReady() {
       return isReady;
@@ -177,22 +178,22 @@ it('work without a piece waits for nothing, and is done when it is run again', a
     },
     spend: () => 0,
   };
-  tlsTime.run('a', blocked);
+  receiverTime.run('a', blocked);
   await nextTurn();
   expect(computed).toEqual([]);
   isReady = true;
-  tlsTime.run('a', blocked);
+  receiverTime.run('a', blocked);
   expect(computed).toEqual(['blocked']);
 });
 
 it('work that comes while other work is done waits for it', async () => {
-  tlsTime.run('a', {
+  receiverTime.run('a', {
     waitsForDebt: false,
     get isReady() {
       return !computed.includes('outer');
     },
     compute: () => {
-      tlsTime.run('a', work('inner'));
+      receiverTime.run('a', work('inner'));
       computed.push('outer');
     },
     spend: () => 0,
@@ -202,10 +203,10 @@ it('work that comes while other work is done waits for it', async () => {
 });
 
 it('work that waits is not done after the end', async () => {
-  tlsTime.run('a', work('costly', { ms: TLS_TURN_MS, owed: 1 }));
-  tlsTime.run('a', work('waits'));
-  tlsTime.run('b', work('waits'));
-  tlsTime.close();
+  receiverTime.run('a', work('costly', { ms: RECEIVER_TURN_MS, owed: 1 }));
+  receiverTime.run('a', work('waits'));
+  receiverTime.run('b', work('waits'));
+  receiverTime.close();
   now += 1_000;
   await nextTurn();
   await nextTurn();

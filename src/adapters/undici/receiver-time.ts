@@ -3,14 +3,14 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { onNextTurn } from '../../application/next-turn.ts';
 
 /** Debts of one project are repaid in this part of the event loop's time. */
-export const TLS_PROJECT_PART = 0.05;
+export const RECEIVER_PROJECT_PART = 0.05;
 /** And those of all projects together in this part. */
-export const TLS_ALL_PART = 0.15;
-/** After so many milliseconds of TLS the event loop serves what else waits. */
-export const TLS_TURN_MS = 10;
+export const RECEIVER_ALL_PART = 0.15;
+/** After so many milliseconds of this work the event loop serves what else waits. */
+export const RECEIVER_TURN_MS = 10;
 
-/** What TLS computes for one receiver: one piece after the other. */
-export interface TlsWork {
+/** What is computed of one receiver's bytes, TLS and HTTP: one piece after the other. */
+export interface ReceiverWork {
   /** Whether the next piece waits while its project is in debt. */
   readonly waitsForDebt: boolean;
   /** Whether there is a piece to compute now. Work without one is run again when there is. */
@@ -22,11 +22,11 @@ export interface TlsWork {
 }
 
 /**
- * Gives the event loop's time to what TLS computes for receivers. A receiver decides what that costs: a chain of sixteen kilobytes
- * may take a tenth of a second to check. So what costs more than an honest receiver does is a debt of its project, whose
- * handshakes wait until it is repaid. A round of the loop has `TLS_TURN_MS` of this work, of all projects in rotation.
+ * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a chain
+ * of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what costs more than an honest receiver does is a debt of its project, whose
+ * handshakes wait until it is repaid. A round of the loop has `RECEIVER_TURN_MS` of this work, of all projects in rotation.
  */
-export class TlsTime {
+export class ReceiverTime {
   readonly #now: () => number;
   readonly #processorMs: () => number;
   readonly #projects = new Map<string, ProjectTime>();
@@ -51,7 +51,7 @@ export class TlsTime {
   }
 
   /** Does work of a project: at once if it can. */
-  run(projectId: string, work: TlsWork): void {
+  run(projectId: string, work: ReceiverWork): void {
     const project = this.#project(projectId);
     this.#repay();
     while (work.isReady) {
@@ -67,7 +67,7 @@ export class TlsTime {
   }
 
   /** The work waits no longer. Nothing happens when it does not wait. */
-  drop(projectId: string, work: TlsWork): void {
+  drop(projectId: string, work: ReceiverWork): void {
     const project = this.#project(projectId);
     project.delete(work);
     if (!project.hasWork) this.#waiting.delete(project);
@@ -89,7 +89,7 @@ export class TlsTime {
     return project;
   }
 
-  #compute(project: ProjectTime, work: TlsWork): void {
+  #compute(project: ProjectTime, work: ReceiverWork): void {
     if (this.#turnMs === null) this.#beginTurn();
     const startedAt = this.#now();
     this.#isRunning = true;
@@ -97,7 +97,7 @@ export class TlsTime {
     this.#isRunning = false;
     const ms = this.#now() - startedAt;
     this.#turnMs = (this.#turnMs ?? 0) + ms;
-    const owed = work.spend(ms < TLS_TURN_MS ? ms : this.#withoutPauses(ms));
+    const owed = work.spend(ms < RECEIVER_TURN_MS ? ms : this.#withoutPauses(ms));
     if (owed > 0) this.#owe(project, owed);
   }
 
@@ -107,7 +107,7 @@ export class TlsTime {
   }
 
   #hasTurn(): boolean {
-    return (this.#turnMs ?? 0) < TLS_TURN_MS;
+    return (this.#turnMs ?? 0) < RECEIVER_TURN_MS;
   }
 
   #beginTurn(): void {
@@ -157,7 +157,7 @@ export class TlsTime {
   }
 
   /** The next piece of work that may be done; its project is the last one of the rotation then. */
-  #takeNext(): { readonly project: ProjectTime; readonly work: TlsWork } | null {
+  #takeNext(): { readonly project: ProjectTime; readonly work: ReceiverWork } | null {
     for (const project of this.#waiting) {
       const work = project.take(this.#isInDebt(project));
       if (work === null) continue;
@@ -210,7 +210,7 @@ export class TlsTime {
 
   /** What each debtor repays in a millisecond. */
   #repaidPerMs(): number {
-    return Math.min(TLS_PROJECT_PART, TLS_ALL_PART / this.#debtors.size);
+    return Math.min(RECEIVER_PROJECT_PART, RECEIVER_ALL_PART / this.#debtors.size);
   }
 }
 
@@ -222,9 +222,9 @@ function processorTime(): number {
 class ProjectTime {
   /** It is in debt until each debtor has repaid so much. */
   repaidAt = 0;
-  readonly #free = new Set<TlsWork>();
+  readonly #free = new Set<ReceiverWork>();
   /** What waits while the project is in debt. The newest is done first: the oldest may be given up soon. */
-  readonly #held = new Set<TlsWork>();
+  readonly #held = new Set<ReceiverWork>();
 
   get hasWork(): boolean {
     return this.#free.size > 0 || this.#held.size > 0;
@@ -234,16 +234,16 @@ class ProjectTime {
     return this.#free.size > 0 || (!isInDebt && this.#held.size > 0);
   }
 
-  add(work: TlsWork): void {
+  add(work: ReceiverWork): void {
     (work.waitsForDebt ? this.#held : this.#free).add(work);
   }
 
-  delete(work: TlsWork): void {
+  delete(work: ReceiverWork): void {
     this.#free.delete(work);
     this.#held.delete(work);
   }
 
-  take(isInDebt: boolean): TlsWork | null {
+  take(isInDebt: boolean): ReceiverWork | null {
     const [oldest] = this.#free;
     const next = oldest ?? (isInDebt ? null : newestOf(this.#held));
     if (next !== null) this.delete(next);
@@ -251,8 +251,8 @@ class ProjectTime {
   }
 }
 
-function newestOf(works: ReadonlySet<TlsWork>): TlsWork | null {
-  let newest: TlsWork | null = null;
+function newestOf(works: ReadonlySet<ReceiverWork>): ReceiverWork | null {
+  let newest: ReceiverWork | null = null;
   for (const each of works) newest = each;
   return newest;
 }
