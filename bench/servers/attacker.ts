@@ -7,7 +7,7 @@ import { serve } from '../../test/support/child-process.ts';
 import { load, postTo, type RequestMaker, smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
-import { runCampaigns } from '../neighbours/attacks/campaigns.ts';
+import { runCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.ts';
 import { dripHeaders, holdConnections } from '../neighbours/attacks/connections.ts';
 import { forgeMessages } from '../neighbours/attacks/forged-messages.ts';
 import { holdAccountLock, holdFileLock } from '../neighbours/attacks/locks.ts';
@@ -72,6 +72,7 @@ const handlers = {
   /** How long the slowest connection of `slowHeaders` stayed open, in milliseconds. */
   longestDripMs: (): number => longestDripMs,
   campaigns: runCampaigns,
+  largeBodies: sendLargeBodies,
   lockedAccount: async (target: Target): Promise<number> => {
     const { port, seconds } = target;
     const makeRequest = smsRequest({ apiKey: LOAD_API_KEY });

@@ -9,8 +9,8 @@ import {
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
-  JSON_DEPTH_MAX,
   JSON_LIST_ITEMS_MAX,
+  JSON_MEMBERS_MAX,
   JSON_OBJECT_MEMBERS_MAX,
   LARGE_BODY_BYTES_MAX,
   PRICING_LIMIT_DEFAULT,
@@ -98,6 +98,7 @@ import {
   REPORTS_PER_DAY_MAX,
   UNMADE_REPORTS_MAX,
 } from '../../src/domain/reports/report.ts';
+import { JSON_DEPTH_MAX } from '../../src/domain/shared/json-text.ts';
 import { PHONE_NUMBER_DIGITS_MAX, PHONE_NUMBER_DIGITS_MIN } from '../../src/domain/shared/phone-number.ts';
 import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../src/domain/webhooks/retry-schedule.ts';
 import { Page, tables } from '../support/markdown.ts';
@@ -128,7 +129,7 @@ describe('section 8 of docs/api.md', () => {
       ['campaigns of a project that have not started', `at most ${number(EDITABLE_CAMPAIGNS_MAX)}`],
       [
         'request body',
-        `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep, at most ${JSON_OBJECT_MEMBERS_MAX} members in an object and ${number(JSON_LIST_ITEMS_MAX)} in a list; ` +
+        `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep, at most ${JSON_OBJECT_MEMBERS_MAX} members in an object and ${number(JSON_LIST_ITEMS_MAX)} in a list, ${number(JSON_MEMBERS_MAX)} in all; ` +
           `${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB with a list of recipients`,
       ],
       [

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { load, postTo } from '../../../test/support/http-load.ts';
 import { LOAD_API_KEY, LOAD_NUMBER_ID, LOAD_TEMPLATE_ID } from '../../../test/support/load-seed.ts';
 import type { Target } from './target.ts';
 
@@ -6,6 +7,13 @@ import type { Target } from './target.ts';
 const CAMPAIGNS = 20;
 const CAMPAIGNS_MS = 20_000;
 const RECIPIENTS = 1_000;
+const LARGE_BODY_CONNECTIONS = 8;
+const FAR_TOO_MANY_MEMBERS = 190;
+/** Two less than the members that each of a thousand recipients may have. */
+const ALMOST_TOO_MANY_MEMBERS = 26;
+/** A thousand recipients of this size are almost 4 MB, and a member without its value is no longer than that. */
+const RECIPIENT_BYTES = 4_000;
+const MEMBER_BYTES = 13;
 
 /** Starts campaigns as fast as their number can send; resolves with the number of recipients. */
 export async function runCampaigns({ port, seconds }: Target): Promise<number> {
@@ -20,6 +28,34 @@ export async function runCampaigns({ port, seconds }: Target): Promise<number> {
     await sleep(Math.max(0, next - performance.now()));
   }
   return started * RECIPIENTS;
+}
+
+/**
+ * Appends recipients in requests of almost 4 MB, over and over, which are all rejected: in turn with more members than a body may
+ * have, and with almost as many. Resolves with their number.
+ */
+export async function sendLargeBodies({ port, seconds }: Target): Promise<number> {
+  const post = postTo(`/whatsapp/campaigns/${LOAD_TEMPLATE_ID}/recipients`, LOAD_API_KEY);
+  const requests = [manyMembers(FAR_TOO_MANY_MEMBERS), manyMembers(ALMOST_TOO_MANY_MEMBERS)].map(post);
+  let sent = 0;
+  const makeRequest = (): Buffer => {
+    sent += 1;
+    return requests[sent % requests.length] as Buffer;
+  };
+  const { responses } = await load({ port, seconds, connections: LARGE_BODY_CONNECTIONS, makeRequest });
+  return responses;
+}
+
+/** Recipients with so many unknown members each. The last of them has no phone number. */
+function manyMembers(members: number): string {
+  const recipients = Array.from({ length: RECIPIENTS }, (_, index) => recipientAt(index, members));
+  return JSON.stringify({ recipients: [...recipients.slice(1), {}] });
+}
+
+function recipientAt(index: number, members: number): object {
+  const filler = 'x'.repeat(Math.floor(RECIPIENT_BYTES / members) - MEMBER_BYTES);
+  const unknown = Array.from({ length: members }, (_, member) => [`m${index % 7}_${member}`, filler]);
+  return { phoneNumber: `9647${String(index).padStart(9, '0')}`, ...Object.fromEntries(unknown) };
 }
 
 /** Starts a campaign; `first` is the number of its first recipient. */

@@ -17,15 +17,15 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 export const PRICES_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** A tree of whatsapp resources: 1,000 templates with the longest texts that the platform takes. */
 export const WHATSAPP_TREE_BYTES_MAX = 4 * 1024 * 1024;
+export const WHATSAPP_TREE_MEMBERS_MAX = 100_000;
 /** Businesses, accounts, phone numbers and templates of a project together. */
 export const WHATSAPP_RESOURCES_MAX = 10_000;
-
-/** Deeper JSON than any request needs; recursion over it must not exhaust the stack. */
-export const JSON_DEPTH_MAX = 32;
 
 /** An object or a list of a body has so many members at most: more than any request needs, and each costs time to check. */
 export const JSON_OBJECT_MEMBERS_MAX = 200;
 export const JSON_LIST_ITEMS_MAX = 10_000;
+/** The same of all its objects and lists together: a thousand recipients with 27 values each. Each costs time to parse. */
+export const JSON_MEMBERS_MAX = 30_000;
 
 export const REQUEST_ID_CHARACTERS_MAX = 128;
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;

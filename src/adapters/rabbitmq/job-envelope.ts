@@ -8,6 +8,9 @@ const ENVELOPE_VERSION = 1;
 /** The fencing token of the first lease. A job waits with a lower one, which a forged message could guess. */
 const FIRST_LEASE = 1;
 
+/** The longest job is some kilobytes: the id of a webhook job has the address of a receiver. */
+export const MESSAGE_BYTES_MAX = 65_536;
+
 /** A job as the bytes of a message. */
 export function encodeJob(job: LeasedJob): Buffer {
   return Buffer.from(
@@ -28,6 +31,7 @@ export function decodeJob(content: Buffer): LeasedJob | null {
 }
 
 function parseObject(content: Buffer): Record<string, unknown> | null {
+  if (content.length > MESSAGE_BYTES_MAX) return null;
   const value = jsonOf(content.toString());
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }

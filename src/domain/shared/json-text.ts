@@ -1,8 +1,84 @@
-/** The value in a JSON text; undefined when the text is no JSON. */
+/** How much JSON may hold before it is parsed. */
+export interface JsonLimits {
+  /** Objects and lists within each other. */
+  readonly depth: number;
+  /** Members of one object. */
+  readonly objectMembers: number;
+  /** Items of one list. */
+  readonly listItems: number;
+  /** Of all objects and lists together. */
+  readonly members: number;
+}
+
+/** Parsing so many members takes some 20 ms. Meta's largest callback and a large tree of whatsapp resources have half of them. */
+const MEMBERS_MAX = 100_000;
+/** Recursion over a value that is nested no deeper does not exhaust the stack. */
+export const JSON_DEPTH_MAX = 32;
+const LIMITS: JsonLimits = {
+  depth: JSON_DEPTH_MAX,
+  objectMembers: MEMBERS_MAX,
+  listItems: MEMBERS_MAX,
+  members: MEMBERS_MAX,
+};
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** The value in a JSON text; undefined when the text is no JSON, or exceeds what others may send us. */
 export function jsonOf(text: string): unknown {
+  if (jsonExcess(text, LIMITS) !== null) return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Counts brackets and commas outside of strings, so that nothing recursive ever meets a deep value, and nothing is parsed
+ * or checked that has very many members. Null when the text has neither, or is no JSON.
+ */
+export function jsonExcess(text: string, limits: JsonLimits): 'depth' | 'members' | null {
+  const left: number[] = [];
+  let leftInAll = limits.members;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) {
+      index = endOfString(text, index);
+    } else if (unit === OPENING_BRACKET || unit === OPENING_BRACE) {
+      if (left.length === limits.depth) return 'depth';
+      left.push(unit === OPENING_BRACE ? limits.objectMembers : limits.listItems);
+      leftInAll -= 1;
+    } else if (unit === CLOSING_BRACKET || unit === CLOSING_BRACE) {
+      left.pop();
+    } else if (unit === COMMA) {
+      const members = (left.pop() ?? 0) - 1;
+      if (members === 0) return 'members';
+      left.push(members);
+      leftInAll -= 1;
+    }
+    if (leftInAll < 0) return 'members';
+  }
+  return null;
+}
+
+/** Where the quote is that ends the string which begins at `start`; the end of the text without one. */
+function endOfString(text: string, start: number): number {
+  let end = start;
+  do {
+    end = text.indexOf('"', end + 1);
+  } while (end !== -1 && isEscaped(text, end));
+  return end === -1 ? text.length : end;
+}
+
+/** Whether an odd number of backslashes stands before the index. */
+function isEscaped(text: string, index: number): boolean {
+  let first = index;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (index - first) % 2 === 1;
 }

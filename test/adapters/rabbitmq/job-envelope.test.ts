@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeJob, encodeJob } from '../../../src/adapters/rabbitmq/job-envelope.ts';
+import { decodeJob, encodeJob, MESSAGE_BYTES_MAX } from '../../../src/adapters/rabbitmq/job-envelope.ts';
 
 const JOB = {
   id: 'sms-1/start/0',
@@ -60,6 +60,7 @@ describe('job envelope', () => {
         work: { kind: 'deliver-webhooks', projectId: 'p1/a.example', endpoint: '1' },
       }),
     ],
+    ['a message that is far too long', `${JSON.stringify({ v: 1, ...JOB })}${' '.repeat(MESSAGE_BYTES_MAX)}`],
     ['a message id with a slash', envelopeOf('sms-1/start/0')],
     ['a number below zero', envelopeOf('sms-1', -1)],
     ['a fencingToken that is no number', JSON.stringify({ v: 1, ...JOB, fencingToken: '3' })],

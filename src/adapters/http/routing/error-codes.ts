@@ -1,5 +1,6 @@
 import { REPORTS_PER_DAY_MAX, UNMADE_REPORTS_MAX } from '../../../domain/reports/report.ts';
-import { IDEMPOTENCY_KEY_CHARACTERS_MAX, JSON_DEPTH_MAX } from '../limits.ts';
+import { JSON_DEPTH_MAX } from '../../../domain/shared/json-text.ts';
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../limits.ts';
 
 /**
  * Every word that X-Error-Code can hold, by status, with what it means. The table of docs/api.md section 7 says the same; a

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GrowingBuffer } from '../../../application/growing-buffer.ts';
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_LIST_ITEMS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
+import { JSON_DEPTH_MAX, jsonExcess } from '../../../domain/shared/json-text.ts';
+import { BODY_BYTES_MAX, JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
 import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
 
@@ -19,16 +20,13 @@ const JSON_TYPE_PATTERN = new RegExp(
   `^application/json[ \\t]*(?:;[ \\t]*(?:(?:${UTF8_CHARSET}|${OTHER_PARAMETER})[ \\t]*)?)*$`,
   'i',
 );
+const JSON_LIMITS = {
+  depth: JSON_DEPTH_MAX,
+  objectMembers: JSON_OBJECT_MEMBERS_MAX,
+  listItems: JSON_LIST_ITEMS_MAX,
+} as const;
 const BYTE_ORDER_MARK = '\uFEFF';
 const REPLACEMENT_CHARACTER = '\uFFFD';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
 
 /** Rejects with 413 when Content-Length says that the body is larger than `bytesMax`. */
 export function checkAnnouncedSize({ headers }: IncomingMessage, bytesMax: number): void {
@@ -81,14 +79,14 @@ export function decodeText(bytes: Buffer): string {
 }
 
 /**
- * The JSON value in a text. Rejects with 400 what nests deeper than `JSON_DEPTH_MAX`, has an object or list of too many
- * members, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null
+ * The JSON value in a text. Rejects with 400 what nests deeper than 32 levels, has more than `membersMax` members or
+ * an object or list of too many, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null
  * counts as absent: typed clients write null for a field they have no value for.
  */
-export function parseJson(text: string): unknown {
-  const excess = excessOf(text);
+export function parseJson(text: string, membersMax: number = JSON_MEMBERS_MAX): unknown {
+  const excess = excessOf(text, membersMax);
   if (excess === 'depth') throw invalid('The request body is nested too deep', 'nested-too-deep');
-  if (excess === 'members') throw invalid('An object or list of the request body has too many members');
+  if (excess === 'members') throw invalid('The request body has too many members');
   const value = jsonOf(text);
   // Most bodies hold no null, and this tells without a walk.
   if (text.includes('null')) dropNulls(value);
@@ -132,33 +130,9 @@ function isIdentity(contentEncoding: string | undefined): boolean {
   return contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity';
 }
 
-/**
- * Counts brackets and commas outside of strings, so that nothing recursive ever meets a deep value, and nothing is checked
- * that has very many members. Null when the text has neither.
- */
-function excessOf(text: string): 'depth' | 'members' | null {
-  // Most bodies are one flat and small object, and this tells without a walk.
+/** Most bodies are one flat and small object, and this tells without a walk. */
+function excessOf(text: string, membersMax: number): ReturnType<typeof jsonExcess> {
   const isFlat = !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
   if (isFlat && text.length <= BODY_BYTES_MAX) return null;
-  const left: number[] = [];
-  let inString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (inString) {
-      if (unit === BACKSLASH) index += 1;
-      else if (unit === QUOTE) inString = false;
-    } else if (unit === QUOTE) {
-      inString = true;
-    } else if (unit === OPENING_BRACKET || unit === OPENING_BRACE) {
-      if (left.length === JSON_DEPTH_MAX) return 'depth';
-      left.push(unit === OPENING_BRACE ? JSON_OBJECT_MEMBERS_MAX : JSON_LIST_ITEMS_MAX);
-    } else if (unit === CLOSING_BRACKET || unit === CLOSING_BRACE) {
-      left.pop();
-    } else if (unit === COMMA) {
-      const members = (left.pop() ?? 0) - 1;
-      if (members === 0) return 'members';
-      left.push(members);
-    }
-  }
-  return null;
+  return jsonExcess(text, { ...JSON_LIMITS, members: membersMax });
 }

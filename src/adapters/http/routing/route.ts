@@ -141,6 +141,8 @@ interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObj
   /** Instead of `body`. */
   readonly rawBody?: RawBody;
   readonly bodyBytesMax?: number;
+  /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
+  readonly bodyMembersMax?: number;
   readonly ok: Ok;
   readonly handle: (input: Input<Caller, z.output<Query>, z.output<Body>>) => Promise<ReplyTo<Ok>>;
 }
@@ -247,6 +249,7 @@ export function route<
     body,
     rawBody,
     bodyBytesMax = BODY_BYTES_MAX,
+    bodyMembersMax,
     throughGate,
     handle,
     ...documentation
@@ -269,7 +272,7 @@ export function route<
       place.comeBack();
     }
     const text = body === undefined ? '' : decodeText(bytes);
-    const json = body === undefined ? undefined : parseJson(text);
+    const json = body === undefined ? undefined : parseJson(text, bodyMembersMax);
     const fields = (body === undefined ? undefined : checkedBody(body, json, text)) as z.output<Body>;
     const unknown = unknownFields(json, fields);
     if (unknown.length > 0) rejectIfStrict(request, unknown);

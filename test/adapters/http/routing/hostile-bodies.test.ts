@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { RequestRejected } from '../../../../src/adapters/http/routing/http-error.ts';
+import { parseJson } from '../../../../src/adapters/http/routing/request-body.ts';
 import { HttpWorld } from '../http-world.ts';
 
 const VALID = '{"phoneNumber":"9647701234567","smsType":"verification","verificationCode":"123456"}';
@@ -8,7 +10,7 @@ const TEMPLATE_START =
 const MALFORMED = { error: 'The request body is not valid JSON' };
 const NOT_UTF8 = { error: 'The request body is not valid UTF-8' };
 const TOO_DEEP = { error: 'The request body is nested too deep' };
-const TOO_MANY = { error: 'An object or list of the request body has too many members' };
+const TOO_MANY = { error: 'The request body has too many members' };
 const MEDIA_TYPE = { message: 'The request body must be application/json in UTF-8, without compression' };
 
 let world: HttpWorld;
@@ -57,6 +59,17 @@ describe('text that is not JSON', () => {
   it('a body of 45,000 nested arrays gets 413 because of its size', async () => {
     expect((await world.postRaw('/sms', nested(45_000))).status).toBe(413);
   });
+});
+
+it('a body has a limited number of members in all, however large it may be', () => {
+  // The object, the list and each recipient, its parameters and their body count as a member, and so does each comma.
+  const recipients = (values: number) => {
+    const body = Object.fromEntries(Array.from({ length: values }, (_, at) => [at, 'x']));
+    return JSON.stringify({ recipients: Array(1_000).fill({ templateParameters: { body } }) });
+  };
+  expect(parseJson(recipients(26))).toHaveProperty('recipients.length', 1_000);
+  expect(() => parseJson(recipients(28))).toThrow(RequestRejected);
+  expect(parseJson(recipients(28), 100_000)).toHaveProperty('recipients.length', 1_000);
 });
 
 describe('unusual text that is JSON', () => {
