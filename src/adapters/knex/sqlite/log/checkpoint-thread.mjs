@@ -81,13 +81,12 @@ database.close();
  */
 function moveEverything(isTruncationDue) {
   const until = performance.now() + READS_END_MS;
-  // Others write meanwhile: a full checkpoint, for which they wait, comes when the reads have ended.
-  while (!catchUp()) {
+  // Others write meanwhile: a full checkpoint, for which they wait, comes when the reads have ended. It syncs the file, which a
+  // checkpoint beside commits does not. It does not begin when somebody who writes without a pause leaves it no moment for the lock.
+  while (!(catchUp() && checkpoint('FULL'))) {
     if (performance.now() >= until) return false;
     if (Atomics.wait(shared, STOPPING, 0, READS_POLL_MS) !== 'timed-out') return false;
   }
-  // Writers wait by timer meanwhile. It syncs the file, which a checkpoint beside commits does not.
-  if (!checkpoint('FULL')) return false;
   movedBytes = contentBytes;
   if (isTruncationDue) {
     dueSince = performance.now();
