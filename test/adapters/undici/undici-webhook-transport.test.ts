@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
@@ -20,8 +22,21 @@ import {
 
 afterEach(async () => {
   vi.useRealTimers();
+  takeOverTimers();
   await closeAll();
 });
+
+/** From now on timers wait for the test. */
+function holdTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  takeOverTimers();
+}
+
+/** The transport imports its timers from `node:timers`, where vitest does not replace them. */
+function takeOverTimers(): void {
+  Object.assign(timers, { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout });
+  syncBuiltinESMExports();
+}
 
 /** Sends two requests in a row. The receiver responds to the first, and behaves as given to all others. */
 async function sendTwice(behave: Behaviour) {
@@ -78,7 +93,7 @@ describe.skipIf(!hasOpenssl)(`the webhook transport (skipped when ${OPENSSL_MISS
   it('gives a request ten seconds', async () => {
     const receiver = await receive(() => undefined);
     const transport = openTransport(reaching(receiver.port));
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    holdTimers();
     const arrived = receiver.nextRequest();
     let result: AttemptResult | null = null;
     const sent = transport.send(requestTo(receiver.port)).then((given) => {
@@ -165,7 +180,7 @@ describe.skipIf(!hasOpenssl)(`the webhook transport (skipped when ${OPENSSL_MISS
     await arrived;
     held[0]?.write(OK);
     await first;
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    holdTimers();
     arrived = receiver.nextRequest();
     const sent = transport.send(requestTo(receiver.port));
     await arrived;
@@ -234,7 +249,7 @@ describe.skipIf(!hasOpenssl)(`the webhook transport (skipped when ${OPENSSL_MISS
       socket.write(OK);
     });
     const transport = transportTo(receiver.port);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    holdTimers();
     await transport.send(requestTo(receiver.port));
     await transport.close();
     expect(vi.getTimerCount()).toBe(0);
