@@ -37,8 +37,12 @@ const handlers = {
             holdEntry({ projectId: project.id, reference: smsId, at: now() }, cost),
           ),
         );
-        const jobs = batch.map((message) => startAttemptJob(message, 0, now() + LATER_MS));
-        await stores.jobs.add(jobs, now());
+        const dueAt = now() + LATER_MS;
+        // Available at once, as the jobs of accepted messages are: they only have to become due.
+        await stores.jobs.add(
+          batch.map((message) => startAttemptJob(message, 0, dueAt)),
+          dueAt,
+        );
       });
     }
     // Writing back what was filled in is no cost of submitting.
