@@ -43,18 +43,21 @@ export class SubmitAttempts {
   }
 
   /**
-   * Resolves when every result is recorded. A provider that did not respond within `SUBMIT_TIMEOUT_MS` counts as
-   * `unknown`; what it says later is recorded when it comes.
+   * Resolves when every result is recorded, and rejects when some could not be, once all others are. A provider that did not
+   * respond within `SUBMIT_TIMEOUT_MS` counts as `unknown`; what it says later is recorded when it comes.
    */
   async execute(pending: readonly PendingSubmission[]): Promise<void> {
     const now = this.#ports.clock.now();
-    await Promise.all(
+    const outcomes = await Promise.allSettled(
       pending.map((each) => {
         const submission = submissionOf(each);
         const endsAt = endOf(each);
         return submission === null || now >= endsAt ? null : this.#submit(submission, endsAt);
       }),
     );
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    if (failures.length === 0) return;
+    throw new Error(`${failures.length} submit results were not recorded`, { cause: failures[0]?.reason });
   }
 
   /** Goes along the route until a provider's result is for no other one, or the chain moves on at `endsAt`. */

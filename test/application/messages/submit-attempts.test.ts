@@ -236,6 +236,30 @@ describe('SubmitAttempts', () => {
     expect(here.timeouts.map(({ isCancelled }) => isCancelled)).toEqual([true, true]);
   });
 
+  it('SubmitAttempts rejects for what could not be recorded, and not before the others are', async () => {
+    const gate = new Gate();
+    const here = world(async ({ smsId }) => {
+      if (smsId === anSmsId(3)) await gate.opened;
+      return acceptedAs(`id of ${smsId}`);
+    });
+    const away = new Error('the database is away');
+    const record = here.recorded.push.bind(here.recorded);
+    here.recorded.push = (attempt) => {
+      if (attempt.smsId !== anSmsId(3)) throw away;
+      return record(attempt);
+    };
+    let error: unknown = null;
+    const submitting = here.execute('sms', 1, 2, 3).catch((thrown: unknown) => {
+      error = thrown;
+    });
+    await turn();
+    expect(error).toBeNull();
+    gate.open();
+    await submitting;
+    expect(error).toMatchObject({ message: '2 submit results were not recorded', cause: away });
+    expect([...here.recorded]).toEqual([result(3, acceptedAs(`id of ${anSmsId(3)}`))]);
+  });
+
   it('SubmitAttempts calls a provider that throws once for each message, and records the outcomes as unknown', async () => {
     const rejecting = world(() => Promise.reject(new Error('broken')));
     const throwing = world(() => {
