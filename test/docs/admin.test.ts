@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WHATSAPP_RESOURCES_MAX, WHATSAPP_TREE_BYTES_MAX } from '../../src/adapters/http/limits.ts';
-import { ADMIN_ERROR_CODE_MEANINGS } from '../../src/adapters/http/routing/admin-error-codes.ts';
+import { ADMIN_ONLY_ERROR_CODE_MEANINGS } from '../../src/adapters/http/routing/admin-error-codes.ts';
 import { rejectionError } from '../../src/adapters/http/routing/known-errors.ts';
 import type { OperatorRejection } from '../../src/application/rejected.ts';
 import { KEY_STATUSES } from '../../src/domain/access/project-key.ts';
@@ -56,10 +56,10 @@ describe('docs/admin.md', () => {
   });
 
   it('docs/admin.md lists the codes that the admin interface adds, with their statuses', () => {
-    const kinds = Object.keys(ADMIN_ERROR_CODE_MEANINGS) as OperatorRejection['kind'][];
+    const kinds = Object.keys(ADMIN_ONLY_ERROR_CODE_MEANINGS) as OperatorRejection['kind'][];
     const expected = kinds.map((kind) => {
       const error = rejectionError({ kind, balance: ZERO, held: ZERO } as OperatorRejection);
-      return [error.code, String(error.status), ADMIN_ERROR_CODE_MEANINGS[kind]];
+      return [error.code, String(error.status), ADMIN_ONLY_ERROR_CODE_MEANINGS[kind]];
     });
     expect(rowsOf('## Errors').map(([code, ...rest]) => [unquoted(code), ...rest])).toEqual(expected);
   });

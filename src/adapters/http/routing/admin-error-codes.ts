@@ -67,10 +67,11 @@ const SHARED = [
 export type AdminErrorCode = keyof typeof MEANINGS;
 
 /** The codes that the admin interface adds. */
-export const ADMIN_ERROR_CODE_MEANINGS: Readonly<Record<AdminErrorCode, string>> = MEANINGS;
+export const ADMIN_ONLY_ERROR_CODE_MEANINGS: Readonly<Record<AdminErrorCode, string>> = MEANINGS;
 
 /** Every code of the admin interface with its meaning. */
-export const OPERATOR_ERROR_CODE_MEANINGS: Readonly<Record<string, string>> = {
+export const ADMIN_ERROR_CODE_MEANINGS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SHARED.map((code) => [code, ERROR_CODE_MEANINGS[code]])),
+  'body-too-large': 'the body has more bytes than its path allows',
   ...MEANINGS,
 };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { OPERATOR_ERROR_CODE_MEANINGS } from './admin-error-codes.ts';
+import { ADMIN_ERROR_CODE_MEANINGS } from './admin-error-codes.ts';
 import { ERROR_CODE_MEANINGS } from './error-codes.ts';
 
 /** A word of X-Error-Code, for the document with the meaning of each. */
 export const errorCode = codeSchema(ERROR_CODE_MEANINGS, 'insufficient-credit');
 
 /** The same for the document of the admin interface. */
-export const adminErrorCode = codeSchema(OPERATOR_ERROR_CODE_MEANINGS, 'project-not-found');
+export const adminErrorCode = codeSchema(ADMIN_ERROR_CODE_MEANINGS, 'project-not-found');
 
 /** The text of an error under `error`. */
 export const errorText = z.string().meta({

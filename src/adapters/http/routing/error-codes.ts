@@ -1,9 +1,20 @@
+import { millisecondsInSecond } from 'date-fns/constants';
+import { UNTRIED_MESSAGES_MAX } from '../../../application/messages/untried-messages.ts';
+import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
+import { EDITABLE_CAMPAIGNS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { REPORTS_PER_DAY_MAX, UNMADE_REPORTS_MAX } from '../../../domain/reports/report.ts';
 import { JSON_DEPTH_MAX } from '../../../domain/shared/json-text.ts';
-import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../limits.ts';
+import {
+  BODY_BYTES_MAX,
+  IDEMPOTENCY_KEY_CHARACTERS_MAX,
+  LARGE_BODY_BYTES_MAX,
+  SERVER_LIMITS,
+} from '../limits.ts';
+
+const BYTES_PER_KB = 1_024;
 
 /**
- * Every word that X-Error-Code can hold, by status, with what it means. The table of docs/api.md section 7 says the same; a
+ * Every word that X-Error-Code can hold in replies to customers, by status, with what it means. The table of docs/api.md section 7 says the same; a
  * word is never renamed.
  */
 const MEANINGS = {
@@ -37,8 +48,8 @@ const MEANINGS = {
   'scheduled-for-unexpected': 'a time without `schedule`',
   'scheduled-for-past': 'a time that is not in the future',
   'recipients-already-attached': 'every number of the request is on the campaign',
-  'too-many-recipients': 'the campaign would have more than 1,000 recipients',
-  'too-many-campaigns': 'the project has 10,000 campaigns that have not started',
+  'too-many-recipients': `the campaign would have more than ${RECIPIENTS_PER_CAMPAIGN_MAX.toLocaleString('en')} recipients`,
+  'too-many-campaigns': `the project has ${EDITABLE_CAMPAIGNS_MAX.toLocaleString('en')} campaigns that have not started`,
   'unsupported-numbers':
     'numbers of countries without an entry in the price list, or test numbers of a live project',
   'recipient-parameters': 'the parameters of a recipient do not fit the template',
@@ -57,16 +68,16 @@ const MEANINGS = {
   'report-not-found': 'no report has this file, or it is still being made',
   'not-found': 'no such path',
   'method-not-allowed': 'the path does not have the method',
-  'request-timeout': 'the request did not arrive within 30 seconds',
+  'request-timeout': `the request did not arrive within ${SERVER_LIMITS.requestTimeoutMs / millisecondsInSecond} seconds`,
   'idempotency-conflict': 'the `Idempotency-Key` was used with another request',
   'report-gone': 'the report is expired or deleted',
-  'body-too-large': 'the body has more than 32 kB, or more than 4 MB with a list of recipients',
+  'body-too-large': `the body has more than ${BODY_BYTES_MAX / BYTES_PER_KB} kB, or more than ${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB with a list of recipients`,
   'unsupported-media-type': 'the body is not JSON in UTF-8, or is compressed',
   'expectation-failed': 'another `Expect` than `100-continue`',
   'rate-limited': 'too many sends to one phone number, or from one address',
-  'too-many-untried': 'about 100,000 accepted messages of the project have not been tried yet',
+  'too-many-untried': `about ${UNTRIED_MESSAGES_MAX.toLocaleString('en')} accepted messages of the project have not been tried yet`,
   'too-many-reports': `${UNMADE_REPORTS_MAX} reports of the project are still to be made, or ${REPORTS_PER_DAY_MAX} were requested in 24 hours`,
-  'headers-too-large': 'the headers have more than 16 kB',
+  'headers-too-large': `the headers have more than ${SERVER_LIMITS.headerBytesMax / BYTES_PER_KB} kB`,
   'internal-error': 'a fault of the service; the log has the `X-Request-Id`',
   'resources-failed': 'the same, of 4.8',
   'no-prices': 'the service has no price list yet; the operator has to import one',
