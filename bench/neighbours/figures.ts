@@ -1,3 +1,4 @@
+import { percentile } from '../../test/support/percentile.ts';
 import type { HealthProbe, Probe } from './probe.ts';
 
 const PERCENTILE = 0.99;
@@ -33,9 +34,12 @@ export function figuresOf(
     sends: codes.length,
     failed: codes.filter(({ status }) => status !== 200).length,
     lost: codes.filter(isLost).length,
-    replyMs: p99(codes.map(({ status, replyMs }) => (status === 200 ? replyMs : Number.POSITIVE_INFINITY))),
-    triedMs: p99(waits(triedAt)),
-    webhookMs: p99(waits(arrivedAt)),
+    replyMs: percentile(
+      codes.map(({ status, replyMs }) => (status === 200 ? replyMs : Number.POSITIVE_INFINITY)),
+      PERCENTILE,
+    ),
+    triedMs: percentile(waits(triedAt), PERCENTILE),
+    webhookMs: percentile(waits(arrivedAt), PERCENTILE),
     healthMs: Math.max(...health.map(({ replyMs }) => replyMs)),
   };
 }
@@ -46,9 +50,4 @@ export function lastTriedMs(codes: readonly Probe[], from: number, triedAt: Inst
     .filter(({ smsId }) => smsId !== null)
     .map(({ smsId, sentAt }) => (triedAt[smsId ?? ''] ?? Number.POSITIVE_INFINITY) - Math.max(from, sentAt));
   return Math.max(...waits);
-}
-
-function p99(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * PERCENTILE) - 1] ?? Number.NaN;
 }

@@ -7,6 +7,7 @@ import { readConfig } from '../../src/bootstrap/config.ts';
 import type { Child } from '../../test/support/child-process.ts';
 import { load, smsRequest } from '../../test/support/http-load.ts';
 import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
+import { percentile } from '../../test/support/percentile.ts';
 import type { ServiceHandlers } from '../servers/service.ts';
 import { THIS_CHECKOUT } from '../support/checkout.ts';
 import { offer } from '../support/offered-load.ts';
@@ -125,9 +126,7 @@ async function search(
 }
 
 function percentiles(times: readonly number[]): { readonly p50: number; readonly p99: number } {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99) };
+  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
 }
 
 async function measureSearches(service: Child<ServiceHandlers>, filled: Filled): Promise<void> {

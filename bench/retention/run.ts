@@ -13,6 +13,7 @@ import type { Project } from '../../src/domain/access/project.ts';
 import type { SendRequest } from '../../src/domain/messages/send-request.ts';
 import type { PhoneNumber } from '../../src/domain/shared/phone-number.ts';
 import { loadSeed } from '../../test/support/load-seed.ts';
+import { percentile } from '../../test/support/percentile.ts';
 import { fillMessages } from '../operators/fill-messages.ts';
 
 /*
@@ -89,10 +90,8 @@ async function timedSend(project: Project, index: number): Promise<number> {
 }
 
 function print(title: string, waits: readonly number[]): void {
-  const sorted = [...waits].sort((a, b) => a - b);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
-  console.log(`${title}: ${sorted.length} sends, median ${at(0.5)}, 99 % ${at(0.99)}, longest ${at(1)} ms`);
+  const at = (share: number) => percentile(waits, share).toFixed(1);
+  console.log(`${title}: ${waits.length} sends, median ${at(0.5)}, 99 % ${at(0.99)}, longest ${at(1)} ms`);
 }
 
 try {

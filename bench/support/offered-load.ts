@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestMaker, ResponseReader } from '../../test/support/http-load.ts';
+import { percentile } from '../../test/support/percentile.ts';
 
 /** More than any service that keeps up needs. */
 const CONNECTIONS_MAX = 1_000;
@@ -39,12 +40,11 @@ export async function offer({ port, perSecond, seconds, makeRequest }: OfferOpti
   }
   const all = await Promise.all(responses);
   pool.close();
-  const latencies = all.map(({ latencyMs }) => latencyMs).sort((a, b) => a - b);
-  const percentile = (share: number): number => latencies[Math.floor((latencies.length - 1) * share)] ?? 0;
+  const latencies = all.map(({ latencyMs }) => latencyMs);
   return {
-    p50: percentile(0.5),
-    p99: percentile(0.99),
-    p999: percentile(0.999),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    p999: percentile(latencies, 0.999),
     failed: all.filter(({ status }) => status !== 200).length,
   };
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { percentile } from './percentile.ts';
 
 /** Makes a whole request. */
 export type RequestMaker = () => Buffer;
@@ -69,13 +70,10 @@ export async function load({
     });
   await Promise.all(Array.from({ length: connections }, client));
   const elapsed = (performance.now() - started) / 1000;
-  latencies.sort((a, b) => a - b);
-  const percentile = (share: number): number =>
-    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
   return {
     perSecond: latencies.length / elapsed,
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
     responses: latencies.length,
     failed,
   };

@@ -2,6 +2,11 @@ import { z } from 'zod';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { PlatformReply, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
+import {
+  COMPONENT_TEXT_CHARACTERS_MAX,
+  COMPONENT_URL_CHARACTERS_MAX,
+  RESOURCE_TEXT_CHARACTERS_MAX,
+} from '../../domain/whatsapp/text-limits.ts';
 import type { GraphApi } from './graph-api.ts';
 import { errorText } from './graph-reply.ts';
 
@@ -26,9 +31,6 @@ export const ACCOUNT_BYTES_MAX = 20 * 1_048_576;
 const PAGES_MAX = 1_000;
 
 const CURSOR_CHARACTERS_MAX = 2_000;
-const TEXT_CHARACTERS_MAX = 500;
-const BODY_CHARACTERS_MAX = 5_000;
-const URL_CHARACTERS_MAX = 2_000;
 
 /** The first version that names the limit of a number after its portfolio. */
 const PORTFOLIO_LIMIT_VERSION = 24;
@@ -59,7 +61,7 @@ const TEMPLATE_FIELDS = [
 
 const NO_REASON = 'NONE';
 
-const text = z.string().max(TEXT_CHARACTERS_MAX);
+const text = z.string().max(RESOURCE_TEXT_CHARACTERS_MAX);
 /** What an older version, or a number that is new, does not have. */
 const said = text.nullish().transform((value) => value ?? null);
 
@@ -96,13 +98,13 @@ const phoneNumber = z
 const component = z.looseObject({
   type: text,
   format: text.optional(),
-  text: z.string().max(BODY_CHARACTERS_MAX).optional(),
+  text: z.string().max(COMPONENT_TEXT_CHARACTERS_MAX).optional(),
   buttons: z
     .array(
       z.looseObject({
         type: text,
         text: text.optional(),
-        url: z.string().max(URL_CHARACTERS_MAX).optional(),
+        url: z.string().max(COMPONENT_URL_CHARACTERS_MAX).optional(),
       }),
     )
     .optional(),

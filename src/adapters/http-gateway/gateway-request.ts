@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { ProviderRequest } from '../../application/ports/provider-http.ts';
 import { smsPartsOf } from '../../domain/sms/sms-parts.ts';
@@ -31,7 +32,6 @@ type Maker<Value> = (values: PlaceholderValues) => Value;
 /** A member of a JSON template that is left out. */
 const ABSENT = Symbol('absent');
 
-const MS_PER_SECOND = 1_000;
 const URL_START = /^https?:\/\/[^\s/?#{}@]+(?=[/?]|$)/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The HTTP client sets these itself. */
@@ -70,7 +70,7 @@ export function valuesOf(
     id: submissionId(submission),
     parts: parts.length,
     encoding: encodings[encoding],
-    validitySeconds: Math.max(1, Math.floor(attemptTimeoutMs / MS_PER_SECOND)),
+    validitySeconds: Math.max(1, Math.floor(attemptTimeoutMs / millisecondsInSecond)),
   };
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IdSource } from '../../application/ports/id-source.ts';
+import { firstIdAt } from '../../domain/shared/id-time.ts';
 
 const RANDOM_BYTES = 6;
-const TIME_HEX_DIGITS = 12;
 const SECRET_BYTES = 20;
 const RANDOM_HEX_DIGITS = 2 * RANDOM_BYTES;
 /** Random bytes are drawn and written as hex in bulk: one call of each serves this many ids. */
@@ -25,7 +25,7 @@ export class RandomIdSource implements IdSource {
     this.#used += RANDOM_HEX_DIGITS;
     if (now !== this.#now) {
       this.#now = now;
-      this.#time = now.toString(16).padStart(TIME_HEX_DIGITS, '0').slice(-TIME_HEX_DIGITS);
+      this.#time = firstIdAt(now);
     }
     return this.#time + random;
   }

@@ -1,9 +1,8 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { delegate } from '../../application/delegate.ts';
 import type { ChannelProvider, Submission } from '../../application/ports/channel-provider.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import type { Metrics } from './metrics.ts';
-
-const MS_PER_SECOND = 1_000;
 
 /** A provider whose attempts are counted and timed. */
 export function measuredProvider(inner: ChannelProvider, { submissions }: Metrics): ChannelProvider {
@@ -11,7 +10,7 @@ export function measuredProvider(inner: ChannelProvider, { submissions }: Metric
     async submit(submission: Submission): Promise<SubmitResult> {
       const startedAt = performance.now();
       const count = (result: SubmitResult['kind'] | 'failed'): void => {
-        const seconds = (performance.now() - startedAt) / MS_PER_SECOND;
+        const seconds = (performance.now() - startedAt) / millisecondsInSecond;
         submissions.observe({ channel: submission.channel, provider: inner.name, result }, seconds);
       };
       try {

@@ -1,7 +1,7 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import type { RequestObserver, ServedRequest } from '../../application/ports/request-observer.ts';
 import type { Metrics } from './metrics.ts';
 
-const MS_PER_SECOND = 1_000;
 const STATUSES_PER_CLASS = 100;
 const SEND_ROUTE = '/sms';
 const NO_ROUTE = 'none';
@@ -22,7 +22,7 @@ export class MeasuredRequests implements RequestObserver {
     const method = METHODS.has(given) ? given : OTHER_METHOD;
     const route = declared ?? NO_ROUTE;
     const status = `${Math.floor(exact / STATUSES_PER_CLASS)}xx`;
-    this.#metrics.requests.observe({ method, route, status }, durationMs / MS_PER_SECOND);
+    this.#metrics.requests.observe({ method, route, status }, durationMs / millisecondsInSecond);
     if (code !== null && route === SEND_ROUTE && method === 'POST') this.#metrics.sendsRejected.inc({ code });
   }
 }

@@ -1,11 +1,10 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { delegate } from '../../application/delegate.ts';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { LedgerEntry } from '../../domain/billing/ledger.ts';
 import { lastChannel, type Message } from '../../domain/messages/message.ts';
 import { toIqd } from '../../domain/shared/money.ts';
 import type { Metrics } from './metrics.ts';
-
-const MS_PER_SECOND = 1_000;
 
 /** Of a settlement without its message, which does not happen today. */
 const NO_CHANNEL = 'none';
@@ -58,7 +57,7 @@ export class MessageTally {
       const source = sourceOf(message);
       messagesFinal.inc({ channel, status });
       if ((status === 'delivered' || status === 'read') && finalAt !== null) {
-        timeToDelivered.observe({ channel, source }, Math.max(0, finalAt - createdAt) / MS_PER_SECOND);
+        timeToDelivered.observe({ channel, source }, Math.max(0, finalAt - createdAt) / millisecondsInSecond);
       }
     }
   }

@@ -1,4 +1,4 @@
-const MS_PER_SECOND = 1_000;
+import { millisecondsInSecond } from 'date-fns/constants';
 
 /** Does `work`, and tells how many seconds it took and whether it failed. Rejects as `work` does. */
 export async function timed<T>(
@@ -6,7 +6,7 @@ export async function timed<T>(
   tell: (seconds: number, error: { readonly error: unknown } | null) => void,
 ): Promise<T> {
   const startedAt = performance.now();
-  const seconds = () => (performance.now() - startedAt) / MS_PER_SECOND;
+  const seconds = () => (performance.now() - startedAt) / millisecondsInSecond;
   try {
     const result = await work();
     tell(seconds(), null);

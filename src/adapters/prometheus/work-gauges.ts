@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import type { WorkSurvey } from '../../application/jobs/survey-work.ts';
 import type { ChannelProviders } from '../../application/ports/channel-provider.ts';
 import type { JobQueue } from '../../application/ports/job-queue.ts';
@@ -9,8 +10,6 @@ export const SURVEY_FRESH_MS = 5_000;
 
 /** A scrape waits for the database for so many milliseconds at most; the gauges of the database are left out then. */
 export const SURVEY_TIMEOUT_MS = 2_000;
-
-const MS_PER_SECOND = 1_000;
 
 interface GaugeSources {
   readonly surveyWork: { execute(): Promise<WorkSurvey> };
@@ -59,7 +58,7 @@ export class WorkGauges {
     }
     for (const { priority, due, oldestWaitedMs } of survey.priorities) {
       jobsDue.set({ priority }, due);
-      oldestDue.set({ priority }, oldestWaitedMs / MS_PER_SECOND);
+      oldestDue.set({ priority }, oldestWaitedMs / millisecondsInSecond);
     }
     deadLetterJobs.set(survey.deadLetterJobs);
     workers.set(survey.workers);

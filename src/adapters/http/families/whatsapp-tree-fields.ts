@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { TEMPLATE_CATEGORIES } from '../../../domain/billing/pricing.ts';
-
-const TEXT_CHARACTERS_MAX = 500;
-const COMPONENT_TEXT_CHARACTERS_MAX = 5_000;
-const URL_CHARACTERS_MAX = 2_000;
+import {
+  COMPONENT_TEXT_CHARACTERS_MAX,
+  COMPONENT_URL_CHARACTERS_MAX,
+  RESOURCE_TEXT_CHARACTERS_MAX,
+} from '../../../domain/whatsapp/text-limits.ts';
 
 /** A line of text that no rule of ours applies to. */
-export const text = z.string().max(TEXT_CHARACTERS_MAX);
+export const text = z.string().max(RESOURCE_TEXT_CHARACTERS_MAX);
 
 const said = (description: string, example: string) => text.meta({ description, examples: [example] });
 const usually = (preset: string, description: string) =>
@@ -18,7 +19,7 @@ const button = z.looseObject({
   text: said('What the button says', 'Track').optional(),
   url: z
     .string()
-    .max(URL_CHARACTERS_MAX)
+    .max(COMPONENT_URL_CHARACTERS_MAX)
     .meta({ description: 'Where the button leads', examples: ['https://shop.example/{{1}}'] })
     .optional(),
 });

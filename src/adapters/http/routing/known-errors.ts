@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { type OperatorRejection, Rejected, type Rejection } from '../../../application/rejected.ts';
 import { WORKING_KEYS_MAX } from '../../../domain/access/project-key.ts';
 import { BALANCE_IQD_MAX } from '../../../domain/billing/account.ts';
@@ -20,7 +21,6 @@ const CARRIES: Readonly<Record<Channel, string>> = {
 };
 
 const SECONDS_PER_MINUTE = 60;
-const MS_PER_SECOND = 1_000;
 
 export const UNAUTHORIZED = unauthorized('Unauthorized, please use your project api key', 'Bearer');
 export const ADDRESS_NOT_ALLOWED: HttpError = {
@@ -252,7 +252,7 @@ export function rejectionError(rejection: Rejection): HttpError {
         status: 429,
         code: rejection.kind,
         text: 'Too many reports of this project were requested, try again later',
-        headers: ['Retry-After', String(Math.ceil(rejection.retryAfterMs / MS_PER_SECOND))],
+        headers: ['Retry-After', String(Math.ceil(rejection.retryAfterMs / millisecondsInSecond))],
       };
     case 'report-not-found':
       return { status: 404, code: rejection.kind, text: 'Report not found' };

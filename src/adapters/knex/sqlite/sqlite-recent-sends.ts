@@ -1,10 +1,11 @@
+import { millisecondsInMinute } from 'date-fns/constants';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import { SMS_ID_PREFIX } from '../../../domain/messages/message.ts';
+import { firstIdAt, idTime } from '../../../domain/shared/id-time.ts';
 import type { Parameter, Row } from '../driver/connection.ts';
 
-const MS_PER_MINUTE = 60_000;
 /** Windows count from a clock that may stand a little before the newest message. */
-const MARGIN_MS = MS_PER_MINUTE;
+const MARGIN_MS = millisecondsInMinute;
 /** So many sends are forgotten together, when none of them counts any more: nothing is searched or moved for that. */
 export const SENDS_PER_GENERATION = 50_000;
 /** So many messages are read at a time. */
@@ -132,7 +133,7 @@ export class SqliteRecentSends {
   #countsFrom(newestAt: number): number {
     // A newest message that a clock ahead of its time wrote says nothing of today; a clock that tests move may be behind.
     const latest = Math.min(newestAt, Date.now());
-    return Math.max(0, latest - this.#windowMinutes * MS_PER_MINUTE - MARGIN_MS);
+    return Math.max(0, latest - this.#windowMinutes * millisecondsInMinute - MARGIN_MS);
   }
 }
 
@@ -143,10 +144,10 @@ async function longestWindow(query: Query): Promise<number> {
 
 /** Message ids begin with their time in hex. */
 function timeOf(smsId: string | null): number {
-  return Number.parseInt((smsId ?? '').slice(SMS_ID_PREFIX.length, SMS_ID_PREFIX.length + 12), 16) || 0;
+  return idTime((smsId ?? '').slice(SMS_ID_PREFIX.length)) || 0;
 }
 
 /** So a time is a range of ids: this is before every id of that time. */
 function idFrom(at: number): string {
-  return SMS_ID_PREFIX + at.toString(16).padStart(12, '0');
+  return SMS_ID_PREFIX + firstIdAt(at);
 }

@@ -1,3 +1,4 @@
+import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
 import { INSTALLATION } from '../../../../application/jobs/job.ts';
 import type { ManageJobs } from '../../../../application/operators/manage-jobs.ts';
@@ -16,8 +17,6 @@ import {
   jobOverviewSchema,
   sliceSchema,
 } from './job-schemas.ts';
-
-const MS_PER_SECOND = 1_000;
 
 const place = z.tuple([z.int().min(0), z.string()]);
 
@@ -41,7 +40,7 @@ export function adminJobRoutes(
         priorities: survey.priorities.map(({ priority, due, oldestWaitedMs }) => ({
           priority,
           due,
-          oldestWaitedSeconds: oldestWaitedMs / MS_PER_SECOND,
+          oldestWaitedSeconds: oldestWaitedMs / millisecondsInSecond,
         })),
         kinds: depth.map(({ priority, kind, state, jobs }) => ({ priority, kind, state, jobs })),
         deadLetterJobs: survey.deadLetterJobs,
