@@ -144,7 +144,7 @@ describe('the tarball', () => {
 
   it('the tarball has every page of docs, and the file that is loaded by its path', () => {
     const pages = readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`);
-    const loaded = 'dist/adapters/knex/sqlite/log/checkpoint-thread.mjs';
+    const loaded = 'dist/adapters/knex/sqlite/wal/checkpoint-thread.mjs';
     expect(project.files).toEqual(expect.arrayContaining([...pages, loaded]));
   });
 

@@ -5,13 +5,13 @@ import { setImmediate as eventLoopRound, setTimeout as sleep } from 'node:timers
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
+import { SqliteReader } from '../../../src/adapters/knex/sqlite/sqlite-reader.ts';
 import {
   PAUSED,
   READS,
   RUNNING,
   SHARED_NUMBERS,
-} from '../../../src/adapters/knex/sqlite/log/checkpoint-state.mjs';
-import { SqliteReader } from '../../../src/adapters/knex/sqlite/sqlite-reader.ts';
+} from '../../../src/adapters/knex/sqlite/wal/checkpoint-state.mjs';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { aProject } from '../../support/builders.ts';

@@ -2,7 +2,7 @@
 // Plain JavaScript: a worker thread is started from this very file, from the sources and from the build.
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { PAUSED, READS } from './log/checkpoint-state.mjs';
+import { PAUSED, READS } from './wal/checkpoint-state.mjs';
 
 /**
  * @typedef {import('../driver/connection.ts').Value} Value

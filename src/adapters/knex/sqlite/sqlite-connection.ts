@@ -13,13 +13,13 @@ import type {
   Value,
   VersionedUpdate,
 } from '../driver/connection.ts';
-import type { Checkpointer } from './log/checkpointer.ts';
-import type { LogSync } from './log/log-sync.ts';
 import { rowReader, rowsWriter, rowWriter } from './row-codec.ts';
 import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 import { batchText, inSqlite, toValue } from './sqlite-text.ts';
 import { TurnBudget } from './turn-budget.ts';
+import type { Checkpointer } from './wal/checkpointer.ts';
+import type { WalSync } from './wal/wal-sync.ts';
 
 /** Gives rows as lists, which `readRow` makes into objects: together half of what the driver takes for that. */
 interface Prepared {
@@ -55,16 +55,16 @@ const WINDOWS = 'projects';
 const NO_ROWS = { columns: 0, readRow: rowReader([]) };
 
 /** What goes on beside the connection to a file. */
-export interface LogParts {
+export interface WalParts {
   readonly checkpointer: Checkpointer;
-  readonly logSync: LogSync;
+  readonly walSync: WalSync;
 }
 
 /** Prepared statements on better-sqlite3. Bulk statements are loops: without a network nothing is faster. */
 export class SqliteConnection implements Connection {
   readonly #database: Sqlite.Database;
-  /** Null in memory, where there is no log. */
-  readonly #log: LogParts | null;
+  /** Null in memory, where there is no write-ahead log. */
+  readonly #wal: WalParts | null;
   readonly #statements = new Map<string, Prepared>();
   readonly #bulks = new WeakMap<object, Bulk>();
   readonly #inserts = new WeakMap<object, BulkInsert>();
@@ -77,9 +77,9 @@ export class SqliteConnection implements Connection {
   /** The open transaction changed projects. */
   #hasChangedWindows = false;
 
-  constructor(database: Sqlite.Database, log: LogParts | null) {
+  constructor(database: Sqlite.Database, wal: WalParts | null) {
     this.#database = database;
-    this.#log = log;
+    this.#wal = wal;
     this.#version = database.prepare<[], number>('PRAGMA data_version').pluck();
     this.#numberBlocks = new SqliteNumberBlocks(database);
   }
@@ -88,7 +88,7 @@ export class SqliteConnection implements Connection {
   async begin(): Promise<void> {
     await this.#turnBudget.begin();
     this.#run('BEGIN IMMEDIATE');
-    this.#log?.logSync.prepare();
+    this.#wal?.walSync.prepare();
     this.#sends = [];
     this.#hasChangedWindows = false;
     // Before any statement of the unit of work, while nobody else can write.
@@ -101,7 +101,7 @@ export class SqliteConnection implements Connection {
     this.#run('COMMIT');
     this.#recentSends.add(this.#sends);
     if (this.#hasChangedWindows) this.#recentSends.noteWindows();
-    this.#log?.checkpointer.truncateIfDue(this.#database);
+    this.#wal?.checkpointer.truncateIfDue(this.#database);
   }
 
   /** Some errors (a full disk) have already ended the transaction. */

@@ -5,13 +5,13 @@ import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
 import { makeSqliteFile } from './file/sqlite-file.ts';
-import { Checkpointer } from './log/checkpointer.ts';
-import { LogSync, type SyncFile } from './log/log-sync.ts';
-import { type LogParts, SqliteConnection } from './sqlite-connection.ts';
+import { SqliteConnection, type WalParts } from './sqlite-connection.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteReaderPool } from './sqlite-reader-pool.ts';
+import { Checkpointer } from './wal/checkpointer.ts';
+import { type SyncFile, WalSync } from './wal/wal-sync.ts';
 
 export interface SqliteConfig {
   readonly kind: 'sqlite';
@@ -59,7 +59,7 @@ export class SqliteDialect implements Dialect {
   readonly #truncateIntervalMs: number;
   readonly #syncFile: SyncFile | undefined;
   readonly #connections = new WeakMap<object, Connection>();
-  #log: LogParts | null = null;
+  #log: WalParts | null = null;
 
   constructor({
     filename,
@@ -146,15 +146,15 @@ export class SqliteDialect implements Dialect {
 
   untilDurable(durability: Durability): Promise<void> | null {
     if (this.#log === null) return null;
-    const { logSync } = this.#log;
-    return durability === 'full' ? logSync.sync() : logSync.settled();
+    const { walSync } = this.#log;
+    return durability === 'full' ? walSync.sync() : walSync.settled();
   }
 
   async close(): Promise<void> {
     await this.readerPool?.close();
     const log = this.#log;
     this.#log = null;
-    await log?.logSync.close();
+    await log?.walSync.close();
     await log?.checkpointer.stop();
   }
 
@@ -163,14 +163,14 @@ export class SqliteDialect implements Dialect {
     return new SqliteReader(this.#filename, this.#log.checkpointer.shared);
   }
 
-  #startLog(): LogParts {
+  #startLog(): WalParts {
     return {
       checkpointer: new Checkpointer({
         filename: this.#filename,
         truncateIntervalMs: this.#truncateIntervalMs,
         onFailed: this.#onCheckpointerFailed,
       }),
-      logSync: new LogSync(this.#filename, this.#syncFile),
+      walSync: new WalSync(this.#filename, this.#syncFile),
     };
   }
 

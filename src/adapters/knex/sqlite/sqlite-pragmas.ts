@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { LogNotSynced } from './log/log-sync.ts';
+import { WalNotSynced } from './wal/wal-sync.ts';
 
 /** How long opening and migrating wait for a lock of another process, when the service serves nothing yet. */
 export const OPEN_TIMEOUT_MS = 5_000;
@@ -30,7 +30,7 @@ const ON_FILES: Pragmas = {
   wal_autocheckpoint: 0,
   secure_delete: 1,
   ...ALWAYS,
-  // A commit does not sync the log: `LogSync` does, outside of the event loop.
+  // A commit does not sync the log: `WalSync` does, outside of the event loop.
   synchronous: SYNCHRONOUS_NORMAL,
 };
 
@@ -62,7 +62,7 @@ function enterWalMode(database: Sqlite.Database): void {
 
 /** Why the disk stores nothing, when a statement failed because of that; null otherwise. */
 export function diskProblem(error: unknown): string | null {
-  if (error instanceof LogNotSynced) return 'a sync of the log failed; start the service again';
+  if (error instanceof WalNotSynced) return 'a sync of the log failed; start the service again';
   if (!(error instanceof Sqlite.SqliteError)) return null;
   if (error.code === 'SQLITE_FULL') return 'the disk is full';
   if (!error.code.startsWith('SQLITE_IOERR') && !error.code.startsWith('SQLITE_READONLY')) return null;

@@ -2,8 +2,8 @@ import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
 import { invariant } from '../../../../domain/shared/invariant.ts';
 
 /** The disk did not keep what it was given. What was committed since the last sync may be lost with the power. */
-export class LogNotSynced extends Error {
-  override readonly name = 'LogNotSynced';
+export class WalNotSynced extends Error {
+  override readonly name = 'WalNotSynced';
 
   constructor(cause: unknown) {
     super('The log of the database was not synced', { cause });
@@ -13,14 +13,14 @@ export class LogNotSynced extends Error {
 /** Calls `done` when everything that was written to the file is on the disk. */
 export type SyncFile = (file: number, done: (error: Error | null) => void) => void;
 
-type Waiting = (failure: LogNotSynced | null) => void;
+type Waiting = (failure: WalNotSynced | null) => void;
 
 /**
- * Syncs the log of a SQLite file: one sync for all commits that wait. It runs outside of the event loop, which a slow disk would
+ * Syncs the write-ahead log (WAL) of a SQLite file: one sync for all commits that wait. It runs outside of the event loop, which a slow disk would
  * hold up otherwise, and other transactions go on meanwhile. SQLite itself syncs the log when it moves pages into the file, and
  * its header when the log begins anew, which takes the event loop.
  */
-export class LogSync {
+export class WalSync {
   readonly #filename: string;
   readonly #syncFile: SyncFile;
   #log: number | null = null;
@@ -28,7 +28,7 @@ export class LogSync {
   #inSync: Waiting[] | null = null;
   /** Those who need the sync behind it. */
   #forNextSync: Waiting[] = [];
-  #failure: LogNotSynced | null = null;
+  #failure: WalNotSynced | null = null;
 
   constructor(filename: string, syncFile: SyncFile = fdatasync) {
     this.#filename = filename;
@@ -45,7 +45,7 @@ export class LogSync {
     this.#log ??= openSync(`${realpathSync(this.#filename)}-wal`, 'r+');
   }
 
-  /** Resolves when everything that is committed by now survives the crash of the machine. Rejects with `LogNotSynced`. */
+  /** Resolves when everything that is committed by now survives the crash of the machine. Rejects with `WalNotSynced`. */
   sync(): Promise<void> {
     // One that runs may have begun before the last commit.
     const synced = joined(this.#forNextSync);
@@ -53,7 +53,7 @@ export class LogSync {
     return synced;
   }
 
-  /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `LogNotSynced`, also after it. */
+  /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `WalNotSynced`, also after it. */
   settled(): Promise<void> | null {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     if (this.#inSync === null) return null;
@@ -74,7 +74,7 @@ export class LogSync {
     const log = this.#log;
     invariant(log !== null, 'a transaction was prepared');
     this.#syncFile(log, (error) => {
-      if (error !== null) this.#failure ??= new LogNotSynced(error);
+      if (error !== null) this.#failure ??= new WalNotSynced(error);
       if (this.#forNextSync.length === 0) this.#inSync = null;
       else this.#run();
       for (const each of inSync) each(this.#failure);
