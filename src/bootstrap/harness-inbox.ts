@@ -23,6 +23,7 @@ export interface InboxFilter {
 interface Waiter {
   readonly filter: InboxFilter;
   readonly resolve: (message: InboxMessage) => void;
+  readonly reject: (error: unknown) => void;
   readonly timeout: NodeJS.Timeout;
 }
 
@@ -31,6 +32,8 @@ export class Inbox {
   #messages: InboxMessage[] = [];
   #unread: InboxMessage[] = [];
   #waiters: Waiter[] = [];
+  /** What a script threw last. */
+  #failure: unknown = null;
 
   /** All messages that match. */
   all(filter: InboxFilter = {}): readonly InboxMessage[] {
@@ -44,14 +47,27 @@ export class Inbox {
   next({ timeoutMs = NEXT_TIMEOUT_MS, ...filter }: InboxFilter & { readonly timeoutMs?: number } = {}) {
     const index = this.#unread.findIndex((message) => matches(message, filter));
     const [found] = index === -1 ? [] : this.#unread.splice(index, 1);
+    // A timer knows nothing of the test that waits.
+    const caller = new Error();
+    Error.captureStackTrace(caller, this.next);
     return new Promise<InboxMessage>((resolve, reject) => {
       if (found !== undefined) return resolve(found);
       const timeout = setTimeout(() => {
         this.#waiters = this.#waiters.filter((waiter) => waiter.timeout !== timeout);
-        reject(new Error(`${describeFilter(filter)} arrived within ${timeoutMs} ms. ${this.#describe()}`));
+        const message = `${describeFilter(filter)} arrived within ${timeoutMs} ms. ${this.#describe()}`;
+        reject(errorAt(caller, message));
       }, timeoutMs);
-      this.#waiters.push({ filter, resolve, timeout });
+      this.#waiters.push({ filter, resolve, reject, timeout });
     });
+  }
+
+  /** What they wait for may never come: a script threw. */
+  fail(error: unknown): void {
+    this.#failure = error;
+    for (const { timeout, reject } of this.#waiters.splice(0)) {
+      clearTimeout(timeout);
+      reject(error);
+    }
   }
 
   clear(): void {
@@ -79,13 +95,21 @@ export class Inbox {
   }
 
   #describe(): string {
-    if (this.#messages.length === 0) return 'The inbox is empty.';
+    const failure = this.#failure === null ? '' : ` A script threw: ${this.#failure}`;
+    if (this.#messages.length === 0) return `The inbox is empty.${failure}`;
     const unread = new Set(this.#unread);
     const lines = this.#messages
       .slice(-LISTED_MAX)
       .map((message) => `  ${describe(message)}${unread.has(message) ? '' : ' (returned before)'}`);
-    return `The inbox holds ${this.#messages.length}, the newest last:\n${lines.join('\n')}`;
+    return `The inbox holds ${this.#messages.length}, the newest last:\n${lines.join('\n')}${failure}`;
   }
+}
+
+/** An error with that message, thrown where the other one was made. */
+function errorAt({ stack = '' }: Error, message: string): Error {
+  const error = new Error(message);
+  error.stack = `${error.name}: ${message}\n${stack.split('\n').slice(1).join('\n')}`;
+  return error;
 }
 
 function matches(message: InboxMessage, { to, channel }: InboxFilter): boolean {

@@ -6,11 +6,13 @@ import { RabbitJobQueue } from '../adapters/rabbitmq/job-queue.ts';
 import type { SimulatedScript } from '../adapters/simulator/simulator.ts';
 import { problemsOf, unfinishedIn } from '../application/billing/audit-ledger.ts';
 import { FailoverJobQueue } from '../application/jobs/failover-job-queue.ts';
+import type { Submission } from '../application/ports/channel-provider.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { Campaign } from '../domain/campaigns/campaign.ts';
 import type { Recipient } from '../domain/campaigns/recipient.ts';
 import type { Message } from '../domain/messages/message.ts';
-import type { Channel } from '../domain/shared/channel.ts';
+import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
+import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
 import { type ProvidersConfig, parseChannels, simulated } from './channels-file.ts';
@@ -83,6 +85,7 @@ export interface StoredCampaign extends Campaign {
   readonly recipients: readonly Recipient[];
 }
 
+const RESULTS: ReadonlySet<unknown> = new Set(['accepted', 'rejected', 'unavailable', 'unknown']);
 const DEFAULT_NOW = '2030-01-01T00:00:00Z';
 const HTTPS_PORT = 443;
 const LOOPBACK = '127.0.0.1';
@@ -170,6 +173,8 @@ export class Harness {
   #url: Promise<string> | null = null;
   #closed: Promise<void> | null = null;
   #script: SimulatedScript = () => null;
+  /** What the script threw first, until a call has thrown it. */
+  #scriptFailure: unknown = null;
   /** Numbers and the channels they are not on. */
   readonly #unreachable = new Set<string>();
 
@@ -184,8 +189,23 @@ export class Harness {
       const { phoneNumber, channel } = submission;
       return this.#unreachable.has(`${phoneNumber} ${channel}`)
         ? { result: 'rejected', reason: `The number is not on ${channel}` }
-        : this.#script(submission);
+        : this.#scripted(submission);
     });
+  }
+
+  /** What the script says. The service takes a script that throws for a provider that failed: the test has to hear of it too. */
+  async #scripted(submission: Submission): Promise<SubmissionOutcome | null> {
+    try {
+      const outcome = await this.#script(submission);
+      if (outcome !== null && !RESULTS.has(outcome?.result)) {
+        throw new Error(`A script returned ${JSON.stringify(outcome)}: result is ${[...RESULTS].join(', ')}`);
+      }
+      return outcome;
+    } catch (error) {
+      this.#scriptFailure ??= error;
+      this.inbox.fail(error);
+      throw error;
+    }
   }
 
   /** Where the HTTP interface is; the port is opened when this is first read. Rejects once the harness is closed. */
@@ -220,10 +240,12 @@ export class Harness {
   }
 
   /**
-   * Moves the clock by milliseconds, whole ones at least, and stops at every instant at which work is due. All due work is done before
-   * the promise resolves.
+   * Moves the clock by milliseconds, a part of one counts as one, and stops at every instant at which work is due. All due work is
+   * done before the promise resolves. Rejects for a negative number and for none, and with what a script threw meanwhile.
    */
   async advance(ms: number): Promise<void> {
+    if (!Number.isFinite(ms) || ms < 0)
+      throw new RangeError(`advance(${ms}): the clock moves by 0 ms or more`);
     const target = this.#clock.now() + Math.ceil(ms);
     await this.settle();
     for (
@@ -239,13 +261,17 @@ export class Harness {
     await this.#service.roots.workerHeartbeat.beat();
   }
 
-  /** Does all work that is due at the present instant. */
+  /** Does all work that is due at the present instant. Rejects with what a script threw meanwhile. */
   async settle(): Promise<void> {
+    if (this.#closed !== null) throw new Error('The harness is closed');
     const { roots } = this.#service;
     do {
       roots.wakeSignal.wake();
       await this.#service.idle();
     } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.#clock.now());
+    const failure = this.#scriptFailure;
+    this.#scriptFailure = null;
+    if (failure !== null) throw failure;
   }
 
   /** Decides the outcome of later submissions, in place of an earlier script; null leaves one to its number. */
@@ -255,9 +281,12 @@ export class Harness {
 
   /**
    * Makes a channel reject later submissions to a number, so that its messages fall back. Every call adds one channel;
-   * a script does not restore it. Takes every spelling that a send takes, and throws for what is no phone number.
+   * a script does not restore it. Takes every spelling that a send takes, and throws for what is no phone number or no channel.
    */
   without(phoneNumber: string, channel: Channel): void {
+    if (!CHANNELS.includes(channel)) {
+      throw new Error(`"${channel}" is no channel: the channels are ${CHANNELS.join(', ')}`);
+    }
     if (!isPhoneNumber(phoneNumber)) {
       throw new Error(
         `"${phoneNumber}" is no phone number: write 10 to 15 digits, for example 9647701234567`,

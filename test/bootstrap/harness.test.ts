@@ -77,6 +77,16 @@ describe('the clock', () => {
     await harness.assertQuiet();
   });
 
+  it.each([-5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'does not move the clock by %d milliseconds',
+    async (ms) => {
+      const harness = await harnessWith();
+      const before = harness.now();
+      await expect(harness.advance(ms)).rejects.toThrow('the clock moves by 0 ms or more');
+      expect(harness.now()).toEqual(before);
+    },
+  );
+
   it('advances a month in one call', async () => {
     const harness = await harnessWith();
     const { body } = await send(harness, SILENT, { provider: 'whatsapp' });
@@ -151,11 +161,40 @@ describe('a message that does not come', () => {
     );
   });
 
+  it('rejects with an error that names the line of the test', async () => {
+    const harness = await harnessWith();
+    const error = await harness.inbox.next({ timeoutMs: 1 }).catch((thrown: Error) => thrown);
+    expect((error as Error).stack).toMatch(/^Error: No message arrived within 1 ms.*\n.*harness\.test\.ts/);
+  });
+
   it('returns a late message to the next caller, not to one whose timeout is over', async () => {
     const harness = await harnessWith();
     await textOf(harness.inbox.next({ timeoutMs: 1 }));
     await send(harness, NUMBER, { verificationCode: '3333' });
     expect((await harness.inbox.next()).code).toBe('3333');
+  });
+});
+
+describe('a script that fails', () => {
+  it('makes the call that does the work throw its error, once', async () => {
+    const harness = await harnessWith();
+    harness.script(() => {
+      throw new Error('a bug of the test');
+    });
+    await send(harness, NUMBER, { provider: 'sms' });
+    await expect(harness.settle()).rejects.toThrow('a bug of the test');
+    await harness.settle();
+    await expect(harness.inbox.next({ timeoutMs: 1 })).rejects.toThrow('A script threw: Error: a bug of');
+  });
+
+  it('ends the wait for a message', async () => {
+    const harness = await harnessWith();
+    harness.script(async () => ({ result: 'acepted' as 'accepted' }));
+    const waiting = harness.inbox.next();
+    await send(harness, NUMBER, { provider: 'sms' });
+    await expect(waiting).rejects.toThrow(
+      'A script returned {"result":"acepted"}: result is accepted, rejected, unavailable, unknown',
+    );
   });
 });
 
@@ -185,6 +224,13 @@ describe('a handset without channels', () => {
     const harness = await harnessWith();
     expect(() => harness.without('+9647701234567', 'whatsapp')).toThrow(
       '"+9647701234567" is no phone number: write 10 to 15 digits, for example 9647701234567',
+    );
+  });
+
+  it('throws in without() for what is no channel', async () => {
+    const harness = await harnessWith();
+    expect(() => harness.without(NUMBER, 'telegramm' as 'telegram')).toThrow(
+      '"telegramm" is no channel: the channels are sms, whatsapp, telegram',
     );
   });
 
@@ -227,6 +273,7 @@ it('rejects requests to a harness that is closed, and opens no port', async () =
     if (opened) await harness.url;
     await harness.close();
     await expect(harness.request('/healthz')).rejects.toThrow('The harness is closed');
+    await expect(harness.advance(1)).rejects.toThrow('The harness is closed');
     expect(harness.service.http.server.listening).toBe(false);
   }
 });
