@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { ProviderRoute } from '../domain/messages/provider-route.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import { OPERATORS } from '../domain/shared/phone-number.ts';
+import { MOBILE_OPERATORS } from '../domain/shared/phone-number.ts';
 import { jsonMistake } from './json-mistake.ts';
 import type { MadeProvider, ProviderTools } from './providers/provider-kind.ts';
 import { PROVIDER_KINDS } from './providers/provider-kinds.ts';
@@ -40,7 +40,7 @@ const ROUTES_MAX = 1_000;
 
 const routeSchema = z.strictObject({
   prefixes: z.array(z.string().regex(/^[0-9]{1,15}$/, 'must be digits, such as 96477')).default([]),
-  operators: z.array(z.enum(OPERATORS)).default([]),
+  operators: z.array(z.enum(MOBILE_OPERATORS)).default([]),
   providers: z.array(z.string()).min(1, 'must name a provider'),
 });
 

@@ -76,7 +76,7 @@ const rateLimitOf = (maxRequests: number) =>
   });
 const rateLimit = rateLimitOf(RATE_LIMIT_REQUESTS_MAX);
 const addressRateLimit = rateLimitOf(ADDRESS_RATE_LIMIT_REQUESTS_MAX);
-const operatorPrices = z.strictObject({
+const mobileOperatorPrices = z.strictObject({
   korekTelecom: amount,
   asiaCell: amount,
   zainIraq: amount,
@@ -138,7 +138,7 @@ const project = z
         z.strictObject({
           senderId: z.string().min(1).max(SENDER_ID_CHARACTERS_MAX),
           status: z.enum(SENDER_ID_STATUSES),
-          pricePerSms: operatorPrices,
+          pricePerSms: mobileOperatorPrices,
         }),
       )
       .default([]),
@@ -190,7 +190,7 @@ const priceRow = z
 const seedFile = z.strictObject({
   projects: z.array(project),
   prices: z.strictObject({
-    sms: operatorPrices,
+    sms: mobileOperatorPrices,
     whatsapp: z.strictObject({ AUTHENTICATION: amount, UTILITY: amount, MARKETING: amount }),
     telegram: amount,
     international: z.array(priceRow).default([]),

@@ -12,7 +12,7 @@ import {
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { verification } from '../support/seeds.ts';
-import { BAD_GATEWAY, HTML_REPLY, HUGE_REPLY, type Mischief } from '../support/telegram-peer.ts';
+import { BAD_GATEWAY, HTML_RESPONSE, HUGE_RESPONSE, type Mischief } from '../support/telegram-peer.ts';
 import { until } from '../support/until.ts';
 import { ChannelsWorld } from './channels-world.ts';
 
@@ -25,7 +25,7 @@ const MISSING = SMSC_MISSING ?? (hasOpenssl ? null : OPENSSL_MISSING);
 const named = (title: string) => (MISSING === null ? title : `${title} (skipped: ${MISSING})`);
 
 const TEN_MEGABYTES = 10 * 1_024 * 1_024;
-const replyWith =
+const metaRespondsWith =
   (status: number, mediaType: string, body: string): PeerBehaviour =>
   (_, response) => {
     response.writeHead(status, { 'content-type': mediaType });
@@ -34,15 +34,15 @@ const replyWith =
 
 /** What Meta does instead of its duty, and whether it has taken the message then. */
 const META_FAULTS: readonly [fault: string, behaviour: PeerBehaviour][] = [
-  ['a web page in place of JSON', replyWith(200, 'text/html', '<html>Welcome</html>')],
-  ['a bad gateway', replyWith(502, 'text/html', '<html>Bad gateway</html>')],
+  ['a web page in place of JSON', metaRespondsWith(200, 'text/html', '<html>Welcome</html>')],
+  ['a bad gateway', metaRespondsWith(502, 'text/html', '<html>Bad gateway</html>')],
   [
-    'a reply of 10 MB',
-    replyWith(200, 'application/json', `{"messages":[{"id":"${'w'.repeat(TEN_MEGABYTES)}"}]}`),
+    'a response of 10 MB',
+    metaRespondsWith(200, 'application/json', `{"messages":[{"id":"${'w'.repeat(TEN_MEGABYTES)}"}]}`),
   ],
   ['a connection that is reset', (_, response) => response.socket?.resetAndDestroy()],
-  ['JSON that is cut off', replyWith(200, 'application/json', '{"messages":[{"id":"wamid.')],
-  ['a reply without an id', replyWith(200, 'application/json', '{"messages":[]}')],
+  ['JSON that is cut off', metaRespondsWith(200, 'application/json', '{"messages":[{"id":"wamid.')],
+  ['a response without an id', metaRespondsWith(200, 'application/json', '{"messages":[]}')],
   ['no account', failWith(131026)],
   ['a closed window', failWith(131047)],
   ['a rate limit', failWith(130429, 429)],
@@ -54,9 +54,9 @@ const META_FAULTS: readonly [fault: string, behaviour: PeerBehaviour][] = [
 ];
 
 const TELEGRAM_FAULTS: readonly [fault: string, mischief: Mischief][] = [
-  ['a web page in place of JSON', HTML_REPLY],
+  ['a web page in place of JSON', HTML_RESPONSE],
   ['a bad gateway', BAD_GATEWAY],
-  ['a reply of 10 MB', HUGE_REPLY],
+  ['a response of 10 MB', HUGE_RESPONSE],
   ['a connection that is reset', { kind: 'reset' }],
   ['a wrong token', { kind: 'error', code: 'ACCESS_TOKEN_INVALID' }],
   ['no balance', { kind: 'error', code: 'BALANCE_NOT_ENOUGH' }],
@@ -65,7 +65,7 @@ const TELEGRAM_FAULTS: readonly [fault: string, mischief: Mischief][] = [
   ['an error that is no text', { kind: 'error', code: { a: 1 } }],
 ];
 
-/** The commands of an SMSC that replies with one of these statuses: throttled, queue full, system error, wrong number, wrong sender. */
+/** The commands of an SMSC that responds with one of these statuses: throttled, queue full, system error, wrong number, wrong sender. */
 const SMSC_STATUSES = [0x58, 0x14, 0x08, 0x0b, 0x0a, 0x45, 0x64, 0x3ff];
 
 describe.skipIf(MISSING !== null)(named('providers that misbehave'), () => {
@@ -156,7 +156,7 @@ describe.skipIf(MISSING !== null)(named('providers that misbehave'), () => {
     };
     const id = wamidOf(number);
     const statuses = (...names: readonly string[]) => ({ statuses: names.map((name) => aStatus(id, name)) });
-    // First: the receipt comes before the reply.
+    // First: the receipt comes before the response.
     world.meta.behave((request, response, count) => {
       void callback(statuses('delivered')).then(() => accept(request, response, count));
     });

@@ -15,7 +15,7 @@ const ATTEMPTS = Number(process.env.RACE_ATTEMPTS ?? 10_000);
 const MESSAGES = Number(process.env.RACE_MESSAGES ?? 1_234);
 const CONNECTIONS = 32;
 /** Numbers of one operator cost the same. */
-const OPERATOR_PREFIX = '96477';
+const MOBILE_OPERATOR_PREFIX = '96477';
 const COST_IQD = 80;
 /** Less than one more message costs. */
 const REMAINDER_IQD = 79;
@@ -61,7 +61,7 @@ async function race(round: number): Promise<boolean> {
           connections: CONNECTIONS,
           seconds: LOAD_SECONDS_MAX,
           requests: ATTEMPTS / 2,
-          makeRequest: smsRequest({ apiKey: LOAD_API_KEY, prefix: OPERATOR_PREFIX }),
+          makeRequest: smsRequest({ apiKey: LOAD_API_KEY, prefix: MOBILE_OPERATOR_PREFIX }),
           onResponse,
         }),
       ),

@@ -42,8 +42,8 @@ import {
   RESPONSE_FREE_MS,
 } from '../../src/adapters/undici/receiver-stream.ts';
 import {
-  RECEIVER_ALL_PART,
-  RECEIVER_PROJECT_PART,
+  RECEIVER_ALL_SHARE,
+  RECEIVER_PROJECT_SHARE,
   RECEIVER_TURN_MS,
 } from '../../src/adapters/undici/receiver-time.ts';
 import {
@@ -62,7 +62,7 @@ import {
   WORKER_HEARTBEAT_MS,
 } from '../../src/application/jobs/worker-watch.ts';
 import {
-  BACKLOG_PART,
+  BACKLOG_SHARE,
   SUBMISSIONS_IN_FLIGHT_MAX,
 } from '../../src/application/messages/submission-capacity.ts';
 import { SUBMIT_TIMEOUT_MS } from '../../src/application/ports/channel-provider.ts';
@@ -250,11 +250,11 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'TLS and HTTP of receivers',
-        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free; what they take beyond is ${RECEIVER_PROJECT_PART * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_PART * 100} % in all; no more than ${RECEIVER_TURN_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_TURN_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
       ],
       [
         'submissions in flight to one channel provider',
-        `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more, but for ${number(SUBMISSIONS_IN_FLIGHT_MAX * BACKLOG_PART)} of each project and priority`,
+        `${number(SUBMISSIONS_IN_FLIGHT_MAX)}; more attempts start a second later or more, but for ${number(SUBMISSIONS_IN_FLIGHT_MAX * BACKLOG_SHARE)} of each project and priority`,
       ],
       ['jobs that wait in a queue', `${number(MEMORY_QUEUE_JOBS_MAX)}; more wait in the database`],
       [

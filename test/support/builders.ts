@@ -11,7 +11,7 @@ import type { LedgerEntry } from '../../src/domain/billing/ledger.ts';
 import {
   highestByCountryCode,
   type InternationalPrice,
-  type OperatorPrices,
+  type MobileOperatorPrices,
   type PriceList,
 } from '../../src/domain/billing/pricing.ts';
 import type { Campaign } from '../../src/domain/campaigns/campaign.ts';
@@ -51,7 +51,7 @@ export const PROJECT_ID = '664abc000000000000000001';
 export const LIVE_KEY = `sk_live_${'0123456789abcdef'.repeat(3).slice(0, 40)}`;
 export const DEV_KEY = `sk_dev_${'0123456789abcdef'.repeat(3).slice(0, 40)}`;
 
-/** A number of the asiaCell operator unless another is given. Throws on what is no phone number. */
+/** A number of the mobile operator asiaCell unless another is given. Throws on what is no phone number. */
 export function aPhoneNumber(digits = '9647712345678'): PhoneNumber {
   if (!isPhoneNumber(digits)) throw new Error(`not a phone number: ${digits}`);
   return digits;
@@ -131,7 +131,7 @@ export function aLedgerEntry(given: Partial<LedgerEntry> = {}): LedgerEntry {
   };
 }
 
-export function someOperatorPrices(given: Partial<OperatorPrices> = {}): OperatorPrices {
+export function someMobileOperatorPrices(given: Partial<MobileOperatorPrices> = {}): MobileOperatorPrices {
   return { korekTelecom: iqd(80), asiaCell: iqd(80), zainIraq: iqd(80), others: iqd(100), ...given };
 }
 
@@ -153,7 +153,7 @@ export function anInternationalPrice(given: Partial<InternationalPrice> = {}): I
 /** The prices of the demo seed as they are kept. */
 export function someStoredPrices(given: Partial<StoredPrices> = {}): StoredPrices {
   return {
-    sms: someOperatorPrices(),
+    sms: someMobileOperatorPrices(),
     whatsapp: { AUTHENTICATION: iqd(60), UTILITY: iqd(60), MARKETING: iqd(90) },
     telegram: iqd(40),
     international: [anInternationalPrice()],
@@ -180,7 +180,7 @@ export function aSenderId(given: Partial<SenderId> = {}): SenderId {
     projectId: PROJECT_ID,
     senderId: 'Barid',
     status: 'accepted',
-    pricePerSms: someOperatorPrices({
+    pricePerSms: someMobileOperatorPrices({
       korekTelecom: iqd(70),
       asiaCell: iqd(70),
       zainIraq: iqd(70),

@@ -134,7 +134,7 @@ export function testNumber(outcomeDigits: string, n = 0): string {
 /** Eight messages of a number start at once, the ninth 100 ms later: until the clock moves, the campaign is running. */
 export const NINE = Array.from({ length: 9 }, (_, n) => testNumber('0001', n));
 
-/** Numbers of the operator Asiacell, the n-th and those after it. */
+/** Numbers of the mobile operator Asiacell, the n-th and those after it. */
 export const numbersFrom = (first: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, n) => `9647700${String(first + n).padStart(6, '0')}`);
 

@@ -106,7 +106,7 @@ export class CloudApiPeer {
 /** Takes the message under an id that follows from its recipient, which no test sends to twice. */
 export const accept: PeerBehaviour = (request, response) => {
   const to = String(request.body?.to ?? '');
-  replyJson(response, 200, {
+  respondJson(response, 200, {
     messaging_product: 'whatsapp',
     contacts: [{ input: to, wa_id: to }],
     messages: [{ id: wamidOf(to) }],
@@ -119,7 +119,7 @@ export const wamidOf = (to: string): string => `wamid.${Buffer.from(`message to 
 export const failWith =
   (code: number, status = 400, message = `(#${code}) Something`): PeerBehaviour =>
   (_, response) =>
-    replyJson(response, status, {
+    respondJson(response, status, {
       error: {
         message,
         type: 'OAuthException',
@@ -129,7 +129,7 @@ export const failWith =
       },
     });
 
-export function replyJson(response: ServerResponse, status: number, body: Json): void {
+export function respondJson(response: ServerResponse, status: number, body: Json): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
 }
 

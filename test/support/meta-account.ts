@@ -8,7 +8,7 @@ import {
   failWith,
   type PeerRequest,
   PLATFORM_PHONE_ID,
-  replyJson,
+  respondJson,
   VERIFY_TOKEN,
   WABA_ID,
 } from './cloud-api-peer.ts';
@@ -45,9 +45,9 @@ export class MetaAccount {
       if (account.fails(request)) failWith(131016, 503)(request, response, count);
       else if (request.method === 'POST') accept(request, response, count);
       else if (request.path.endsWith(`/${WABA_ID}/phone_numbers`))
-        replyJson(response, 200, account.#numbers());
+        respondJson(response, 200, account.#numbers());
       else if (request.path.endsWith(`/${WABA_ID}/message_templates`)) {
-        replyJson(response, 200, account.#templates(request.query.get('after')));
+        respondJson(response, 200, account.#templates(request.query.get('after')));
       } else failWith(100)(request, response, count);
     });
     return account;

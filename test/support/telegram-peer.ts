@@ -4,11 +4,11 @@ import { portOf } from './port-of.ts';
 
 /** What a stand-in does instead of its duty, for one method or for all. */
 export type Mischief =
-  /** Replies `{ ok: false, error }`. */
+  /** Responds `{ ok: false, error }`. */
   | { readonly kind: 'error'; readonly code: unknown; readonly status?: number }
-  /** Replies with these bytes. */
-  | { readonly kind: 'reply'; readonly status: number; readonly body: string; readonly mediaType?: string }
-  /** Replies `{ ok: true, result }` with another result than the real one. */
+  /** Responds with these bytes. */
+  | { readonly kind: 'response'; readonly status: number; readonly body: string; readonly mediaType?: string }
+  /** Responds `{ ok: true, result }` with another result than the real one. */
   | { readonly kind: 'result'; readonly result: unknown }
   /** Reads the request, and ends the connection. */
   | { readonly kind: 'reset' }
@@ -43,12 +43,12 @@ interface WaitingReport {
 }
 
 const HTML = '<html><body><h1>502 Bad Gateway</h1></body></html>';
-export const HTML_REPLY: Mischief = { kind: 'reply', status: 200, body: HTML, mediaType: 'text/html' };
-export const BAD_GATEWAY: Mischief = { kind: 'reply', status: 502, body: HTML, mediaType: 'text/html' };
+export const HTML_RESPONSE: Mischief = { kind: 'response', status: 200, body: HTML, mediaType: 'text/html' };
+export const BAD_GATEWAY: Mischief = { kind: 'response', status: 502, body: HTML, mediaType: 'text/html' };
 
 const TEN_MEGABYTES = 10 * 1_024 * 1_024;
-export const HUGE_REPLY: Mischief = {
-  kind: 'reply',
+export const HUGE_RESPONSE: Mischief = {
+  kind: 'response',
   status: 200,
   body: JSON.stringify({ ok: true, result: { request_id: '1'.repeat(TEN_MEGABYTES) } }),
 };
@@ -170,21 +170,21 @@ export class TelegramPeer {
       return;
     }
     const token = /^Bearer (.+)$/.exec(authorization)?.[1];
-    if (token === undefined || !this.#tokens.has(token)) reply(response, failure('ACCESS_TOKEN_INVALID'));
-    else reply(response, this.#do(method, parameters));
+    if (token === undefined || !this.#tokens.has(token)) respond(response, failure('ACCESS_TOKEN_INVALID'));
+    else respond(response, this.#do(method, parameters));
   }
 
   #misbehave(mischief: Mischief, request: IncomingMessage, response: ServerResponse): void {
     switch (mischief.kind) {
       case 'error':
-        reply(response, failure(mischief.code), mischief.status);
+        respond(response, failure(mischief.code), mischief.status);
         return;
-      case 'reply':
+      case 'response':
         response.writeHead(mischief.status, { 'content-type': mischief.mediaType ?? 'application/json' });
         response.end(mischief.body);
         return;
       case 'result':
-        reply(response, { ok: true, result: mischief.result });
+        respond(response, { ok: true, result: mischief.result });
         return;
       case 'reset':
         request.socket.resetAndDestroy();
@@ -311,7 +311,7 @@ function failure(error: unknown): object {
   return { ok: false, error };
 }
 
-function reply(response: ServerResponse, body: object, status = 200): void {
+function respond(response: ServerResponse, body: object, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
-import type { PlatformReply, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
+import type { PlatformAccountResult, WhatsappPlatform } from '../../application/ports/whatsapp-platform.ts';
 import type { PlatformPhoneNumber, PlatformTemplate } from '../../domain/whatsapp/merge-account.ts';
 import {
   COMPONENT_TEXT_CHARACTERS_MAX,
@@ -8,7 +8,7 @@ import {
   RESOURCE_TEXT_CHARACTERS_MAX,
 } from '../../domain/whatsapp/text-limits.ts';
 import type { GraphApi } from './graph-api.ts';
-import { errorText } from './graph-reply.ts';
+import { errorText } from './graph-response.ts';
 
 interface PlatformOptions {
   readonly graph: GraphApi;
@@ -21,7 +21,7 @@ export const ACCOUNT_NUMBERS_MAX = 500;
 /** Templates of one account; Meta allows 6,000, each language of a name for itself. */
 export const ACCOUNT_TEMPLATES_MAX = 10_000;
 
-/** A page of templates has to fit into a reply of `PROVIDER_REPLY_BYTES_MAX`. */
+/** A page of templates has to fit into a response of `PROVIDER_RESPONSE_BYTES_MAX`. */
 const PAGE_ROWS = 50;
 
 /** All pages of one account together: they are held until the last one is there. */
@@ -162,7 +162,7 @@ export class CloudApiPlatform implements WhatsappPlatform {
     this.#options = options;
   }
 
-  async accountOf(whatsappBusinessId: string): Promise<PlatformReply> {
+  async accountOf(whatsappBusinessId: string): Promise<PlatformAccountResult> {
     const budget: Budget = { bytesLeft: ACCOUNT_BYTES_MAX };
     const numbers = await this.#all(`${whatsappBusinessId}/phone_numbers`, this.#numberFields(), {
       row: phoneNumber,
@@ -204,13 +204,14 @@ export class CloudApiPlatform implements WhatsappPlatform {
     let after: string | null = null;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
       const query = { fields: fields.join(','), limit: `${PAGE_ROWS}`, ...(after === null ? {} : { after }) };
-      const replied = await http.send(graph.get(path, query));
-      budget.bytesLeft -= replied.kind === 'replied' ? Buffer.byteLength(replied.body) : 0;
+      const providerResponse = await http.send(graph.get(path, query));
+      budget.bytesLeft -=
+        providerResponse.kind === 'responded' ? Buffer.byteLength(providerResponse.body) : 0;
       if (budget.bytesLeft < 0) return unavailable(`The account has more than ${ACCOUNT_BYTES_MAX} bytes`);
-      const reply = graph.read(replied);
-      if (reply.kind === 'error') return unavailable(errorText(reply.error));
-      if (reply.kind !== 'json') return unavailable(reply.reason);
-      const read = page.safeParse(reply.json);
+      const response = graph.read(providerResponse);
+      if (response.kind === 'error') return unavailable(errorText(response.error));
+      if (response.kind !== 'json') return unavailable(response.reason);
+      const read = page.safeParse(response.json);
       if (!read.success) return unavailable(`A page of ${path} cannot be read`);
       rows.push(...read.data.data);
       if (rows.length > rowsMax) return unavailable(`${path} has more than ${rowsMax} rows`);

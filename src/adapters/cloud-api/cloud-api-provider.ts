@@ -19,9 +19,9 @@ import {
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import { planMessage, type SendingDefaults } from './cloud-api-message.ts';
 import type { GraphApi } from './graph-api.ts';
-import { errorText, type GraphReply } from './graph-reply.ts';
+import { errorText, type GraphResponse } from './graph-response.ts';
 
-type GraphFailure = Extract<GraphReply, { kind: 'error' }>;
+type GraphFailure = Extract<GraphResponse, { kind: 'error' }>;
 
 interface CloudApiOptions {
   readonly name: string;
@@ -88,17 +88,17 @@ export class CloudApiProvider implements ChannelProvider {
   async check(): Promise<ProviderHealth> {
     const { http, graph, defaults } = this.#options;
     const node = defaults.phoneNumberId ?? 'me';
-    const reply = graph.read(await http.send(graph.get(node, { fields: 'id' })));
-    switch (reply.kind) {
+    const response = graph.read(await http.send(graph.get(node, { fields: 'id' })));
+    switch (response.kind) {
       case 'json':
         return { ok: true, detail: `Meta takes the credentials, Cloud API ${graph.version}` };
       case 'error':
-        return { ok: false, detail: errorText(reply.error) };
+        return { ok: false, detail: errorText(response.error) };
       case 'not-sent':
       case 'unclear':
-        return { ok: false, detail: reply.reason };
+        return { ok: false, detail: response.reason };
       default:
-        return reply satisfies never;
+        return response satisfies never;
     }
   }
 
@@ -113,23 +113,23 @@ export class CloudApiProvider implements ChannelProvider {
     );
   }
 
-  #resultOf(reply: GraphReply, isVerification: boolean): SubmitResult {
-    switch (reply.kind) {
+  #resultOf(response: GraphResponse, isVerification: boolean): SubmitResult {
+    switch (response.kind) {
       case 'json': {
-        const [message] = accepted.safeParse(reply.json).data?.messages ?? [];
-        if (message === undefined) return unknownResult('Meta replied without an id of the message');
+        const [message] = accepted.safeParse(response.json).data?.messages ?? [];
+        if (message === undefined) return unknownResult('Meta responded without an id of the message');
         this.#lastFailure = null;
         return { kind: 'accepted', providerMessageIds: [message.id] };
       }
       case 'error':
-        return this.#failed(reply, isVerification);
+        return this.#failed(response, isVerification);
       case 'not-sent':
-        this.#note(reply.reason);
-        return rejectedAs('busy', reply.reason);
+        this.#note(response.reason);
+        return rejectedAs('busy', response.reason);
       case 'unclear':
-        return unknownResult(reply.reason);
+        return unknownResult(response.reason);
       default:
-        return reply satisfies never;
+        return response satisfies never;
     }
   }
 

@@ -1,5 +1,5 @@
-import type { ProviderReply, ProviderRequest } from '../../application/ports/provider-http.ts';
-import { type GraphReply, graphReply } from './graph-reply.ts';
+import type { ProviderRequest, ProviderResponse } from '../../application/ports/provider-http.ts';
+import { type GraphResponse, graphResponse } from './graph-response.ts';
 
 interface GraphApiOptions {
   /** Without a slash at its end. */
@@ -37,10 +37,10 @@ export class GraphApi {
     };
   }
 
-  /** What a reply says. A server may repeat the request in its error: the token is masked, because reasons are logged and stored. */
-  read(reply: ProviderReply): GraphReply {
-    if (reply.kind !== 'replied') return graphReply(reply);
-    return graphReply({ ...reply, body: reply.body.replaceAll(this.#accessToken, '***') });
+  /** What a response says. A server may repeat the request in its error: the token is masked, because reasons are logged and stored. */
+  read(response: ProviderResponse): GraphResponse {
+    if (response.kind !== 'responded') return graphResponse(response);
+    return graphResponse({ ...response, body: response.body.replaceAll(this.#accessToken, '***') });
   }
 }
 

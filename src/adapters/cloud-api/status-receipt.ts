@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SubmissionReceipt } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt, ProviderCharge } from '../../domain/messages/chain-event.ts';
-import { errorText, graphError } from './graph-reply.ts';
+import { errorText, graphError } from './graph-response.ts';
 
 const word = z.string().regex(/^[\w-]{1,50}$/);
 

@@ -28,8 +28,8 @@ export const requestSettings = z.strictObject({
 /** What `{encoding}` becomes. */
 export const encodingSettings = z.strictObject({ gsm7: scalar, ucs2: scalar });
 
-/** How a reply is read: JSON, or a text whose named groups are the members of the document. */
-export const replySettings = z.discriminatedUnion('format', [
+/** How a response is read: JSON, or a text whose named groups are the members of the document. */
+export const responseSettings = z.discriminatedUnion('format', [
   z.strictObject({ format: z.literal('json') }),
   z.strictObject({ format: z.literal('text'), pattern: text }),
 ]);
@@ -48,7 +48,7 @@ export const successSettings = z.strictObject({
     .optional(),
 });
 
-/** A reply that is an error, and of which class; all conditions that are given must hold. */
+/** A response that is an error, and of which class; all conditions that are given must hold. */
 export const errorSettings = z.strictObject({
   status: z.union([status, statuses]).optional(),
   path: path.optional(),
@@ -103,7 +103,7 @@ export const checkSettings = requestSettings
 
 export type RequestOptions = z.output<typeof requestSettings>;
 export type EncodingOptions = z.output<typeof encodingSettings>;
-export type ReplyFormat = z.output<typeof replySettings>;
+export type ResponseFormat = z.output<typeof responseSettings>;
 export type SuccessOptions = z.output<typeof successSettings>;
 export type ErrorOptions = z.output<typeof errorSettings>;
 export type ReceiptOptions = z.output<typeof receiptSettings>;

@@ -7,11 +7,11 @@ import type {
 import {
   isSuccessStatus,
   type ProviderHttp,
-  type ProviderReply,
+  type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
-import type { ReplyReader } from './gateway-reply.ts';
 import { type RequestMaker, type SendingOptions, submissionId, valuesOf } from './gateway-request.ts';
+import type { ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';
 
 /** A request that sends no message, and the statuses that say that the credentials are good. */
@@ -26,7 +26,7 @@ interface HttpGatewayProviderOptions {
   readonly http: ProviderHttp;
   readonly sending: SendingOptions;
   readonly request: RequestMaker;
-  readonly reply: ReplyReader;
+  readonly response: ResponseReader;
   /** Null when nothing can be asked of the gateway without sending a message. */
   readonly check: GatewayCheck | null;
 }
@@ -53,10 +53,10 @@ export class HttpGatewayProvider implements ChannelProvider {
   async start(): Promise<void> {}
 
   async submit(submission: Submission): Promise<SubmitResult> {
-    const { http, request, reply: read, sending } = this.#options;
-    const reply = await http.send(request(valuesOf(submission, sending)));
-    this.#health = healthAfter(reply);
-    return read(reply, submissionId(submission));
+    const { http, request, response: read, sending } = this.#options;
+    const response = await http.send(request(valuesOf(submission, sending)));
+    this.#health = healthAfter(response);
+    return read(response, submissionId(submission));
   }
 
   /** By the last request; a gateway that was away is tried again with each message. */
@@ -67,11 +67,11 @@ export class HttpGatewayProvider implements ChannelProvider {
   async check(): Promise<ProviderCheck> {
     const { check, http } = this.#options;
     if (check === null) return { ok: true, isUntried: true, detail: UNTRIED };
-    const reply = await http.send(check.request(NO_MESSAGE));
-    if (reply.kind !== 'replied') return { ok: false, detail: unreachable(reply) };
-    const { status } = reply;
+    const response = await http.send(check.request(NO_MESSAGE));
+    if (response.kind !== 'responded') return { ok: false, detail: unreachable(response) };
+    const { status } = response;
     const ok = check.status === null ? isSuccessStatus(status) : check.status.includes(status);
-    return { ok, detail: `replied to the check with HTTP ${status}` };
+    return { ok, detail: `responded to the check with HTTP ${status}` };
   }
 
   close(): Promise<void> {
@@ -79,15 +79,15 @@ export class HttpGatewayProvider implements ChannelProvider {
   }
 }
 
-function healthAfter(reply: ProviderReply): ProviderHealth {
-  if (reply.kind !== 'replied') return { ok: false, detail: unreachable(reply) };
-  const { status } = reply;
+function healthAfter(response: ProviderResponse): ProviderHealth {
+  if (response.kind !== 'responded') return { ok: false, detail: unreachable(response) };
+  const { status } = response;
   // A redirect is not followed, so behind it no message is taken.
   const isRedirect = status >= 300 && status < 400;
   const ok = !isRedirect && status < 500 && !REJECTING_STATUSES.includes(status);
-  return { ok, detail: `the last reply had HTTP ${status}` };
+  return { ok, detail: `the last response had HTTP ${status}` };
 }
 
-function unreachable({ kind, reason }: Exclude<ProviderReply, { kind: 'replied' }>): string {
-  return kind === 'not-sent' ? `cannot be reached: ${reason}` : `the last request got no reply: ${reason}`;
+function unreachable({ kind, reason }: Exclude<ProviderResponse, { kind: 'responded' }>): string {
+  return kind === 'not-sent' ? `cannot be reached: ${reason}` : `the last request got no response: ${reason}`;
 }

@@ -7,7 +7,7 @@ import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { ESME_ROK } from './pdu.ts';
 import type { SubmitFields } from './pdu-writer.ts';
 import type { SmppSession } from './smpp-session.ts';
-import { isThrottled, replyOf, type SubmitReply } from './submit-reply.ts';
+import { isThrottled, type SubmitResponse, submitResponseOf } from './submit-response.ts';
 
 /** The parts of one message that were throttled are written again this often in all. */
 export const THROTTLED_RETRIES_MAX = 3;
@@ -71,8 +71,8 @@ export class OutgoingMessage {
     return !this.#isSettled && (this.#session === null || this.#nextPart() !== undefined);
   }
 
-  /** Writes the next part; only while `isReady`. `replied` is called after its response counted, or when there is none. */
-  write(session: SmppSession, replied: (reply: SubmitReply) => void): void {
+  /** Writes the next part; only while `isReady`. `responded` is called after its response counted, or when there is none. */
+  write(session: SmppSession, responded: (response: SubmitResponse) => void): void {
     if (this.#session === null) {
       const parts = this.#options.partsOf(this.#submission);
       this.#parts = parts.map((fields) => ({ fields, state: 'unwritten', sequence: 0, id: null }));
@@ -81,11 +81,11 @@ export class OutgoingMessage {
     const part = this.#nextPart();
     if (part === undefined) return;
     part.state = 'in-flight';
-    part.sequence = session.submit(part.fields, (response) => {
-      const reply = replyOf(response);
+    part.sequence = session.submit(part.fields, (pdu) => {
+      const response = submitResponseOf(pdu);
       part.state = 'responded';
-      this.#take(part, reply);
-      replied(reply);
+      this.#take(part, response);
+      responded(response);
     });
   }
 
@@ -112,12 +112,12 @@ export class OutgoingMessage {
     return first?.state === 'unwritten' ? first : undefined;
   }
 
-  #take(part: Part, reply: SubmitReply): void {
+  #take(part: Part, response: SubmitResponse): void {
     if (this.#isSettled) return;
-    if (reply.kind === 'lost') this.#endUnknown(reply.reason);
-    else if (reply.status === ESME_ROK) this.#takeId(part, reply.messageId);
-    else if (this.#taken === 0) this.#reject(reply.status);
-    else this.#rejectLater(part, reply.status);
+    if (response.kind === 'lost') this.#endUnknown(response.reason);
+    else if (response.status === ESME_ROK) this.#takeId(part, response.messageId);
+    else if (this.#taken === 0) this.#reject(response.status);
+    else this.#rejectLater(part, response.status);
   }
 
   /** The first part is alone on its way, so nothing of the message was taken. */

@@ -1,7 +1,7 @@
 import { FairQueue } from '../../application/jobs/fair-queue.ts';
 import type { OutgoingMessage } from './outgoing-message.ts';
 import type { SmppSession, Timeouts } from './smpp-session.ts';
-import { isThrottled, type SubmitReply } from './submit-reply.ts';
+import { isThrottled, type SubmitResponse } from './submit-response.ts';
 
 /** The limit of a provider counts what it sent in this time, in milliseconds. */
 const RATE_WINDOW_MS = 1_000;
@@ -95,19 +95,19 @@ export class SubmitQueue {
     for (const message of this.#begun) {
       const { session } = message;
       if (!message.isReady || session === null || session.capacity === 0) continue;
-      message.write(session, this.#replied);
+      message.write(session, this.#responded);
       return true;
     }
     const session = freest(sessions);
     const message = session === null ? null : this.#waiting.take();
     if (session === null || message === null) return false;
-    message.write(session, this.#replied);
+    message.write(session, this.#responded);
     if (message.isInParts) this.#begun.push(message);
     return true;
   }
 
-  readonly #replied = (reply: SubmitReply): void => {
-    if (reply.kind === 'response' && isThrottled(reply.status)) this.#throttle();
+  readonly #responded = (response: SubmitResponse): void => {
+    if (response.kind === 'responded' && isThrottled(response.status)) this.#throttle();
   };
 
   #throttle(): void {

@@ -1,7 +1,7 @@
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
-import type { GatewayClient, GatewayReply } from './telegram-client.ts';
+import type { GatewayClient, GatewayResponse } from './telegram-client.ts';
 
 /** Revocations in flight at a time: submissions keep most of the connections. */
 export const REVOCATIONS_IN_FLIGHT_MAX = 8;
@@ -67,8 +67,8 @@ export class Revocations {
       this.#fail('The revocation waited too long', 1);
       return;
     }
-    const reply = await client.call('revokeVerificationMessage', { request_id: requestId });
-    const failure = failureOf(reply);
+    const response = await client.call('revokeVerificationMessage', { request_id: requestId });
+    const failure = failureOf(response);
     if (failure !== null) this.#fail(failure, 1);
   }
 
@@ -78,16 +78,16 @@ export class Revocations {
 }
 
 /** Why a message was not revoked; null when Telegram takes the request. */
-function failureOf(reply: GatewayReply): string | null {
-  switch (reply.kind) {
+function failureOf(response: GatewayResponse): string | null {
+  switch (response.kind) {
     case 'done':
-      return reply.result === true ? null : 'Telegram replied without a clear result';
+      return response.result === true ? null : 'Telegram responded without a clear result';
     case 'error':
-      return reply.code;
+      return response.code;
     case 'not-sent':
     case 'unclear':
-      return reply.reason;
+      return response.reason;
     default:
-      return reply satisfies never;
+      return response satisfies never;
   }
 }

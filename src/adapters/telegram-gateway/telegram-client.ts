@@ -3,15 +3,15 @@ import {
   isSuccessStatus,
   isUnclearStatus,
   type ProviderHttp,
-  type ProviderReply,
+  type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import { jsonOf } from '../../domain/shared/json-text.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent` and
- * `unclear` are those of `ProviderReply`; a reply that cannot be read is `unclear` too.
+ * `unclear` are those of `ProviderResponse`; a response that cannot be read is `unclear` too.
  */
-export type GatewayReply =
+export type GatewayResponse =
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'error'; readonly code: string }
   | { readonly kind: 'not-sent'; readonly reason: string }
@@ -33,7 +33,7 @@ interface ClientOptions {
   readonly token: string;
 }
 
-/** Begins the code of an error that HTTP itself tells, in a reply without a readable body. */
+/** Begins the code of an error that HTTP itself tells, in a response without a readable body. */
 export const HTTP_ERROR_PREFIX = 'HTTP_';
 
 /** The code of an error whose own text is none: the text may quote the request. */
@@ -44,12 +44,12 @@ const NOTHING_DONE_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 429])
 
 const ERROR_CODE_PATTERN = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-const REPLY = z.discriminatedUnion('ok', [
+const RESPONSE = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(true), result: z.unknown() }),
   z.object({ ok: z.literal(false), error: z.unknown() }),
 ]);
 
-/** Calls the methods of the Telegram Gateway, and reads what it replies. */
+/** Calls the methods of the Telegram Gateway, and reads its responses. */
 export class GatewayClient {
   readonly #options: ClientOptions;
 
@@ -58,9 +58,9 @@ export class GatewayClient {
   }
 
   /** Never rejects. */
-  async call(method: GatewayMethod, parameters: GatewayParameters): Promise<GatewayReply> {
+  async call(method: GatewayMethod, parameters: GatewayParameters): Promise<GatewayResponse> {
     const { http, baseUrl, token } = this.#options;
-    const reply = await http.send({
+    const response = await http.send({
       method: 'POST',
       url: `${baseUrl}/${method}`,
       headers: {
@@ -70,7 +70,7 @@ export class GatewayClient {
       },
       body: JSON.stringify(parameters),
     });
-    return reply.kind === 'replied' ? readReply(reply) : reply;
+    return response.kind === 'responded' ? readResponse(response) : response;
   }
 
   close(): Promise<void> {
@@ -78,21 +78,21 @@ export class GatewayClient {
   }
 }
 
-function readReply({ status, body }: Extract<ProviderReply, { kind: 'replied' }>): GatewayReply {
+function readResponse({ status, body }: Extract<ProviderResponse, { kind: 'responded' }>): GatewayResponse {
   const unclear = {
     kind: 'unclear',
-    reason: `Telegram replied with HTTP ${status} and no clear result`,
+    reason: `Telegram responded with HTTP ${status} and no clear result`,
   } as const;
   // A server that fails may have acted before: what it says of the request is not certain.
   if (isUnclearStatus(status)) return unclear;
-  const reply = REPLY.safeParse(jsonOf(body)).data;
-  if (reply === undefined) {
+  const response = RESPONSE.safeParse(jsonOf(body)).data;
+  if (response === undefined) {
     return NOTHING_DONE_STATUSES.has(status)
       ? { kind: 'error', code: `${HTTP_ERROR_PREFIX}${status}` }
       : unclear;
   }
-  if (!reply.ok) return { kind: 'error', code: codeOf(reply.error) };
-  return isSuccessStatus(status) ? { kind: 'done', result: reply.result } : unclear;
+  if (!response.ok) return { kind: 'error', code: codeOf(response.error) };
+  return isSuccessStatus(status) ? { kind: 'done', result: response.result } : unclear;
 }
 
 function codeOf(error: unknown): string {

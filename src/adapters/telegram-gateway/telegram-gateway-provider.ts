@@ -12,7 +12,7 @@ import { canCarry } from '../../domain/messages/send-request.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';
-import { GatewayClient, type GatewayParameters, type GatewayReply } from './telegram-client.ts';
+import { GatewayClient, type GatewayParameters, type GatewayResponse } from './telegram-client.ts';
 import { errorClass } from './telegram-errors.ts';
 
 /** How long Telegram can be told to try a message, in seconds. */
@@ -96,12 +96,12 @@ export class TelegramGatewayProvider implements ChannelProvider {
    * good; that an error about the id means a good one was seen, and is not published. Any other error leaves it open.
    */
   async check(): Promise<ProviderHealth> {
-    const reply = await this.#client.call('checkVerificationStatus', { request_id: MADE_UP_REQUEST_ID });
-    if (reply.kind === 'done') return { ok: true, detail: 'Telegram takes the token' };
-    if (reply.kind !== 'error') return { ok: false, detail: reply.reason };
-    return reply.code.startsWith(REQUEST_ID_ERROR_PREFIX)
+    const response = await this.#client.call('checkVerificationStatus', { request_id: MADE_UP_REQUEST_ID });
+    if (response.kind === 'done') return { ok: true, detail: 'Telegram takes the token' };
+    if (response.kind !== 'error') return { ok: false, detail: response.reason };
+    return response.code.startsWith(REQUEST_ID_ERROR_PREFIX)
       ? { ok: true, detail: 'Telegram takes the token' }
-      : { ok: false, detail: `Telegram replied with ${reply.code}` };
+      : { ok: false, detail: `Telegram responded with ${response.code}` };
   }
 
   close(): Promise<void> {
@@ -111,34 +111,34 @@ export class TelegramGatewayProvider implements ChannelProvider {
 
   /** `knownIds`: the id under which the message goes, when Telegram named it before. */
   async #send(message: GatewayParameters, knownIds: readonly string[]): Promise<SubmitResult> {
-    const reply = await this.#call('sendVerificationMessage', message);
-    switch (reply.kind) {
+    const response = await this.#call('sendVerificationMessage', message);
+    switch (response.kind) {
       case 'done': {
-        const request = takenRequest.safeParse(reply.result).data;
+        const request = takenRequest.safeParse(response.result).data;
         return request === undefined
           ? unknownResult(UNREADABLE_RESULT, knownIds)
           : { kind: 'accepted', providerMessageIds: [request.request_id] };
       }
       case 'error':
-        return errorClass(reply.code) === 'already-sent'
-          ? unknownResult(`Telegram replied with ${reply.code}`, knownIds)
-          : rejectedBy(reply.code);
+        return errorClass(response.code) === 'already-sent'
+          ? unknownResult(`Telegram responded with ${response.code}`, knownIds)
+          : rejectedBy(response.code);
       case 'not-sent':
-        return rejectedAs('busy', reply.reason);
+        return rejectedAs('busy', response.reason);
       case 'unclear':
-        return unknownResult(reply.reason, knownIds);
+        return unknownResult(response.reason, knownIds);
       default:
-        return reply satisfies never;
+        return response satisfies never;
     }
   }
 
   async #call(
     method: 'checkSendAbility' | 'sendVerificationMessage',
     parameters: GatewayParameters,
-  ): Promise<GatewayReply> {
-    const reply = await this.#client.call(method, parameters);
-    this.#health = healthAfter(reply);
-    return reply;
+  ): Promise<GatewayResponse> {
+    const response = await this.#client.call(method, parameters);
+    this.#health = healthAfter(response);
+    return response;
   }
 
   #parametersOf(submission: Submission, code: string): GatewayParameters {
@@ -161,15 +161,16 @@ function ttlSeconds(attemptTimeoutMs: number): number {
   return Math.min(Math.max(seconds, TTL_MIN_S), TTL_MAX_S);
 }
 
-function healthAfter(reply: GatewayReply): ProviderHealth {
-  if (reply.kind === 'not-sent' || reply.kind === 'unclear') return { ok: false, detail: reply.reason };
-  if (reply.kind === 'done') return { ok: true, detail: 'Telegram Gateway took the last request' };
-  const kind = errorClass(reply.code);
-  const detail = `Telegram replied with ${reply.code}`;
+function healthAfter(response: GatewayResponse): ProviderHealth {
+  if (response.kind === 'not-sent' || response.kind === 'unclear')
+    return { ok: false, detail: response.reason };
+  if (response.kind === 'done') return { ok: true, detail: 'Telegram Gateway took the last request' };
+  const kind = errorClass(response.code);
+  const detail = `Telegram responded with ${response.code}`;
   return { ok: kind !== 'busy' && kind !== 'sender', detail };
 }
 
 function rejectedBy(code: string): SubmitResult {
   const kind = errorClass(code);
-  return rejectedAs(kind === 'already-sent' ? 'message' : kind, `Telegram replied with ${code}`);
+  return rejectedAs(kind === 'already-sent' ? 'message' : kind, `Telegram responded with ${code}`);
 }

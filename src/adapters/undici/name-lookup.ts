@@ -21,7 +21,7 @@ const RESPONSE_MS_MAX = 2_000;
 const QUERIES_MAX = 2;
 /** For the whole lookup: well within the deadline of an attempt. */
 export const LOOKUP_MS_MAX = 7_000;
-/** Once the addresses of one family are there, the other family gets this long: some name servers never reply for it. */
+/** Once the addresses of one family are there, the other family gets this long: some name servers never respond for it. */
 const OTHER_FAMILY_MS_MAX = 300;
 
 const SYSTEM_HOSTS_FILE =
@@ -79,14 +79,14 @@ async function addressesByDns(
       () => undefined,
     );
   }
-  const replies = await Promise.allSettled(queries);
+  const responses = await Promise.allSettled(queries);
   for (const timer of timers) clearTimeout(timer);
-  const found = replies.flatMap((reply, index) =>
-    reply.status === 'fulfilled'
-      ? reply.value.map((address) => ({ address, family: families[index] ?? 4 }))
+  const found = responses.flatMap((response, index) =>
+    response.status === 'fulfilled'
+      ? response.value.map((address) => ({ address, family: families[index] ?? 4 }))
       : [],
   );
-  const [first] = replies;
+  const [first] = responses;
   if (found.length === 0 && first?.status === 'rejected') throw first.reason;
   return found;
 }

@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { onNextTurn } from '../../application/next-turn.ts';
 
-/** Debts of one project are repaid in this part of the event loop's time. */
-export const RECEIVER_PROJECT_PART = 0.05;
-/** And those of all projects together in this part. */
-export const RECEIVER_ALL_PART = 0.15;
+/** Debts of one project are repaid in this share of the event loop's time. */
+export const RECEIVER_PROJECT_SHARE = 0.05;
+/** And those of all projects together in this share. */
+export const RECEIVER_ALL_SHARE = 0.15;
 /** After so many milliseconds of this work the event loop serves what else waits. */
 export const RECEIVER_TURN_MS = 10;
 
@@ -210,7 +210,7 @@ export class ReceiverTime {
 
   /** What each debtor repays in a millisecond. */
   #repaidPerMs(): number {
-    return Math.min(RECEIVER_PROJECT_PART, RECEIVER_ALL_PART / this.#debtors.size);
+    return Math.min(RECEIVER_PROJECT_SHARE, RECEIVER_ALL_SHARE / this.#debtors.size);
   }
 }
 

@@ -2,11 +2,11 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
 import {
-  PROVIDER_REPLY_BYTES_MAX,
-  PROVIDER_REPLY_MS,
+  PROVIDER_RESPONSE_BYTES_MAX,
+  PROVIDER_RESPONSE_MS,
   type ProviderHttp,
-  type ProviderReply,
   type ProviderRequest,
+  type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 
 /** Requests in flight to one provider; more wait for a connection. */
@@ -27,7 +27,7 @@ export class UndiciProviderHttp implements ProviderHttp {
   readonly #timeoutMs: number;
   readonly #agent: Agent;
 
-  constructor({ timeoutMs = PROVIDER_REPLY_MS, ca }: UndiciProviderHttpOptions = {}) {
+  constructor({ timeoutMs = PROVIDER_RESPONSE_MS, ca }: UndiciProviderHttpOptions = {}) {
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
       connections: PROVIDER_CONNECTIONS_MAX,
@@ -39,7 +39,7 @@ export class UndiciProviderHttp implements ProviderHttp {
     });
   }
 
-  send(request: ProviderRequest): Promise<ProviderReply> {
+  send(request: ProviderRequest): Promise<ProviderResponse> {
     if (!URL.canParse(request.url))
       return Promise.resolve({ kind: 'not-sent', reason: 'The URL is not one' });
     return new Promise((resolve) => {
@@ -70,17 +70,17 @@ function optionsOf({ method, url, headers = {}, body }: ProviderRequest): Dispat
   };
 }
 
-/** One request and its reply under one deadline. */
+/** One request and its response under one deadline. */
 class Call implements Dispatcher.DispatchHandler {
   readonly #timeoutMs: number;
-  readonly #resolve: (reply: ProviderReply) => void;
+  readonly #resolve: (response: ProviderResponse) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #body = new GrowingBuffer(PROVIDER_REPLY_BYTES_MAX);
+  readonly #body = new GrowingBuffer(PROVIDER_RESPONSE_BYTES_MAX);
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #isSettled = false;
 
-  constructor(timeoutMs: number, resolve: (reply: ProviderReply) => void) {
+  constructor(timeoutMs: number, resolve: (response: ProviderResponse) => void) {
     this.#timeoutMs = timeoutMs;
     this.#resolve = resolve;
     this.#deadline = setTimeout(() => this.#giveUp(), timeoutMs);
@@ -98,12 +98,12 @@ class Call implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#body.add(chunk)) return;
-    this.#end({ kind: 'unclear', reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes` });
+    this.#end({ kind: 'unclear', reason: `The response has more than ${PROVIDER_RESPONSE_BYTES_MAX} bytes` });
   }
 
   onResponseEnd(): void {
     const body = this.#body.bytes().toString('utf8');
-    this.#settle({ kind: 'replied', status: this.#status, body });
+    this.#settle({ kind: 'responded', status: this.#status, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -113,20 +113,20 @@ class Call implements Dispatcher.DispatchHandler {
 
   #giveUp(): void {
     const kind = this.#controller === null ? 'not-sent' : 'unclear';
-    this.#end({ kind, reason: `No reply within ${this.#timeoutMs} ms` });
+    this.#end({ kind, reason: `No response within ${this.#timeoutMs} ms` });
   }
 
   /** Something may still be on its way on the connection: it is closed. */
-  #end(reply: ProviderReply): void {
-    this.#settle(reply);
+  #end(response: ProviderResponse): void {
+    this.#settle(response);
     this.#controller?.abort(new Error('The request has ended'));
   }
 
-  #settle(reply: ProviderReply): void {
+  #settle(response: ProviderResponse): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#deadline);
-    this.#resolve(reply);
+    this.#resolve(response);
   }
 }
 

@@ -7,10 +7,10 @@ import { SUBMIT_TIMEOUT_MS } from '../ports/channel-provider.ts';
 export const SUBMISSIONS_IN_FLIGHT_MAX = 5_000;
 
 /**
- * A backlog, the messages of one project at one priority, may have this part of the limit in flight also while others fill
+ * A backlog, the messages of one project at one priority, may have this share of the limit in flight also while others fill
  * the provider: so a campaign does not delay the codes of another project. All together have twice the limit at most.
  */
-export const BACKLOG_PART = 1 / 100;
+export const BACKLOG_SHARE = 1 / 100;
 
 /** An attempt that finds its provider at the limit starts this much later, or after those that came before it. */
 export const CAPACITY_RETRY_MS = 1_000;
@@ -54,7 +54,8 @@ export class SubmissionCapacity {
     const load = this.#loadOf(key);
     if (load.inFlight < this.#inFlightMax) return null;
     const own = backlogIn(load, backlog);
-    if (own.inFlight < BACKLOG_PART * this.#inFlightMax && load.inFlight < 2 * this.#inFlightMax) return null;
+    if (own.inFlight < BACKLOG_SHARE * this.#inFlightMax && load.inFlight < 2 * this.#inFlightMax)
+      return null;
     // No submission is in flight for longer than the submit timeout: this interval always finds capacity.
     const spacingMs = SUBMIT_TIMEOUT_MS / this.#inFlightMax;
     own.lastRetryAt = Math.max(now + CAPACITY_RETRY_MS, own.lastRetryAt + spacingMs);

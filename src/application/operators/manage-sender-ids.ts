@@ -1,4 +1,4 @@
-import type { OperatorPrices } from '../../domain/billing/pricing.ts';
+import type { MobileOperatorPrices } from '../../domain/billing/pricing.ts';
 import { type Actor, type AuditAction, changedFields } from '../../domain/operators/audit-record.ts';
 import { auditedSenderId } from '../../domain/operators/audited.ts';
 import {
@@ -46,7 +46,7 @@ export class ManageSenderIds {
   request(
     actor: Actor,
     project: string,
-    given: { readonly senderId: string; readonly pricePerSms: OperatorPrices },
+    given: { readonly senderId: string; readonly pricePerSms: MobileOperatorPrices },
   ): Promise<ManagedSenderId> {
     const { unitOfWork, ids } = this.#ports;
     const change = newChange(this.#ports, actor);
@@ -81,7 +81,7 @@ export class ManageSenderIds {
     actor: Actor,
     project: string,
     sender: string,
-    prices: Partial<OperatorPrices>,
+    prices: Partial<MobileOperatorPrices>,
   ): Promise<ManagedSenderId> {
     return this.#change(actor, 'sender-id-priced', project, sender, (found) => pricedSenderId(found, prices));
   }

@@ -1,4 +1,8 @@
-import type { InternationalPrice, OperatorPrices, TemplateCategory } from '../../domain/billing/pricing.ts';
+import type {
+  InternationalPrice,
+  MobileOperatorPrices,
+  TemplateCategory,
+} from '../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../domain/senders/managed-sender-id.ts';
 import type { SenderId, SenderIdStatus } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
@@ -29,7 +33,7 @@ export interface SenderIdQuery {
 
 /** The prices of a seed file: one system list and the international rows. */
 export interface StoredPrices {
-  readonly sms: OperatorPrices;
+  readonly sms: MobileOperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
   readonly telegram: Money;
   readonly international: readonly InternationalPrice[];

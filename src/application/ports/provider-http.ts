@@ -8,29 +8,29 @@ export interface ProviderRequest {
 }
 
 /**
- * What became of a request. `replied`: the whole reply came. `not-sent`: the other side cannot have seen it, so it may be
+ * What became of a request. `responded`: the whole response came. `not-sent`: the other side cannot have seen it, so it may be
  * sent again or elsewhere. `unclear`: the other side may have acted on it.
  */
-export type ProviderReply =
-  | { readonly kind: 'replied'; readonly status: number; readonly body: string }
+export type ProviderResponse =
+  | { readonly kind: 'responded'; readonly status: number; readonly body: string }
   | { readonly kind: 'not-sent'; readonly reason: string }
   | { readonly kind: 'unclear'; readonly reason: string };
 
 /**
  * Requests to the HTTP interface of one provider, over connections of its own: no provider waits for another. Follows no
- * redirect. A reply ends within `PROVIDER_REPLY_MS` and has at most `PROVIDER_REPLY_BYTES_MAX` bytes, or is `unclear`.
+ * redirect. A response ends within `PROVIDER_RESPONSE_MS` and has at most `PROVIDER_RESPONSE_BYTES_MAX` bytes, or is `unclear`.
  */
 export interface ProviderHttp {
   /** Never rejects. */
-  send(request: ProviderRequest): Promise<ProviderReply>;
+  send(request: ProviderRequest): Promise<ProviderResponse>;
   /** Ends every connection; a request in flight is `unclear`. May be called twice. */
   close(): Promise<void>;
 }
 
-/** Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow reply is still recorded, in milliseconds. */
-export const PROVIDER_REPLY_MS = 9_000;
+/** Shorter than `SUBMIT_TIMEOUT_MS`, so that the reason of a slow response is still recorded, in milliseconds. */
+export const PROVIDER_RESPONSE_MS = 9_000;
 
-export const PROVIDER_REPLY_BYTES_MAX = 1_048_576;
+export const PROVIDER_RESPONSE_BYTES_MAX = 1_048_576;
 
 /** Timeout, conflict with an earlier request, too early: they do not say what became of the request. */
 const UNCLEAR_CLIENT_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);

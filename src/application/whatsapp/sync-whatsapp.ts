@@ -53,15 +53,15 @@ export class SyncWhatsapp {
     let changed = 0;
     for (const [whatsappBusinessId, projectIds] of projectsByAccount) {
       if (signal?.aborted === true) break;
-      const reply = await Promise.race([this.#ports.platform.accountOf(whatsappBusinessId), aborted]);
-      if (reply === null) break;
-      if (reply.kind === 'unavailable') {
+      const result = await Promise.race([this.#ports.platform.accountOf(whatsappBusinessId), aborted]);
+      if (result === null) break;
+      if (result.kind === 'unavailable') {
         failed += 1;
-        this.#logFailure(whatsappBusinessId, reply.reason);
+        this.#logFailure(whatsappBusinessId, result.reason);
         continue;
       }
       try {
-        const read = { platform: reply.account, isShared: projectIds.length > 1 };
+        const read = { platform: result.account, isShared: projectIds.length > 1 };
         for (const projectId of projectIds) {
           if (await this.#merge(projectId, whatsappBusinessId, read)) changed += 1;
         }

@@ -1,4 +1,4 @@
-import type { PlatformReply, WhatsappPlatform } from '../ports/whatsapp-platform.ts';
+import type { PlatformAccountResult, WhatsappPlatform } from '../ports/whatsapp-platform.ts';
 
 /** The platforms of all providers as one. */
 export class WhatsappPlatforms implements WhatsappPlatform {
@@ -17,12 +17,12 @@ export class WhatsappPlatforms implements WhatsappPlatform {
    * Asks one platform after another, in the order of the configuration, until one gives the account: nothing says which
    * provider's credentials reach it. `unavailable` has the reasons of all.
    */
-  async accountOf(whatsappBusinessId: string): Promise<PlatformReply> {
+  async accountOf(whatsappBusinessId: string): Promise<PlatformAccountResult> {
     const reasons: string[] = [];
     for (const platform of this.#platforms) {
-      const reply = await platform.accountOf(whatsappBusinessId);
-      if (reply.kind === 'account') return reply;
-      reasons.push(reply.reason);
+      const result = await platform.accountOf(whatsappBusinessId);
+      if (result.kind === 'account') return result;
+      reasons.push(result.reason);
     }
     return { kind: 'unavailable', reason: reasons.join('; ') || 'No provider can read whatsapp accounts' };
   }

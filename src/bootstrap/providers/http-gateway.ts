@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { receiptReader } from '../../adapters/http-gateway/gateway-receipts.ts';
-import { replyReader } from '../../adapters/http-gateway/gateway-reply.ts';
 import {
   type RequestMaker,
   requestMaker,
   type SendingOptions,
 } from '../../adapters/http-gateway/gateway-request.ts';
+import { responseReader } from '../../adapters/http-gateway/gateway-response.ts';
 import {
   checkSettings,
   encodingSettings,
   errorSettings,
   receiptSettings,
-  replySettings,
   requestSettings,
+  responseSettings,
   successSettings,
 } from '../../adapters/http-gateway/gateway-settings.ts';
 import { HttpGatewayCallback } from '../../adapters/http-gateway/http-gateway-callback.ts';
@@ -28,7 +28,7 @@ const shapeOf = (secret: SecretSchema) =>
     senderId: z.string().min(1).optional(),
     encodings: encodingSettings.default({ gsm7: 'gsm7', ucs2: 'ucs2' }),
     request: requestSettings,
-    reply: replySettings.default({ format: 'json' }),
+    reply: responseSettings.default({ format: 'json' }),
     success: successSettings,
     errors: z.array(errorSettings).default([]),
     receipts: receiptSettings.optional(),
@@ -87,7 +87,7 @@ function partsOf(given: Partial<Given>, secrets: Secrets, mistake: Mistake) {
     sending,
     request:
       request === undefined ? null : sendingRequest(request, sending, secrets, under(mistake, 'request')),
-    reply: replyReader({ reply, success, errors }, secrets, mistake),
+    response: responseReader({ reply, success, errors }, secrets, mistake),
     receipts: receipts === undefined ? null : receiptReader(receipts, secrets, under(mistake, 'receipts')),
     check:
       check === undefined

@@ -45,7 +45,7 @@ export const DEFAULT_SETTINGS: ProjectSettings = {
   settlement: 'quoted',
   billingUnits: 'flat140',
   language: 'ar',
-  // A code is useless a minute later; other messages can wait for a slow operator.
+  // A code is useless a minute later; other messages can wait for a slow mobile operator.
   attemptTimeoutMs: { verification: 30 * millisecondsInSecond, other: 5 * millisecondsInMinute },
   retention: null,
   lowCredit: null,

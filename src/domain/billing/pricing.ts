@@ -1,11 +1,16 @@
 import type { Channel } from '../shared/channel.ts';
 import { larger, type Money, times, toIqd, ZERO } from '../shared/money.ts';
-import { isDomestic, type Operator, operatorOf, type PhoneNumber } from '../shared/phone-number.ts';
+import {
+  isDomestic,
+  type MobileOperator,
+  mobileOperatorOf,
+  type PhoneNumber,
+} from '../shared/phone-number.ts';
 
 export const TEMPLATE_CATEGORIES = ['AUTHENTICATION', 'UTILITY', 'MARKETING'] as const;
 export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 
-export type OperatorPrices = Readonly<Record<Operator, Money>>;
+export type MobileOperatorPrices = Readonly<Record<MobileOperator, Money>>;
 
 /** The same prices as IQD numbers. */
 export function inIqd<Name extends string>(prices: Readonly<Record<Name, Money>>): Record<Name, number> {
@@ -28,7 +33,7 @@ export interface InternationalPrice {
 
 /** The prices of the service; the sender IDs of a project have prices of their own. */
 export interface PriceList {
-  readonly sms: OperatorPrices;
+  readonly sms: MobileOperatorPrices;
   readonly whatsapp: Readonly<Record<TemplateCategory, Money>>;
   readonly telegram: Money;
   /** The highest price of each country calling code: a number does not tell its network. */
@@ -59,7 +64,7 @@ export interface Priceable {
   /** Null for a template of a category that has no price. */
   readonly whatsappCategory: TemplateCategory | null;
   /** The prices of the sender ID the message goes out under; null for the system's own. */
-  readonly senderPrices: OperatorPrices | null;
+  readonly senderPrices: MobileOperatorPrices | null;
 }
 
 /** The price of each channel; a channel without a price for the message is missing. */
@@ -84,7 +89,7 @@ export function hasPrice({ internationalByCountryCode }: PriceList, phoneNumber:
 }
 
 function smsPrice(list: PriceList, { phoneNumber, senderPrices }: Priceable): Money | null {
-  if (isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[operatorOf(phoneNumber)];
+  if (isDomestic(phoneNumber)) return (senderPrices ?? list.sms)[mobileOperatorOf(phoneNumber)];
   return internationalPrice(list.internationalByCountryCode, phoneNumber);
 }
 

@@ -1,5 +1,5 @@
 import { iqd } from '../shared/money.ts';
-import { OPERATORS } from '../shared/phone-number.ts';
+import { MOBILE_OPERATORS } from '../shared/phone-number.ts';
 import type { SystemPrices } from './price-changes.ts';
 import { type FieldMistake, isPriceAmount, PRICE_PROBLEM } from './price-row.ts';
 import { TEMPLATE_CATEGORIES } from './pricing.ts';
@@ -10,7 +10,7 @@ export interface ReadSystemPrices {
   readonly mistakes: readonly FieldMistake[];
 }
 
-const GROUPS = { sms: OPERATORS, whatsapp: TEMPLATE_CATEGORIES } as const;
+const GROUPS = { sms: MOBILE_OPERATORS, whatsapp: TEMPLATE_CATEGORIES } as const;
 const FIELDS = ['sms', 'whatsapp', 'telegram', 'international'];
 
 /** The system prices that an import in JSON names, every field checked. A group is given as a whole. */

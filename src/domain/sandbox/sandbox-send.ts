@@ -79,7 +79,7 @@ function sandboxOutcome(
   return environment === 'dev' && isTestNumber(phoneNumber) ? outcomeOf(phoneNumber) : null;
 }
 
-/** An sms to a test number costs as much as one to an unknown operator at home. */
+/** An sms to a test number costs as much as one to an unknown mobile operator at home. */
 function withTestNumbers(state: SendState, { senderId }: SendRequest): PriceList {
   const sender = decideSenderId(senderId, state.senderId);
   const prices = (sender.kind === 'usable' ? sender.prices : null) ?? state.prices.sms;

@@ -1,4 +1,4 @@
-import type { OperatorPrices } from '../billing/pricing.ts';
+import type { MobileOperatorPrices } from '../billing/pricing.ts';
 import type { SenderId } from './sender-id.ts';
 
 /** Sender IDs of a project, rejected ones among them. */
@@ -39,6 +39,9 @@ export function rejectedSenderId(sender: ManagedSenderId, reason: string): Manag
 }
 
 /** With the given prices in place of its own; the others stay. Messages that are accepted already keep their price. */
-export function pricedSenderId(sender: ManagedSenderId, prices: Partial<OperatorPrices>): ManagedSenderId {
+export function pricedSenderId(
+  sender: ManagedSenderId,
+  prices: Partial<MobileOperatorPrices>,
+): ManagedSenderId {
   return { ...sender, pricePerSms: { ...sender.pricePerSms, ...prices } };
 }

@@ -1,4 +1,4 @@
-import type { OperatorPrices } from '../billing/pricing.ts';
+import type { MobileOperatorPrices } from '../billing/pricing.ts';
 
 export const SENDER_ID_STATUSES = ['accepted', 'pending', 'rejected'] as const;
 export type SenderIdStatus = (typeof SENDER_ID_STATUSES)[number];
@@ -9,11 +9,11 @@ export interface SenderId {
   readonly projectId: string;
   readonly senderId: string;
   readonly status: SenderIdStatus;
-  readonly pricePerSms: OperatorPrices;
+  readonly pricePerSms: MobileOperatorPrices;
 }
 
 export type SenderIdDecision =
-  | { readonly kind: 'usable'; readonly prices: OperatorPrices | null }
+  | { readonly kind: 'usable'; readonly prices: MobileOperatorPrices | null }
   | { readonly kind: 'sender-id-not-found' }
   | { readonly kind: 'sender-id-not-accepted' };
 

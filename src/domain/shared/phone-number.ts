@@ -12,17 +12,17 @@ export const ERASED_NUMBER = '0000000000' as PhoneNumber;
 
 export const HOME_COUNTRY_CODE = '964';
 
-export const OPERATORS = ['korekTelecom', 'asiaCell', 'zainIraq', 'others'] as const;
-export type Operator = (typeof OPERATORS)[number];
+export const MOBILE_OPERATORS = ['korekTelecom', 'asiaCell', 'zainIraq', 'others'] as const;
+export type MobileOperator = (typeof MOBILE_OPERATORS)[number];
 
-/** Iraq's public numbering plan: the two digits after the country code name the operator. */
-const OPERATOR_BY_PREFIX: Readonly<Record<string, Operator>> = {
+/** Iraq's public numbering plan: the two digits after the country code name the mobile operator. */
+const MOBILE_OPERATOR_BY_PREFIX: Readonly<Record<string, MobileOperator>> = {
   '96475': 'korekTelecom',
   '96477': 'asiaCell',
   '96478': 'zainIraq',
   '96479': 'zainIraq',
 };
-const OPERATOR_PREFIX_DIGITS = 5;
+const MOBILE_OPERATOR_PREFIX_DIGITS = 5;
 
 export function isPhoneNumber(text: string): text is PhoneNumber {
   return PHONE_NUMBER_PATTERN.test(text);
@@ -42,6 +42,6 @@ export function isDomestic(phoneNumber: PhoneNumber): boolean {
   return phoneNumber.startsWith(HOME_COUNTRY_CODE);
 }
 
-export function operatorOf(phoneNumber: PhoneNumber): Operator {
-  return OPERATOR_BY_PREFIX[phoneNumber.slice(0, OPERATOR_PREFIX_DIGITS)] ?? 'others';
+export function mobileOperatorOf(phoneNumber: PhoneNumber): MobileOperator {
+  return MOBILE_OPERATOR_BY_PREFIX[phoneNumber.slice(0, MOBILE_OPERATOR_PREFIX_DIGITS)] ?? 'others';
 }

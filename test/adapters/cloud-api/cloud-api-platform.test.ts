@@ -10,7 +10,7 @@ import {
   CloudApiPeer,
   failWith,
   type PeerBehaviour,
-  replyJson,
+  respondJson,
   WABA_ID,
 } from '../../support/cloud-api-peer.ts';
 
@@ -49,7 +49,7 @@ const serve =
     const at = Number(query.get('after') ?? '0');
     const hasNext = at + 1 < pages[edge].length;
     const cursors = { before: String(at), after: String(at + 1) };
-    replyJson(response, 200, {
+    respondJson(response, 200, {
       data: pages[edge][at] ?? [],
       paging: hasNext ? { cursors, next: 'https://graph.example.com/next?access_token=x' } : { cursors },
     });
@@ -59,16 +59,16 @@ async function accountFrom(behaviour: PeerBehaviour, version = 'v25.0') {
   const peer = await CloudApiPeer.open(behaviour);
   const http = new UndiciProviderHttp();
   const graph = new GraphApi({ baseUrl: peer.url, version, accessToken: 'token' });
-  const reply = await new CloudApiPlatform({ graph, http }).accountOf(WABA_ID);
+  const result = await new CloudApiPlatform({ graph, http }).accountOf(WABA_ID);
   await http.close();
-  return { reply, peer };
+  return { result, peer };
 }
 
 it('the platform reads the numbers and templates of an account in the published shapes', async () => {
-  const { reply, peer } = await accountFrom(
+  const { result, peer } = await accountFrom(
     serve({ phone_numbers: [[NUMBER]], message_templates: [[TEMPLATE]] }),
   );
-  expect(reply).toEqual({
+  expect(result).toEqual({
     kind: 'account',
     account: {
       phoneNumbers: [
@@ -112,11 +112,11 @@ test.each<[version: string, field: string, other: string]>([
   async (version, field, other) => {
     const { whatsapp_business_manager_messaging_limit: _, ...rest } = NUMBER;
     const numbers = [{ ...rest, [field]: 'TIER_10K' }];
-    const { reply, peer } = await accountFrom(
+    const { result, peer } = await accountFrom(
       serve({ phone_numbers: [numbers], message_templates: [[]] }),
       version,
     );
-    expect(reply).toMatchObject({ account: { phoneNumbers: [{ messagingLimit: 'TIER_10K' }] } });
+    expect(result).toMatchObject({ account: { phoneNumbers: [{ messagingLimit: 'TIER_10K' }] } });
     const asked = peer.requests[0]?.query.get('fields')?.split(',') ?? [];
     expect([asked.includes(field), asked.includes(other)]).toEqual([true, false]);
   },
@@ -124,7 +124,7 @@ test.each<[version: string, field: string, other: string]>([
 
 it('the platform reads what a number and a template do not have as unknown, and the reason of a rejection', async () => {
   const { id, display_phone_number } = NUMBER;
-  const { reply } = await accountFrom(
+  const { result } = await accountFrom(
     serve({
       phone_numbers: [[{ id, display_phone_number, quality_rating: null }]],
       message_templates: [
@@ -141,7 +141,7 @@ it('the platform reads what a number and a template do not have as unknown, and 
       ],
     }),
   );
-  expect(reply).toMatchObject({
+  expect(result).toMatchObject({
     account: {
       phoneNumbers: [{ verifiedName: null, qualityRating: null, messagingLimit: null, status: null }],
       templates: [
@@ -153,10 +153,10 @@ it('the platform reads what a number and a template do not have as unknown, and 
 
 it('the platform reads every page by its cursor, and never follows the address of the next one', async () => {
   const templates = ['a', 'b', 'c'].map((name) => [{ ...TEMPLATE, name }]);
-  const { reply, peer } = await accountFrom(
+  const { result, peer } = await accountFrom(
     serve({ phone_numbers: [[NUMBER]], message_templates: templates }),
   );
-  expect(reply.kind === 'account' ? reply.account.templates.map(({ name }) => name) : []).toEqual([
+  expect(result.kind === 'account' ? result.account.templates.map(({ name }) => name) : []).toEqual([
     'a',
     'b',
     'c',
@@ -179,7 +179,7 @@ const onThirdRequest =
 const page =
   (body: Readonly<Record<string, unknown>>): PeerBehaviour =>
   (_, response) =>
-    replyJson(response, 200, body);
+    respondJson(response, 200, body);
 
 test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
   ['the token is rejected', failWith(190, 401), 'Meta error 190: Details of 190'],
@@ -187,7 +187,7 @@ test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
   [
     'a later page is HTML',
     onThirdRequest((_, response) => response.end('<html>')),
-    'Meta replied with status 200 and nothing that can be read',
+    'Meta responded with status 200 and nothing that can be read',
   ],
   [
     'a later page breaks off',
@@ -215,8 +215,8 @@ test.each<[title: string, behaviour: PeerBehaviour, reason: string]>([
     `${WABA_ID}/phone_numbers has more than ${ACCOUNT_NUMBERS_MAX} rows`,
   ],
 ])('the platform gives nothing of an account when %s', async (_, behaviour, reason) => {
-  const { reply } = await accountFrom(behaviour);
-  expect(reply).toEqual({ kind: 'unavailable', reason });
+  const { result } = await accountFrom(behaviour);
+  expect(result).toEqual({ kind: 'unavailable', reason });
 });
 
 it.each([
@@ -224,12 +224,12 @@ it.each([
   [22, 'unavailable'],
 ])('the platform holds no more than 20 MiB of an account: %i pages of 1 MB are %s', async (pages, kind) => {
   const filler = 'x'.repeat(999_000);
-  const { reply } = await accountFrom(({ path, query }, response) => {
-    if (path.endsWith('/phone_numbers')) return replyJson(response, 200, { data: [] });
+  const { result } = await accountFrom(({ path, query }, response) => {
+    if (path.endsWith('/phone_numbers')) return respondJson(response, 200, { data: [] });
     const next = Number(query.get('after') ?? '0') + 1;
     const paging = next < pages ? { cursors: { after: `${next}` }, next: 'https://graph.example.com' } : {};
-    return replyJson(response, 200, { data: [], filler, paging });
+    return respondJson(response, 200, { data: [], filler, paging });
   });
-  expect(reply.kind).toBe(kind);
-  if (reply.kind === 'unavailable') expect(reply.reason).toContain(`more than ${ACCOUNT_BYTES_MAX} bytes`);
+  expect(result.kind).toBe(kind);
+  if (result.kind === 'unavailable') expect(result.reason).toContain(`more than ${ACCOUNT_BYTES_MAX} bytes`);
 });

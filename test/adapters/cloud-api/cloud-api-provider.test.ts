@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { UNHEALTHY_MS } from '../../../src/adapters/cloud-api/cloud-api-provider.ts';
-import { PROVIDER_REPLY_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
+import { PROVIDER_RESPONSE_BYTES_MAX } from '../../../src/application/ports/provider-http.ts';
 import { anSmsId, aPhoneNumber, aTemplateContent, aText } from '../../support/builders.ts';
 import {
   ACCESS_TOKEN,
@@ -12,7 +12,7 @@ import {
   failWith,
   type PeerBehaviour,
   PLATFORM_PHONE_ID,
-  replyJson,
+  respondJson,
   signedCallback,
   wamidOf,
 } from '../../support/cloud-api-peer.ts';
@@ -21,7 +21,7 @@ import { freePort } from '../../support/private-server.ts';
 import { submitAll } from '../../support/submit-all.ts';
 
 const TEXT = aWhatsappSubmission({ content: aText(), text: 'Your parcel has arrived' });
-const HUGE_BYTES = 10 * PROVIDER_REPLY_BYTES_MAX;
+const HUGE_BYTES = 10 * PROVIDER_RESPONSE_BYTES_MAX;
 /** Long enough for a machine of this test, short enough to wait for. */
 const SOON_MS = 150;
 
@@ -86,17 +86,17 @@ describe('a message that Meta takes', () => {
     ).toEqual([wamidOf('9647712345671'), 'rejected', wamidOf('9647712345673')]);
   });
 
-  it('the callback brings a status that comes before the reply under the id of the later result', async () => {
-    let reply = (): void => {};
+  it('the callback brings a status that comes before the response under the id of the later result', async () => {
+    let respond = (): void => {};
     const peer = await CloudApiPeer.open((request, response, count) => {
-      reply = () => accept(request, response, count);
+      respond = () => accept(request, response, count);
     });
     const { provider, callback } = cloudApi({ peer });
     const submitted = provider.submit(TEXT);
     await peer.arrived(1);
     const content = callbackOf({ statuses: [aStatus(wamidOf('9647712345678'), 'read')] });
     const early = await callback.read(signedCallback(JSON.stringify(content)));
-    reply();
+    respond();
     const result = await submitted;
     const providerMessageId = result.kind === 'accepted' ? result.providerMessageIds[0] : null;
     expect(early).toMatchObject({ events: [{ receipt: { providerMessageId, receipt: { kind: 'read' } } }] });
@@ -158,7 +158,7 @@ describe('a message that Meta rejects', () => {
 
   it('the Cloud API provider takes the text of an error that has no details', async () => {
     const { result } = await resultFrom((_, response) =>
-      replyJson(response, 400, { error: { code: 131030, message: '(#131030) Not in the allowed list' } }),
+      respondJson(response, 400, { error: { code: 131030, message: '(#131030) Not in the allowed list' } }),
     );
     expect(result).toMatchObject({ reason: 'Meta error 131030: (#131030) Not in the allowed list' });
   });
@@ -197,36 +197,36 @@ describe('a side that does not keep to the protocol', () => {
     [
       'an HTML page of an error',
       write(502, '<html>Bad gateway</html>'),
-      'Meta replied with status 502 and nothing that can be read',
+      'Meta responded with status 502 and nothing that can be read',
     ],
     [
       'an HTML page of success',
       write(200, '<html>Welcome</html>'),
-      'Meta replied with status 200 and nothing that can be read',
+      'Meta responded with status 200 and nothing that can be read',
     ],
-    ['nothing', write(200, ''), 'Meta replied with status 200 and nothing that can be read'],
-    ['a text in JSON', write(200, '"ok"'), 'Meta replied with status 200 and nothing that can be read'],
-    ['a redirect', write(302, '{}'), 'Meta replied with status 302 and nothing that can be read'],
+    ['nothing', write(200, ''), 'Meta responded with status 200 and nothing that can be read'],
+    ['a text in JSON', write(200, '"ok"'), 'Meta responded with status 200 and nothing that can be read'],
+    ['a redirect', write(302, '{}'), 'Meta responded with status 302 and nothing that can be read'],
     [
       'an error without a code',
       write(400, '{"error":{"message":"x"}}'),
-      'Meta replied with status 400 and nothing that can be read',
+      'Meta responded with status 400 and nothing that can be read',
     ],
-    ['no message', write(200, '{"messages":[]}'), 'Meta replied without an id of the message'],
+    ['no message', write(200, '{"messages":[]}'), 'Meta responded without an id of the message'],
     [
       'an id with spaces',
       write(200, '{"messages":[{"id":"a b"}]}'),
-      'Meta replied without an id of the message',
+      'Meta responded without an id of the message',
     ],
     [
       'an id that is too long',
       write(200, JSON.stringify({ messages: [{ id: 'x'.repeat(256) }] })),
-      'Meta replied without an id of the message',
+      'Meta responded without an id of the message',
     ],
-    ['ten megabytes', write(200, 'x'.repeat(HUGE_BYTES)), 'The reply has more than 1048576 bytes'],
+    ['ten megabytes', write(200, 'x'.repeat(HUGE_BYTES)), 'The response has more than 1048576 bytes'],
     ['a broken connection', (_, response) => response.destroy(), 'The connection failed: UND_ERR_SOCKET'],
     [
-      'half a reply',
+      'half a response',
       (_, response) => {
         response.writeHead(200, { 'content-length': '100' });
         response.write('{"messages":', () => response.destroy());
@@ -238,11 +238,11 @@ describe('a side that does not keep to the protocol', () => {
     expect(result).toEqual({ kind: 'unknown', reason, providerMessageIds: [] });
   });
 
-  it('the fate of a message is not known when no reply comes in time', async () => {
+  it('the fate of a message is not known when no response comes in time', async () => {
     const { result } = await resultFrom(() => {}, { timeoutMs: SOON_MS });
     expect(result).toEqual({
       kind: 'unknown',
-      reason: `No reply within ${SOON_MS} ms`,
+      reason: `No response within ${SOON_MS} ms`,
       providerMessageIds: [],
     });
   });
@@ -293,7 +293,7 @@ describe('health and credentials', () => {
 
   it('the check reads the default number, and sends no message', async () => {
     const peer = await CloudApiPeer.open((_, response) =>
-      replyJson(response, 200, { id: PLATFORM_PHONE_ID }),
+      respondJson(response, 200, { id: PLATFORM_PHONE_ID }),
     );
     const { provider } = cloudApi({ peer });
     expect(await provider.check()).toEqual({
@@ -306,14 +306,14 @@ describe('health and credentials', () => {
   });
 
   it('the check asks who the token belongs to when there is no default number', async () => {
-    const peer = await CloudApiPeer.open((_, response) => replyJson(response, 200, { id: '1' }));
+    const peer = await CloudApiPeer.open((_, response) => respondJson(response, 200, { id: '1' }));
     await cloudApi({ peer, phoneNumberId: null }).provider.check();
     expect(peer.requests.map(({ path }) => path)).toEqual(['/v25.0/me']);
   });
 
   test.each<[title: string, behaviour: PeerBehaviour, detail: string]>([
     ['a rejected token', failWith(190, 401), 'Meta error 190: Details of 190'],
-    ['a page of HTML', write(500, '<html>'), 'Meta replied with status 500 and nothing that can be read'],
+    ['a page of HTML', write(500, '<html>'), 'Meta responded with status 500 and nothing that can be read'],
   ])('the check fails with %s', async (_, behaviour, detail) => {
     const peer = await CloudApiPeer.open(behaviour);
     expect(await cloudApi({ peer }).provider.check()).toEqual({ ok: false, detail });

@@ -38,7 +38,7 @@ export function mistakesIn(settings: RawSettings): readonly string[] {
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-/** So far away that no reply is late on a busy machine. */
+/** So far away that no response is late on a busy machine. */
 const FAR_MS = 9_000;
 
 function toolsWith(timeoutMs: number): ProviderTools {

@@ -7,7 +7,7 @@ import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } f
 import { CREDENTIALS, JSON_DIALECT, QUERY_DIALECT, StandInGateway } from './stand-in-gateway.ts';
 import { type Beast, ZooGateway } from './zoo-gateway.ts';
 
-/** The deadline of requests that nobody replies to. */
+/** The deadline of requests that nobody responds to. */
 const SOON_MS = 300;
 
 const opened: { close(): Promise<unknown> }[] = [];
@@ -93,7 +93,7 @@ describe('the HTTP gateway provider with the JSON example of the page', () => {
   });
 
   it('a check asks the gateway and sends no message', async () => {
-    expect(await provider.check()).toEqual({ ok: true, detail: 'replied to the check with HTTP 200' });
+    expect(await provider.check()).toEqual({ ok: true, detail: 'responded to the check with HTTP 200' });
     expect(gateway.requests.map(({ method, url }) => [method, url.pathname])).toEqual([
       ['GET', '/v1/account'],
     ]);
@@ -105,7 +105,7 @@ describe('the HTTP gateway provider with the JSON example of the page', () => {
     const other = { ...settings, check: { url: `${gateway.origin}/v1/account` } };
     expect(await providerOf(other).check()).toEqual({
       ok: false,
-      detail: 'replied to the check with HTTP 401',
+      detail: 'responded to the check with HTTP 401',
     });
   });
 
@@ -267,8 +267,8 @@ describe('the gateway zoo', () => {
     ['an error whose code is an object', { status: 500, body: '{"code":{}}' }, UNKNOWN, false],
     ['10 MB', { status: 200, body: `{"id":"${'x'.repeat(10_000_000)}"}` }, UNKNOWN, false],
     ['a reset', 'reset', UNKNOWN, false],
-    ['a reply that breaks off', 'break-off', UNKNOWN, false],
-  ])('a reply with %s is read as it should be', async (_, beast, expected, isHealthy) => {
+    ['a response that breaks off', 'break-off', UNKNOWN, false],
+  ])('a response with %s is read as it should be', async (_, beast, expected, isHealthy) => {
     const { result, health, requests } = await submitTo(beast);
     expect(result).toMatchObject(expected);
     expect('cause' in result).toBe('cause' in expected);
@@ -276,20 +276,20 @@ describe('the gateway zoo', () => {
     expect(requests).toBe(1);
   });
 
-  it('a reply that does not come is unknown after the deadline', async () => {
+  it('a response that does not come is unknown after the deadline', async () => {
     const { result, health } = await submitTo('silence', {}, SOON_MS);
     expect(result).toEqual({
       kind: 'unknown',
-      reason: `The gateway did not reply: No reply within ${SOON_MS} ms`,
+      reason: `The gateway did not respond: No response within ${SOON_MS} ms`,
       providerMessageIds: [],
     });
     expect(health).toEqual({
       ok: false,
-      detail: `the last request got no reply: No reply within ${SOON_MS} ms`,
+      detail: `the last request got no response: No response within ${SOON_MS} ms`,
     });
   });
 
-  it('a gateway that is away is busy, and its health recovers with the next reply', async () => {
+  it('a gateway that is away is busy, and its health recovers with the next response', async () => {
     const zoo = await ZooGateway.open(ok('{"id":"a1"}'));
     const { port } = zoo;
     const provider = providerOf({ ...json, request: { ...json.request, url: `${zoo.origin}/send` } });
@@ -305,7 +305,7 @@ describe('the gateway zoo', () => {
     });
     opening(await ZooGateway.open(ok('{"id":"a1"}'), port));
     expect(await submitOne(provider)).toEqual(accepted('a1'));
-    expect(provider.health()).toEqual({ ok: true, detail: 'the last reply had HTTP 200' });
+    expect(provider.health()).toEqual({ ok: true, detail: 'the last response had HTTP 200' });
   });
 
   it('a closed provider rejects messages as busy', async () => {
@@ -349,7 +349,7 @@ describe('the gateway zoo', () => {
     ['an empty text of ids', { ids: { path: '/ids', separator: ',' } }, '{"ids":""}', UNKNOWN],
     ['a status of its own', { status: [200], path: '/ok', id: '/ok' }, '{"ok":7}', accepted('7')],
     ['no id at all', {}, '{"anything":1}', accepted(`${anSmsId()}-0`)],
-  ])('a reply with %s is read as success says', async (_, success, body, expected) => {
+  ])('a response with %s is read as success says', async (_, success, body, expected) => {
     const { result } = await submitTo(ok(body), { success });
     expect(result).toMatchObject(expected);
   });
@@ -358,7 +358,7 @@ describe('the gateway zoo', () => {
     expect((await submitTo(ok('<html>Welcome</html>'), { success: {} })).result).toMatchObject(UNKNOWN);
   });
 
-  it('a long reply of many escapes and long numbers is read', async () => {
+  it('a long response of many escapes and long numbers is read', async () => {
     const body = `{"text":"${'\\n\\"'.repeat(200_000)}","other":1234567890123456789,"id":9876543210987654321}`;
     expect((await submitTo(ok(body))).result).toEqual(accepted('9876543210987654321'));
   });

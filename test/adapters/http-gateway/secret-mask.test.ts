@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { receiptReader } from '../../../src/adapters/http-gateway/gateway-receipts.ts';
-import { replyReader } from '../../../src/adapters/http-gateway/gateway-reply.ts';
+import { responseReader } from '../../../src/adapters/http-gateway/gateway-response.ts';
 import { secretMask } from '../../../src/adapters/http-gateway/template.ts';
 
 const SECRETS = new Map([
@@ -22,8 +22,8 @@ it.each([
   expect(secretMask(SECRETS)(text)).toBe(masked);
 });
 
-it('the reason of a reply never quotes a credential, also where it is cut', () => {
-  const read = replyReader(
+it('the reason of a response never quotes a credential, also where it is cut', () => {
+  const read = responseReader(
     {
       reply: { format: 'json' },
       success: {},
@@ -33,7 +33,7 @@ it('the reason of a reply never quotes a credential, also where it is cut', () =
     noMistake,
   );
   const rejection = (text: string) => {
-    const result = read({ kind: 'replied', status: 400, body: JSON.stringify({ error: 1, text }) }, 'id');
+    const result = read({ kind: 'responded', status: 400, body: JSON.stringify({ error: 1, text }) }, 'id');
     return result.kind === 'rejected' ? result.reason : result.kind;
   };
   expect(rejection('no user with p@ss word')).toBe(

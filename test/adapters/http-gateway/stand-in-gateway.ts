@@ -29,7 +29,7 @@ export interface CarriedMessage {
   readonly reference: string;
 }
 
-/** What a dialect makes of a message: its reply, and the receipts of what it accepted. */
+/** What a dialect makes of a message: its response, and the receipts of what it accepted. */
 export interface Dialect {
   /** Null for what is no message, such as a check. */
   readonly read: (request: GatewayRequest) => CarriedMessage | null;

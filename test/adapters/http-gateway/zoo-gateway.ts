@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { portOf } from '../../support/port-of.ts';
 
-/** What a gateway does with every request: a reply, or none. */
+/** What a gateway does with every request: a response, or none. */
 export type Beast =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'silence'

@@ -12,19 +12,19 @@ const ATTEMPTS = 3;
 const PART_BYTES = 5 * 2 ** 20;
 const bucketUrl = process.env.TEST_S3_URL ?? '';
 
-type Reply = (request: IncomingMessage, response: ServerResponse) => void;
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 const opened: { close: () => void }[] = [];
 afterEach(() => {
   for (const server of opened.splice(0)) server.close();
 });
 
-/** A bucket whose replies are made by the test; it notes the requests. */
-async function bucketThat(reply: Reply) {
+/** A bucket whose responses are made by the test; it notes the requests. */
+async function bucketThat(respond: Respond) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url?.replace(/&?x-id=\w+/, '')}`);
-    request.resume().on('end', () => reply(request, response));
+    request.resume().on('end', () => respond(request, response));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   opened.push({
@@ -59,7 +59,7 @@ async function* contentOf(...parts: readonly string[]): AsyncGenerator<string> {
 }
 
 describe('BucketReportFiles', () => {
-  it('BucketReportFiles gives a bucket that never replies up after three attempts', async () => {
+  it('BucketReportFiles gives a bucket that never responds up after three attempts', async () => {
     const { files, requests } = await bucketThat(() => undefined);
     await expect(files.read(ID)).rejects.toMatchObject({ name: 'BucketError', code: 'TimeoutError' });
     expect(requests).toEqual(Array.from({ length: ATTEMPTS }, () => `GET /reports/a/b/${ID}.csv?`));

@@ -21,8 +21,8 @@ import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import {
   BAD_GATEWAY,
-  HTML_REPLY,
-  HUGE_REPLY,
+  HTML_RESPONSE,
+  HUGE_RESPONSE,
   type Mischief,
   TelegramPeer,
 } from '../../support/telegram-peer.ts';
@@ -200,7 +200,7 @@ describe('checking the ability to send', () => {
     peer.misbehave('sendVerificationMessage', BAD_GATEWAY);
     expect(await resultOf(aProvider({ checkSendAbility: true }))).toEqual({
       kind: 'unknown',
-      reason: 'Telegram replied with HTTP 502 and no clear result',
+      reason: 'Telegram responded with HTTP 502 and no clear result',
       providerMessageIds: [[...peer.requests.keys()][0]],
     });
   });
@@ -209,7 +209,7 @@ describe('checking the ability to send', () => {
     peer.misbehave('sendVerificationMessage', { kind: 'error', code: 'MESSAGE_ALREADY_SENT' });
     expect(await resultOf(aProvider({ checkSendAbility: true }))).toEqual({
       kind: 'unknown',
-      reason: 'Telegram replied with MESSAGE_ALREADY_SENT',
+      reason: 'Telegram responded with MESSAGE_ALREADY_SENT',
       providerMessageIds: [[...peer.requests.keys()][0]],
     });
   });
@@ -241,7 +241,7 @@ describe('the errors of the Telegram Gateway', () => {
     peer.misbehave(PHONE, { kind: 'error', code });
     expect(await resultOf(aProvider())).toEqual({
       kind: 'rejected',
-      reason: `Telegram replied with ${code}`,
+      reason: `Telegram responded with ${code}`,
       endsChain: false,
       ...(cause === undefined ? {} : { cause }),
     });
@@ -261,7 +261,7 @@ describe('the errors of the Telegram Gateway', () => {
     peer.misbehave(PHONE, { kind: 'error', code });
     expect(await resultOf(aProvider())).toEqual({
       kind: 'rejected',
-      reason: 'Telegram replied with UNNAMED_ERROR',
+      reason: 'Telegram responded with UNNAMED_ERROR',
       endsChain: false,
     });
   });
@@ -269,26 +269,26 @@ describe('the errors of the Telegram Gateway', () => {
 
 describe('a Telegram Gateway that misbehaves', () => {
   const json = (body: unknown, status = 200): Mischief => ({
-    kind: 'reply',
+    kind: 'response',
     status,
     body: JSON.stringify(body),
   });
 
   it.each<[what: string, mischief: Mischief, reason: RegExp]>([
-    ['HTML', HTML_REPLY, /HTTP 200 and no clear result/],
+    ['HTML', HTML_RESPONSE, /HTTP 200 and no clear result/],
     ['HTML with HTTP 502', BAD_GATEWAY, /HTTP 502 and no clear result/],
     ['an error with HTTP 500', { kind: 'error', code: 'PHONE_NUMBER_INVALID', status: 500 }, /HTTP 500/],
     ['HTTP 408', json({}, 408), /HTTP 408/],
     ['HTTP 409', json({ ok: false, error: 'CODE_INVALID' }, 409), /HTTP 409/],
     ['HTTP 425', json({}, 425), /HTTP 425/],
-    ['a redirect', { kind: 'reply', status: 302, body: '' }, /HTTP 302/],
+    ['a redirect', { kind: 'response', status: 302, body: '' }, /HTTP 302/],
     ['a bad request without a reason', json({}, 400), /HTTP 400/],
     ['a success with HTTP 400', json({ ok: true, result: { request_id: '1' } }, 400), /HTTP 400/],
-    ['nothing', { kind: 'reply', status: 200, body: '' }, /HTTP 200/],
+    ['nothing', { kind: 'response', status: 200, body: '' }, /HTTP 200/],
     ['an array', json([]), /HTTP 200/],
-    ['half a reply', { kind: 'reply', status: 200, body: '{"ok":true,"result":{"requ' }, /HTTP 200/],
+    ['half a response', { kind: 'response', status: 200, body: '{"ok":true,"result":{"requ' }, /HTTP 200/],
     ['ok as a word', json({ ok: 'true', result: { request_id: '1' } }), /HTTP 200/],
-    ['10 MB', HUGE_REPLY, /more than 1048576 bytes/],
+    ['10 MB', HUGE_RESPONSE, /more than 1048576 bytes/],
     ['a reset connection', { kind: 'reset' }, /The connection failed/],
     ['no result', { kind: 'result', result: null }, /named no id/],
     ['an id that is a number', { kind: 'result', result: { request_id: 1_140 } }, /named no id/],
@@ -306,25 +306,25 @@ describe('a Telegram Gateway that misbehaves', () => {
     expect(peer.calls).toHaveLength(1);
   });
 
-  it('a message is unknown when Telegram does not reply in time', async () => {
+  it('a message is unknown when Telegram does not respond in time', async () => {
     peer.misbehave('sendVerificationMessage', { kind: 'silence' });
     expect(await resultOf(aProvider({ timeoutMs: SHORT_MS }))).toEqual({
       kind: 'unknown',
-      reason: 'No reply within 100 ms',
+      reason: 'No response within 100 ms',
       providerMessageIds: [],
     });
   });
 
   it.each([401, 403, 404, 429])('HTTP %i in place of Telegram rejects a message as busy', async (status) => {
     peer.misbehave('sendVerificationMessage', {
-      kind: 'reply',
+      kind: 'response',
       status,
       body: '<html>',
       mediaType: 'text/html',
     });
     expect(await resultOf(aProvider())).toEqual({
       kind: 'rejected',
-      reason: `Telegram replied with HTTP_${status}`,
+      reason: `Telegram responded with HTTP_${status}`,
       endsChain: false,
       cause: 'busy',
     });
@@ -350,7 +350,7 @@ describe('a Telegram Gateway that misbehaves', () => {
     const said: unknown[] = [];
     const mischiefs: readonly Mischief[] = [
       { kind: 'error', code: `${TOKEN} ${PHONE} 123456` },
-      { kind: 'reply', status: 400, body: `${TOKEN} ${PHONE} 123456` },
+      { kind: 'response', status: 400, body: `${TOKEN} ${PHONE} 123456` },
       { kind: 'result', result: { request_id: `${TOKEN} ${PHONE} 123456` } },
       { kind: 'reset' },
     ];
@@ -377,21 +377,21 @@ describe('the health of the Telegram Gateway provider', () => {
       'a number that cannot be reached',
       { kind: 'error', code: 'PHONE_NUMBER_NOT_FOUND' },
       true,
-      'Telegram replied with PHONE_NUMBER_NOT_FOUND',
+      'Telegram responded with PHONE_NUMBER_NOT_FOUND',
     ],
     [
       'an empty account',
       { kind: 'error', code: 'BALANCE_NOT_ENOUGH' },
       false,
-      'Telegram replied with BALANCE_NOT_ENOUGH',
+      'Telegram responded with BALANCE_NOT_ENOUGH',
     ],
     [
       'a sender that is not verified',
       { kind: 'error', code: 'SENDER_NOT_VERIFIED' },
       false,
-      'Telegram replied with SENDER_NOT_VERIFIED',
+      'Telegram responded with SENDER_NOT_VERIFIED',
     ],
-    ['an unclear reply', BAD_GATEWAY, false, 'Telegram replied with HTTP 502 and no clear result'],
+    ['an unclear response', BAD_GATEWAY, false, 'Telegram responded with HTTP 502 and no clear result'],
   ])('the health after %s is that of the last request', async (_, mischief, ok, detail) => {
     const provider = aProvider();
     peer.misbehave('sendVerificationMessage', { kind: 'error', code: ok ? 'FLOOD_WAIT_5' : 'TTL_INVALID' });
@@ -413,14 +413,14 @@ describe('checking the token', () => {
   it('a token that Telegram does not take fails the check', async () => {
     expect(await aProvider({ token: 'other' }).check()).toEqual({
       ok: false,
-      detail: 'Telegram replied with ACCESS_TOKEN_INVALID',
+      detail: 'Telegram responded with ACCESS_TOKEN_INVALID',
     });
   });
 
   it('a check is without a result while Telegram is throttled, unclear or away', async () => {
     const provider = aProvider();
     peer.misbehave('checkVerificationStatus', { kind: 'error', code: 'FLOOD_WAIT_5' });
-    expect(await provider.check()).toEqual({ ok: false, detail: 'Telegram replied with FLOOD_WAIT_5' });
+    expect(await provider.check()).toEqual({ ok: false, detail: 'Telegram responded with FLOOD_WAIT_5' });
     peer.misbehave('checkVerificationStatus', BAD_GATEWAY);
     expect(await provider.check()).toMatchObject({ ok: false });
     expect(await aProvider({ baseUrl: NO_SERVER }).check()).toMatchObject({ ok: false });
@@ -442,8 +442,8 @@ describe('revoking at the Telegram Gateway', () => {
 
   it.each<[what: string, mischief: Mischief, reason: string]>([
     ['an error', { kind: 'error', code: 'REQUEST_ID_INVALID' }, 'REQUEST_ID_INVALID'],
-    ['no clear result', { kind: 'result', result: false }, 'Telegram replied without a clear result'],
-    ['a failure', BAD_GATEWAY, 'Telegram replied with HTTP 502 and no clear result'],
+    ['no clear result', { kind: 'result', result: false }, 'Telegram responded without a clear result'],
+    ['a failure', BAD_GATEWAY, 'Telegram responded with HTTP 502 and no clear result'],
   ])('a revocation that ends with %s is logged, and changes nothing', async (_, mischief, reason) => {
     peer.misbehave('revokeVerificationMessage', mischief);
     const provider = aProvider();

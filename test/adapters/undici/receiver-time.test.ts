@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
-  RECEIVER_ALL_PART,
-  RECEIVER_PROJECT_PART,
+  RECEIVER_ALL_SHARE,
+  RECEIVER_PROJECT_SHARE,
   RECEIVER_TURN_MS,
   ReceiverTime,
   type ReceiverWork,
@@ -81,7 +81,7 @@ it('a project in debt waits until that is repaid, and others do not', async () =
   receiverTime.run('a', work('waits'));
   receiverTime.run('b', work('other'));
   expect(computed).toEqual(['costly', 'other']);
-  now += 50 / RECEIVER_PROJECT_PART - 1;
+  now += 50 / RECEIVER_PROJECT_SHARE - 1;
   receiverTime.run('a', work('waits too'));
   await nextTurn();
   expect(computed).toEqual(['costly', 'other']);
@@ -125,16 +125,16 @@ it('a piece counts for no more than what the process had of the processor meanwh
 });
 
 it('the debts of many projects are repaid in a part of the time that they share', async () => {
-  const debtors = Math.ceil((2 * RECEIVER_ALL_PART) / RECEIVER_PROJECT_PART);
+  const debtors = Math.ceil((2 * RECEIVER_ALL_SHARE) / RECEIVER_PROJECT_SHARE);
   for (let index = 0; index < debtors; index += 1)
     receiverTime.run(`p${index}`, work('costly', { owed: 10 }));
   receiverTime.run('p0', work('waits'));
-  now += 10 / RECEIVER_PROJECT_PART + 1;
+  now += 10 / RECEIVER_PROJECT_SHARE + 1;
   receiverTime.run('other', work('other', { ms: RECEIVER_TURN_MS }));
   await nextTurn();
   await nextTurn();
   expect(computed).not.toContain('waits');
-  now += 10 / RECEIVER_PROJECT_PART;
+  now += 10 / RECEIVER_PROJECT_SHARE;
   receiverTime.run('other', work('other'));
   await until(() => computed.includes('waits'));
 });
@@ -159,7 +159,7 @@ it('work that was dropped is not done, and the rest goes on', async () => {
   receiverTime.run('a', work('waits'));
   receiverTime.run('a', dropped);
   receiverTime.drop('a', dropped);
-  now += 1 / RECEIVER_PROJECT_PART + 1;
+  now += 1 / RECEIVER_PROJECT_SHARE + 1;
   receiverTime.run('b', work('other'));
   await until(() => computed.length === 3);
   expect(computed).toEqual(['costly', 'waits', 'other']);

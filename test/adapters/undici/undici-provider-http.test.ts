@@ -14,8 +14,8 @@ import {
   UndiciProviderHttp,
 } from '../../../src/adapters/undici/undici-provider-http.ts';
 import {
-  PROVIDER_REPLY_BYTES_MAX,
-  type ProviderReply,
+  PROVIDER_RESPONSE_BYTES_MAX,
+  type ProviderResponse,
 } from '../../../src/application/ports/provider-http.ts';
 import { heldMemory } from '../../support/held-memory.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
@@ -23,9 +23,9 @@ import { portOf } from '../../support/port-of.ts';
 import type { Behaviour } from '../../support/tls-receiver.ts';
 import { certificates, closeAll, OK, receive } from './local-receivers.ts';
 
-/** The deadline of requests that nobody replies to. */
+/** The deadline of requests that nobody responds to. */
 const SOON_MS = 300;
-/** So far away that no reply is late on a busy machine. */
+/** So far away that no response is late on a busy machine. */
 const FAR_MS = 15_000;
 
 const opened: { close(): Promise<unknown> }[] = [];
@@ -43,7 +43,7 @@ interface Seen {
 }
 
 /** A server of this machine that records requests, and what they came over. */
-async function serve(reply: (response: ServerResponse, seen: Seen, count: number) => void) {
+async function serve(respond: (response: ServerResponse, seen: Seen, count: number) => void) {
   const requests: Seen[] = [];
   let connections = 0;
   const server = listening(
@@ -58,7 +58,7 @@ async function serve(reply: (response: ServerResponse, seen: Seen, count: number
         const seen = { method, url, headers, body };
         requests.push(seen);
         server.emit('whole-request');
-        reply(response, seen, requests.length);
+        respond(response, seen, requests.length);
       });
     }) satisfies RequestListener),
   );
@@ -106,15 +106,15 @@ async function idlePort(): Promise<number> {
 }
 
 describe('the HTTP client of a provider', () => {
-  it('the HTTP client sends a request as it is written, and brings the whole reply', async () => {
+  it('the HTTP client sends a request as it is written, and brings the whole response', async () => {
     const peer = await serve((response) => response.writeHead(202).end('{"id":"سڵاو"}'));
-    const reply = await client().send({
+    const response = await client().send({
       method: 'POST',
       url: peer.url('/send?to=1%202'),
       headers: { 'content-type': 'application/json', 'X-Key': 'k1' },
       body: '{"text":"سڵاو 😀"}',
     });
-    expect(reply).toEqual({ kind: 'replied', status: 202, body: '{"id":"سڵاو"}' });
+    expect(response).toEqual({ kind: 'responded', status: 202, body: '{"id":"سڵاو"}' });
     expect(peer.requests).toMatchObject([
       {
         method: 'POST',
@@ -129,8 +129,8 @@ describe('the HTTP client of a provider', () => {
     'the HTTP client brings status %i as it is',
     async (status) => {
       const peer = await serve((response) => response.writeHead(status, { location: '/other' }).end('x'));
-      const reply = await client().send({ method: 'GET', url: peer.url() });
-      expect(reply).toEqual({ kind: 'replied', status, body: 'x' });
+      const response = await client().send({ method: 'GET', url: peer.url() });
+      expect(response).toEqual({ kind: 'responded', status, body: 'x' });
       expect(peer.requests.map(({ url }) => url)).toEqual(['/send']);
     },
   );
@@ -141,7 +141,7 @@ describe('the HTTP client of a provider', () => {
       response.writeHead(200).end('done');
     });
     expect(await client().send({ method: 'GET', url: peer.url() })).toEqual({
-      kind: 'replied',
+      kind: 'responded',
       status: 200,
       body: 'done',
     });
@@ -167,8 +167,11 @@ describe('the HTTP client of a provider', () => {
   });
 
   it('a request to a host without an address is not sent', async () => {
-    const reply = await client().send({ method: 'POST', url: 'http://gateway.invalid/' });
-    expect(reply).toMatchObject({ kind: 'not-sent', reason: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) });
+    const response = await client().send({ method: 'POST', url: 'http://gateway.invalid/' });
+    expect(response).toMatchObject({
+      kind: 'not-sent',
+      reason: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/),
+    });
   });
 
   it('a request is not sent when the handshake does not end before the deadline', async () => {
@@ -177,7 +180,7 @@ describe('the HTTP client of a provider', () => {
     const url = `https://127.0.0.1:${portOf(peer)}/`;
     expect(await client({ timeoutMs: SOON_MS }).send({ method: 'POST', url })).toEqual({
       kind: 'not-sent',
-      reason: `No reply within ${SOON_MS} ms`,
+      reason: `No response within ${SOON_MS} ms`,
     });
   });
 
@@ -214,22 +217,22 @@ describe('the HTTP client of a provider', () => {
     },
   );
 
-  it('a request that gets no reply is unclear after the deadline', async () => {
+  it('a request that gets no response is unclear after the deadline', async () => {
     const peer = await serve(() => undefined);
     expect(await client({ timeoutMs: SOON_MS }).send({ method: 'POST', url: peer.url() })).toEqual({
       kind: 'unclear',
-      reason: `No reply within ${SOON_MS} ms`,
+      reason: `No response within ${SOON_MS} ms`,
     });
   });
 
-  it('a reply that does not end before the deadline is unclear', async () => {
+  it('a response that does not end before the deadline is unclear', async () => {
     const peer = await serve((response) => response.write('{"id":'));
     expect(await client({ timeoutMs: SOON_MS }).send({ method: 'POST', url: peer.url() })).toMatchObject({
       kind: 'unclear',
     });
   });
 
-  it('a reply that breaks off is unclear', async () => {
+  it('a response that breaks off is unclear', async () => {
     const peer = await serve((response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"id":"1"', () => response.destroy());
@@ -237,36 +240,36 @@ describe('the HTTP client of a provider', () => {
     expect(await client().send({ method: 'POST', url: peer.url() })).toMatchObject({ kind: 'unclear' });
   });
 
-  it('a reply in another protocol is unclear', async () => {
+  it('a response in another protocol is unclear', async () => {
     const peer = listening(createTcpServer((socket) => socket.end('220 mail.example.com ESMTP\r\n')));
     await once(peer, 'listening');
     const url = `http://127.0.0.1:${portOf(peer)}/`;
     expect(await client().send({ method: 'POST', url })).toMatchObject({ kind: 'unclear' });
   });
 
-  it('a reply of the greatest length is whole', async () => {
-    const peer = await serve((response) => response.end('x'.repeat(PROVIDER_REPLY_BYTES_MAX)));
-    const reply = await client().send({ method: 'GET', url: peer.url() });
-    expect(reply.kind === 'replied' && reply.body.length).toBe(PROVIDER_REPLY_BYTES_MAX);
+  it('a response of the greatest length is whole', async () => {
+    const peer = await serve((response) => response.end('x'.repeat(PROVIDER_RESPONSE_BYTES_MAX)));
+    const response = await client().send({ method: 'GET', url: peer.url() });
+    expect(response.kind === 'responded' && response.body.length).toBe(PROVIDER_RESPONSE_BYTES_MAX);
   });
 
-  it('a reply that is longer is unclear, and its connection is closed', async () => {
+  it('a response that is longer is unclear, and its connection is closed', async () => {
     let isClosed = (): void => undefined;
     const closed = new Promise<void>((resolve) => {
       isClosed = resolve;
     });
     const peer = await serve((response) => {
       response.socket?.on('close', isClosed);
-      response.end('x'.repeat(10 * PROVIDER_REPLY_BYTES_MAX));
+      response.end('x'.repeat(10 * PROVIDER_RESPONSE_BYTES_MAX));
     });
     expect(await client().send({ method: 'GET', url: peer.url() })).toEqual({
       kind: 'unclear',
-      reason: `The reply has more than ${PROVIDER_REPLY_BYTES_MAX} bytes`,
+      reason: `The response has more than ${PROVIDER_RESPONSE_BYTES_MAX} bytes`,
     });
     await closed;
   });
 
-  it('a reply in small chunks with large extensions takes little memory', async () => {
+  it('a response in small chunks with large extensions takes little memory', async () => {
     const chunk = `1;${'e'.repeat(65_536)}\r\nx\r\n`;
     const count = 1_000;
     const before = await heldMemory();
@@ -274,10 +277,10 @@ describe('the HTTP client of a provider', () => {
     const peer = listening(
       createTcpServer((socket) => {
         socket.on('error', () => undefined);
-        socket.once('data', () => void replySlowly(socket));
+        socket.once('data', () => void respondSlowly(socket));
       }),
     );
-    const replySlowly = async (socket: Socket): Promise<void> => {
+    const respondSlowly = async (socket: Socket): Promise<void> => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
       // A full socket has drained when the client has read all but the last chunks.
       for (let sent = 0; sent < count; sent += 1) {
@@ -289,7 +292,7 @@ describe('the HTTP client of a provider', () => {
     await once(peer, 'listening');
     const url = `http://127.0.0.1:${portOf(peer)}/`;
     expect(await client().send({ method: 'GET', url })).toEqual({
-      kind: 'replied',
+      kind: 'responded',
       status: 200,
       body: 'x'.repeat(count),
     });
@@ -315,15 +318,15 @@ describe('the HTTP client of a provider', () => {
     ['a header name with a blank', 'http://127.0.0.1:9/', { 'x key': 's3cret' }],
     ['a header that HTTP reserves', 'http://127.0.0.1:9/', { 'transfer-encoding': 's3cret' }],
   ])('a request with %s is not sent, and its reason quotes nothing', async (_, url, headers) => {
-    const reply = await client().send({ method: 'POST', url, headers });
-    expect(reply.kind).toBe('not-sent');
-    expect(JSON.stringify(reply)).not.toContain('s3cret');
+    const response = await client().send({ method: 'POST', url, headers });
+    expect(response.kind).toBe('not-sent');
+    expect(JSON.stringify(response)).not.toContain('s3cret');
   });
 });
 
 describe.skipIf(!hasOpenssl)(`the HTTP client over TLS (skipped when ${OPENSSL_MISSING})`, () => {
-  const replying: Behaviour = (socket) => socket.write(OK);
-  const sendTo = (port: number, host = 'localhost'): Promise<ProviderReply> =>
+  const responding: Behaviour = (socket) => socket.write(OK);
+  const sendTo = (port: number, host = 'localhost'): Promise<ProviderResponse> =>
     client({ ca: certificates?.ca ?? '' }).send({
       method: 'POST',
       url: `https://${host}:${port}/`,
@@ -331,8 +334,8 @@ describe.skipIf(!hasOpenssl)(`the HTTP client over TLS (skipped when ${OPENSSL_M
     });
 
   it('the HTTP client trusts a certificate of the given authority', async () => {
-    const peer = await receive(replying, certificates?.local);
-    expect(await sendTo(peer.port)).toEqual({ kind: 'replied', status: 200, body: 'ok' });
+    const peer = await receive(responding, certificates?.local);
+    expect(await sendTo(peer.port)).toEqual({ kind: 'responded', status: 200, body: 'ok' });
   });
 
   it.each([
@@ -340,7 +343,7 @@ describe.skipIf(!hasOpenssl)(`the HTTP client over TLS (skipped when ${OPENSSL_M
     ['that has expired', 'localExpired', /CERT_HAS_EXPIRED/],
     ['that vouches for itself', 'localSelfSigned', /SELF_SIGNED|UNABLE_TO_VERIFY/],
   ] as const)('a request to a server with a certificate %s is not sent', async (_, name, reason) => {
-    const peer = await receive(replying, certificates?.[name]);
+    const peer = await receive(responding, certificates?.[name]);
     expect(await sendTo(peer.port)).toMatchObject({
       kind: 'not-sent',
       reason: expect.stringMatching(reason),

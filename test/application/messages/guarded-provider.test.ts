@@ -12,7 +12,7 @@ import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';
 
 const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17', '18'] };
-const UNKNOWN = { kind: 'unknown', reason: 'No reply', providerMessageIds: ['19'] } as const;
+const UNKNOWN = { kind: 'unknown', reason: 'No response', providerMessageIds: ['19'] } as const;
 const BUSY = { kind: 'rejected', reason: 'Throttled', endsChain: false, cause: 'busy' } as const;
 const LIMITED: SubmitResult = {
   kind: 'rejected',
@@ -25,7 +25,7 @@ const REJECTED: SubmitResult = { kind: 'rejected', reason: 'No such number', end
 let now: number;
 let calls: number;
 /** What the provider says to the next message. */
-let reply: () => SubmitResult;
+let nextResult: () => SubmitResult;
 let revoked: (readonly string[])[];
 let sink: ProviderEventSink | null;
 let logger: RecordingLogger;
@@ -37,7 +37,7 @@ beforeEach(() => {
   revoked = [];
   sink = null;
   logger = new RecordingLogger();
-  reply = () => ACCEPTED;
+  nextResult = () => ACCEPTED;
   const provider: ChannelProvider = {
     name: 'smsc',
     async start(given) {
@@ -45,7 +45,7 @@ beforeEach(() => {
     },
     async submit() {
       calls += 1;
-      return reply();
+      return nextResult();
     },
     async revoke(ids) {
       revoked.push(ids);
@@ -69,10 +69,10 @@ const kindsOf = (results: readonly SubmitResult[]) =>
 describe('the names of a guarded provider', () => {
   it('the ids of a guarded provider begin with its name, in results and in receipts', async () => {
     const results = [ACCEPTED, UNKNOWN, REJECTED];
-    reply = () => results.shift() ?? BUSY;
+    nextResult = () => results.shift() ?? BUSY;
     expect(await submit(3)).toEqual([
       { kind: 'accepted', providerMessageIds: ['smsc:17', 'smsc:18'] },
-      { kind: 'unknown', reason: 'No reply', providerMessageIds: ['smsc:19'] },
+      { kind: 'unknown', reason: 'No response', providerMessageIds: ['smsc:19'] },
       REJECTED,
     ]);
     const events: ProviderEvent[] = [];
@@ -96,7 +96,7 @@ describe('the circuit of a guarded provider', () => {
     ['gives no clear result', UNKNOWN],
     ['takes nothing', BUSY],
   ])('a provider that %s ten times in a row is not called for a second', async (_, result) => {
-    reply = () => result;
+    nextResult = () => result;
     await submit(9);
     expect(guarded.health()).toEqual({ ok: true, detail: 'bound' });
     await submit(1);
@@ -130,7 +130,7 @@ describe('the circuit of a guarded provider', () => {
 
   it('a provider that fails with seven of ten messages is not called, although some came through', async () => {
     await submit(3);
-    reply = () => UNKNOWN;
+    nextResult = () => UNKNOWN;
     await submit(6);
     expect(guarded.health().ok).toBe(true);
     await submit(1);
@@ -138,20 +138,20 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that rejects messages does its work', async () => {
-    reply = () => REJECTED;
+    nextResult = () => REJECTED;
     await submit(100);
     expect(guarded.health().ok).toBe(true);
   });
 
   it('a limit of one sender or recipient is no failure of the provider', async () => {
-    reply = () => LIMITED;
+    nextResult = () => LIMITED;
     await submit(100);
     expect(guarded.health().ok).toBe(true);
-    reply = () => UNKNOWN;
+    nextResult = () => UNKNOWN;
     await submit(9);
-    reply = () => LIMITED;
+    nextResult = () => LIMITED;
     await submit(1);
-    reply = () => UNKNOWN;
+    nextResult = () => UNKNOWN;
     await submit(1);
     expect(guarded.health().ok).toBe(false);
   });
@@ -163,19 +163,19 @@ describe('the circuit of a guarded provider', () => {
       text: 'Your verification code is: 987654',
     });
     const quoted = `no credit for "${submission.text}" to +9647701234567 (987654)`;
-    reply = () => ({ ...BUSY, reason: quoted });
+    nextResult = () => ({ ...BUSY, reason: quoted });
     const rejected = await guarded.submit(submission);
     expect(rejected).toMatchObject({ reason: 'no credit for "***" to +*** (***)' });
-    reply = () => ({ ...UNKNOWN, reason: quoted });
+    nextResult = () => ({ ...UNKNOWN, reason: quoted });
     const unknown = await guarded.submit(submission);
     expect(unknown).toMatchObject({ reason: 'no credit for "***" to +*** (***)' });
   });
 
   it('one message decides whether the circuit closes, and the others are not sent meanwhile', async () => {
-    reply = () => UNKNOWN;
+    nextResult = () => UNKNOWN;
     await submit(10);
     now += SECOND_MS;
-    reply = () => ACCEPTED;
+    nextResult = () => ACCEPTED;
     expect(kindsOf(await submit(3))).toEqual(['accepted', 'busy', 'busy']);
     expect(calls).toBe(11);
     expect(kindsOf(await submit(3))).toEqual(['accepted', 'accepted', 'accepted']);
@@ -188,7 +188,7 @@ describe('the circuit of a guarded provider', () => {
 
   it('the circuit of a provider stays open for longer each time', async () => {
     expect(PROVIDER_OPEN_WINDOWS_MS).toEqual([1_000, 5_000, 15_000, 60_000]);
-    reply = () => UNKNOWN;
+    nextResult = () => UNKNOWN;
     await submit(10);
     for (const window of [1_000, 5_000, 15_000, 60_000, 60_000]) {
       now += window - 1;
@@ -202,7 +202,7 @@ describe('the circuit of a guarded provider', () => {
   });
 
   it('a provider that throws counts as one that gives no clear result', async () => {
-    reply = () => {
+    nextResult = () => {
       throw new Error('broken');
     };
     for (let count = 0; count < 10; count += 1) await expect(submit(1)).rejects.toThrow('broken');

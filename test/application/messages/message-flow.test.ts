@@ -37,7 +37,7 @@ import {
   HOUR_MS,
   NOW,
   SECOND_MS,
-  someOperatorPrices,
+  someMobileOperatorPrices,
 } from '../../support/builders.ts';
 
 const project = aProject({ settings: { rateLimit: null } });
@@ -88,7 +88,7 @@ describe('the way of a message', () => {
             aSenderId({
               id: '664abc0000000000000000a2',
               senderId: 'Second',
-              pricePerSms: someOperatorPrices({ asiaCell: iqd(55) }),
+              pricePerSms: someMobileOperatorPrices({ asiaCell: iqd(55) }),
             }),
           ],
           whatsappBusinesses: [aWhatsappBusiness()],

@@ -6,7 +6,7 @@ import { FAILED_JOB_RETRY_MS } from '../../../src/application/jobs/record-job-fa
 import { removeReportJob } from '../../../src/application/jobs/report-jobs.ts';
 import { RunJobs } from '../../../src/application/jobs/run-jobs.ts';
 import { syncWhatsappJob } from '../../../src/application/jobs/whatsapp-jobs.ts';
-import type { PlatformReply } from '../../../src/application/ports/whatsapp-platform.ts';
+import type { PlatformAccountResult } from '../../../src/application/ports/whatsapp-platform.ts';
 import { RunWhatsappSync } from '../../../src/application/whatsapp/run-whatsapp-sync.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { type ApplicationWorld, aSeedProject, openApplication } from '../../support/application-world.ts';
@@ -14,12 +14,12 @@ import { anId, aProject, aWhatsappBusiness, NOW } from '../../support/builders.t
 
 const HOUR_MS = 3_600_000;
 const JOB_ID = 'whatsapp/sync';
-const AWAY: PlatformReply = { kind: 'unavailable', reason: 'away' };
+const AWAY: PlatformAccountResult = { kind: 'unavailable', reason: 'away' };
 
 let world: ApplicationWorld;
 let asked: string[];
 /** What the platform does when it is asked for an account. */
-let accountOf: () => Promise<PlatformReply>;
+let accountOf: () => Promise<PlatformAccountResult>;
 /** Called when the lease of a synchronisation is to be renewed. */
 const renewals = new Set<() => unknown>();
 
@@ -120,7 +120,7 @@ it('other jobs of the batch are done while the platform is asked, and no transac
   await world.unitOfWork.run(({ jobs }) =>
     jobs.add([removeReportJob({ id: anId(1), projectId: aProject().id, createdAt: NOW }, NOW)], NOW),
   );
-  let respond: (reply: PlatformReply) => void = () => undefined;
+  let respond: (result: PlatformAccountResult) => void = () => undefined;
   const isAsked = new Promise<void>((reached) => {
     accountOf = () => {
       reached();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { RandomIdSource } from '../../../src/adapters/node/random-id-source.ts';
-import type { PlatformReply } from '../../../src/application/ports/whatsapp-platform.ts';
+import type { PlatformAccountResult } from '../../../src/application/ports/whatsapp-platform.ts';
 import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { SyncWhatsapp } from '../../../src/application/whatsapp/sync-whatsapp.ts';
@@ -37,7 +37,7 @@ const platformAccount = (given: Partial<PlatformAccount> = {}): PlatformAccount 
 let database: Database;
 let unitOfWork: SqlUnitOfWork;
 let asked: string[];
-let replies: Map<string, PlatformReply>;
+let results: Map<string, PlatformAccountResult>;
 let logger: RecordingLogger;
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ beforeEach(async () => {
   await database.migrate();
   unitOfWork = new SqlUnitOfWork(database);
   asked = [];
-  replies = new Map();
+  results = new Map();
   logger = new RecordingLogger();
 });
 afterEach(() => database.close());
@@ -56,7 +56,7 @@ const sync = () =>
     platform: {
       async accountOf(id) {
         asked.push(id);
-        return replies.get(id) ?? { kind: 'unavailable', reason: 'There is no such account' };
+        return results.get(id) ?? { kind: 'unavailable', reason: 'There is no such account' };
       },
     },
     clock: { now: () => NOW },
@@ -98,7 +98,7 @@ it('a synchronisation brings what the platform says into the tree, keeps our ids
   const [number] = platformAccount().phoneNumbers;
   if (number === undefined) throw new Error('There is no number');
   const phoneNumbers = [number, { ...number, phoneNumberId: '2' }];
-  replies.set('waba-1', { kind: 'account', account: platformAccount({ phoneNumbers, templates: [] }) });
+  results.set('waba-1', { kind: 'account', account: platformAccount({ phoneNumbers, templates: [] }) });
   expect(await sync().execute()).toEqual({ accounts: 1, failed: 0, changed: 1 });
   const account = await accountOf(A, 'waba-1');
   expect(account?.phoneNumbers).toMatchObject([
@@ -115,7 +115,7 @@ it('a synchronisation brings what the platform says into the tree, keeps our ids
 
 it('a second synchronisation changes nothing, and gives no row another id', async () => {
   await link(A, ['waba-1']);
-  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  results.set('waba-1', { kind: 'account', account: platformAccount() });
   await sync().execute();
   const before = await accountOf(A, 'waba-1');
   expect(await sync().execute()).toEqual({ accounts: 1, failed: 0, changed: 0 });
@@ -125,7 +125,7 @@ it('a second synchronisation changes nothing, and gives no row another id', asyn
 it('an account that cannot be read whole stays as it was, is logged, and does not keep others from changing', async () => {
   await link(A, ['waba-1', 'waba-2']);
   const before = await accountOf(A, 'waba-1');
-  replies.set('waba-2', { kind: 'account', account: platformAccount() });
+  results.set('waba-2', { kind: 'account', account: platformAccount() });
   expect(await sync().execute()).toEqual({ accounts: 2, failed: 1, changed: 1 });
   expect(await accountOf(A, 'waba-1')).toEqual(before);
   expect((await accountOf(A, 'waba-2'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
@@ -141,7 +141,7 @@ it('an account that cannot be read whole stays as it was, is logged, and does no
 it('an account that two projects have is read once, and changes both trees', async () => {
   await link(A, ['waba-1']);
   await link(B, ['waba-1']);
-  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  results.set('waba-1', { kind: 'account', account: platformAccount() });
   expect(await sync().execute()).toEqual({ accounts: 1, failed: 0, changed: 2 });
   expect(asked).toEqual(['waba-1']);
   expect((await accountOf(B, 'waba-1'))?.phoneNumbers).toMatchObject([{ qualityRating: 'YELLOW' }]);
@@ -157,7 +157,7 @@ it('a new number or template of an account that two projects have is given to ne
     phoneNumbers: [number, { ...number, phoneNumberId: '2' }],
     templates: [template, { ...template, name: 'of_somebody' }],
   });
-  replies.set('waba-1', { kind: 'account', account });
+  results.set('waba-1', { kind: 'account', account });
   await sync().execute();
   for (const projectId of [A, B]) {
     const stored = await accountOf(projectId, 'waba-1');
@@ -182,8 +182,8 @@ it('a synchronisation finds the accounts of every page of projects', async () =>
 it('an account that cannot be stored is logged, and does not keep others from changing', async () => {
   await link(A, ['waba-1']);
   await link(B, ['waba-2']);
-  replies.set('waba-1', { kind: 'account', account: platformAccount() });
-  replies.set('waba-2', { kind: 'account', account: platformAccount() });
+  results.set('waba-1', { kind: 'account', account: platformAccount() });
+  results.set('waba-2', { kind: 'account', account: platformAccount() });
   const run = unitOfWork.run.bind(unitOfWork);
   unitOfWork.run = (work) => {
     unitOfWork.run = run;
@@ -200,7 +200,7 @@ it('an account that cannot be stored is logged, and does not keep others from ch
 
 it('a synchronisation rejects while the storage is away, and asks for no further account', async () => {
   await link(A, ['waba-1', 'waba-2']);
-  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  results.set('waba-1', { kind: 'account', account: platformAccount() });
   unitOfWork.run = () => Promise.reject(new StorageUnavailable(new Error('gone')));
   await expect(sync().execute()).rejects.toBeInstanceOf(StorageUnavailable);
   expect(asked).toEqual(['waba-1']);
@@ -209,7 +209,7 @@ it('a synchronisation rejects while the storage is away, and asks for no further
 it('a synchronisation that is aborted asks for no further account', async () => {
   await link(A, ['waba-1', 'waba-2']);
   const aborted = new AbortController();
-  replies.set('waba-1', { kind: 'account', account: platformAccount() });
+  results.set('waba-1', { kind: 'account', account: platformAccount() });
   const run = unitOfWork.run.bind(unitOfWork);
   unitOfWork.run = (work) => {
     aborted.abort();

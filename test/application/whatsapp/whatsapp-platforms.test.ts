@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest';
-import type { PlatformReply, WhatsappPlatform } from '../../../src/application/ports/whatsapp-platform.ts';
+import type {
+  PlatformAccountResult,
+  WhatsappPlatform,
+} from '../../../src/application/ports/whatsapp-platform.ts';
 import { WhatsappPlatforms } from '../../../src/application/whatsapp/whatsapp-platforms.ts';
 
-const ACCOUNT: PlatformReply = { kind: 'account', account: { phoneNumbers: [], templates: [] } };
+const ACCOUNT: PlatformAccountResult = { kind: 'account', account: { phoneNumbers: [], templates: [] } };
 const asked: string[] = [];
 
-const platform = (name: string, reply: PlatformReply): WhatsappPlatform => ({
+const platform = (name: string, result: PlatformAccountResult): WhatsappPlatform => ({
   async accountOf(id) {
     asked.push(`${name} ${id}`);
-    return reply;
+    return result;
   },
 });
 const without = (name: string) =>

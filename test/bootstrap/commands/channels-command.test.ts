@@ -59,7 +59,7 @@ it('the check of channels ends with 1 when a provider does not take its credenti
   const { exitCode, lines } = await check(gateway(), 'another-token');
   expect([exitCode, lines]).toEqual([
     1,
-    ['telegram gateway: NOT OK, Telegram replied with ACCESS_TOKEN_INVALID'],
+    ['telegram gateway: NOT OK, Telegram responded with ACCESS_TOKEN_INVALID'],
   ]);
 });
 
@@ -87,7 +87,7 @@ it('the check of channels prints a JSON array with --json', async () => {
         channel: 'telegram',
         provider: 'gateway',
         ok: false,
-        detail: 'Telegram replied with ACCESS_TOKEN_INVALID',
+        detail: 'Telegram responded with ACCESS_TOKEN_INVALID',
       },
     ],
   ]);

@@ -8,7 +8,7 @@ import {
   type PriceList,
 } from '../../../src/domain/billing/pricing.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { anInternationalPrice, aPhoneNumber, someOperatorPrices } from '../../support/builders.ts';
+import { anInternationalPrice, aPhoneNumber, someMobileOperatorPrices } from '../../support/builders.ts';
 
 const PRICES: PriceList = {
   sms: { korekTelecom: iqd(81), asiaCell: iqd(82), zainIraq: iqd(83), others: iqd(100) },
@@ -35,7 +35,7 @@ function message(given: Partial<Priceable>): Priceable {
   };
 }
 
-const SENDER_PRICES = someOperatorPrices({
+const SENDER_PRICES = someMobileOperatorPrices({
   korekTelecom: iqd(71),
   asiaCell: iqd(72),
   zainIraq: iqd(73),
@@ -48,10 +48,10 @@ describe('an sms', () => {
     ['asiacell', { digits: '9647712345678' }, 82],
     ['zain', { digits: '9647812345678' }, 83],
     ['zain, second prefix', { digits: '9647912345678' }, 83],
-    ['another operator at home', { digits: '9647012345678' }, 100],
+    ['another mobile operator at home', { digits: '9647012345678' }, 100],
     ['three units', { digits: '9647712345678', smsUnits: 3 }, 246],
     ['a sender ID at home', { digits: '9647512345678', senderPrices: SENDER_PRICES }, 71],
-    ['a sender ID, another operator', { digits: '9647012345678', senderPrices: SENDER_PRICES }, 74],
+    ['a sender ID, another mobile operator', { digits: '9647012345678', senderPrices: SENDER_PRICES }, 74],
     ['a sender ID, two units', { digits: '9647812345678', senderPrices: SENDER_PRICES, smsUnits: 2 }, 146],
     ['abroad: the network with the highest price', { digits: '905321234567' }, 120],
     [

@@ -30,7 +30,7 @@ describe('providersFor', () => {
     expect(providersFor([route({ providers: ['any'] })], aPhoneNumber('491701234567'))).toEqual(['any']);
   });
 
-  it('providersFor takes no foreign number for one of an operator at home', () => {
+  it('providersFor takes no foreign number for one of a mobile operator at home', () => {
     const others = [route({ operators: ['others'], providers: ['rest'] })];
     expect(providersFor(others, aPhoneNumber('491701234567'))).toEqual([]);
     expect(providersFor(others, aPhoneNumber('9647101234567'))).toEqual(['rest']);

@@ -47,7 +47,7 @@ describe('an accepted send', () => {
     ['a text of 140 characters', { provider: 'sms', content: aText('a'.repeat(140)) }, 80],
     ['a text of 141 characters', { provider: 'sms', content: aText('a'.repeat(141)) }, 160],
     ['a text over whatsapp, sms dearer by its length', { content: aText('a'.repeat(1_000)) }, 640],
-    ['to another operator', { provider: 'sms', phoneNumber: aPhoneNumber('9647012345678') }, 100],
+    ['to another mobile operator', { provider: 'sms', phoneNumber: aPhoneNumber('9647012345678') }, 100],
     ['abroad', { provider: 'sms', phoneNumber: aPhoneNumber('905321234567') }, 120],
     ['under a sender ID', { provider: 'sms', senderId: 'Barid' }, 70],
   ])('an accepted send costs the price of its channel: %s', (_, given, cost) => {

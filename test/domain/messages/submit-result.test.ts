@@ -25,19 +25,19 @@ it('a rejection has a cause only when it is not the fault of the message', () =>
 });
 
 it('an unknown result has the ids that the provider named, and none otherwise', () => {
-  expect(unknownResult('No reply')).toStrictEqual({
+  expect(unknownResult('No response')).toStrictEqual({
     kind: 'unknown',
-    reason: 'No reply',
+    reason: 'No response',
     providerMessageIds: [],
   });
-  expect(unknownResult('No reply', ['17'])).toMatchObject({ providerMessageIds: ['17'] });
+  expect(unknownResult('No response', ['17'])).toMatchObject({ providerMessageIds: ['17'] });
 });
 
 const ACCEPTED: SubmitResult = { kind: 'accepted', providerMessageIds: ['17'] };
 
 test.each<[what: string, result: SubmitResult, next: boolean, later: boolean, worked: (boolean | null)[]]>([
   ['accepted', ACCEPTED, false, false, [true, true]],
-  ['unknown', unknownResult('No reply'), false, false, [false, false]],
+  ['unknown', unknownResult('No response'), false, false, [false, false]],
   ['busy', rejectedAs('busy', ''), true, true, [false, false]],
   ['limited', rejectedAs('limited', ''), true, true, [null, true]],
   ['sender', rejectedAs('sender', ''), true, false, [null, true]],

@@ -32,7 +32,7 @@ describe('sandbox sends', () => {
     );
 
   test.each(['0001', '0006', '0016', '0108', '0109', '0110', '9999'])(
-    'a send to 999…%s is accepted at the price of an unknown operator at home',
+    'a send to 999…%s is accepted at the price of an unknown mobile operator at home',
     (digits) => {
       expect(send(digits)).toMatchObject({ kind: 'accepted', cost: iqd(100) });
     },

@@ -3,8 +3,8 @@ import {
   canonicalPhoneNumber,
   isDomestic,
   isPhoneNumber,
-  type Operator,
-  operatorOf,
+  type MobileOperator,
+  mobileOperatorOf,
 } from '../../../src/domain/shared/phone-number.ts';
 import { aPhoneNumber } from '../../support/builders.ts';
 
@@ -25,7 +25,7 @@ describe('a phone number', () => {
   });
 });
 
-test.each<[string, Operator]>([
+test.each<[string, MobileOperator]>([
   ['9647412345678', 'others'],
   ['9647512345678', 'korekTelecom'],
   ['9647612345678', 'others'],
@@ -36,8 +36,8 @@ test.each<[string, Operator]>([
   ['9641234567890', 'others'],
   ['9057712345678', 'others'],
   ['7712345678', 'others'],
-])('the number %s belongs to %s', (digits, operator) => {
-  expect(operatorOf(aPhoneNumber(digits))).toBe(operator);
+])('the number %s belongs to %s', (digits, mobileOperator) => {
+  expect(mobileOperatorOf(aPhoneNumber(digits))).toBe(mobileOperator);
 });
 
 test.each([

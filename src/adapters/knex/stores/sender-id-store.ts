@@ -1,5 +1,5 @@
 import type { SenderIdQuery, SenderIdStore } from '../../../application/ports/catalog-stores.ts';
-import type { OperatorPrices } from '../../../domain/billing/pricing.ts';
+import type { MobileOperatorPrices } from '../../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../../domain/senders/managed-sender-id.ts';
 import type { SenderId, SenderIdStatus } from '../../../domain/senders/sender-id.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
@@ -110,6 +110,6 @@ function fromRow(row: Row): SenderId {
     projectId: row.project_id as string,
     senderId: row.sender_id as string,
     status: row.status as SenderIdStatus,
-    pricePerSms: JSON.parse(row.price_per_sms as string) as OperatorPrices,
+    pricePerSms: JSON.parse(row.price_per_sms as string) as MobileOperatorPrices,
   };
 }

@@ -1,21 +1,24 @@
 import { z } from 'zod';
 import { SENDER_ID_CHARACTERS_MAX } from '../../../../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../../../../domain/senders/sender-id.ts';
-import type { Operator } from '../../../../domain/shared/phone-number.ts';
+import type { MobileOperator } from '../../../../domain/shared/phone-number.ts';
 import { nameField } from '../../routing/text-fields.ts';
 import { BODY_ERROR } from '../send-body.ts';
 import { amountField, ID_EXAMPLE, id, next, pageQuery, project, reason } from './shared-schemas.ts';
 
 /** The numbers of each mobile operator, for the document. */
-const NUMBERS: Readonly<Record<Operator, string>> = {
+const NUMBERS: Readonly<Record<MobileOperator, string>> = {
   korekTelecom: 'Numbers that begin with 96475',
   asiaCell: 'Numbers that begin with 96477',
   zainIraq: 'Numbers that begin with 96478 or 96479',
   others: 'Every other number in Iraq',
 };
 
-const priceField = (operator: Operator) =>
-  amountField(`pricePerSms.${operator}`, 0).meta({ description: NUMBERS[operator], examples: [80] });
+const priceField = (mobileOperator: MobileOperator) =>
+  amountField(`pricePerSms.${mobileOperator}`, 0).meta({
+    description: NUMBERS[mobileOperator],
+    examples: [80],
+  });
 
 const prices = {
   korekTelecom: priceField('korekTelecom'),
@@ -70,7 +73,8 @@ export const rejectSenderIdBody = z
   )
   .meta({ id: 'RejectSenderId', description: 'Why a sender ID is rejected' });
 
-const price = (operator: Operator) => z.number().meta({ description: NUMBERS[operator], examples: [80] });
+const price = (mobileOperator: MobileOperator) =>
+  z.number().meta({ description: NUMBERS[mobileOperator], examples: [80] });
 
 /** A sender ID. */
 export const managedSenderId = z

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ManageSenderIds } from '../../../../application/operators/manage-sender-ids.ts';
-import { inIqd, type OperatorPrices } from '../../../../domain/billing/pricing.ts';
+import { inIqd, type MobileOperatorPrices } from '../../../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../../../domain/senders/managed-sender-id.ts';
 import { iqd } from '../../../../domain/shared/money.ts';
-import type { Operator } from '../../../../domain/shared/phone-number.ts';
+import type { MobileOperator } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { pageFrom, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
@@ -61,7 +61,7 @@ export function adminSenderRoutes(
       },
     },
     async handle({ params, body: { senderId, pricePerSms }, request: from }) {
-      const given = { senderId, pricePerSms: moneyOf(pricePerSms) as OperatorPrices };
+      const given = { senderId, pricePerSms: moneyOf(pricePerSms) as MobileOperatorPrices };
       return ok(presentSender(await manageSenderIds.request(actorOf(from), params.project ?? '', given)));
     },
   });
@@ -144,7 +144,9 @@ function namedIn({ params, request }: Pick<Input<null, unknown, unknown>, 'param
   return [actorOf(request), params.project ?? '', params.sender ?? ''] as const;
 }
 
-function moneyOf(prices: { readonly [Name in Operator]?: number | undefined }): Partial<OperatorPrices> {
+function moneyOf(
+  prices: { readonly [Name in MobileOperator]?: number | undefined },
+): Partial<MobileOperatorPrices> {
   return Object.fromEntries(
     Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, iqd(price)]])),
   );

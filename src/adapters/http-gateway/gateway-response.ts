@@ -1,27 +1,28 @@
 import {
   isSuccessStatus,
   isUnclearStatus,
-  type ProviderReply,
+  type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
-import type { ErrorOptions, ReplyFormat, SuccessOptions } from './gateway-settings.ts';
+import type { ErrorOptions, ResponseFormat, SuccessOptions } from './gateway-settings.ts';
 import { LinearPattern } from './linear-pattern.ts';
 import { type Mistake, orMistake } from './mistake.ts';
 import { type Secrets, secretMask } from './template.ts';
 
-export interface ReplyOptions {
-  readonly reply: ReplyFormat;
+/** The members have the names of the channels file. */
+export interface ResponseOptions {
+  readonly reply: ResponseFormat;
   readonly success: SuccessOptions;
   readonly errors: readonly ErrorOptions[];
 }
 
-/** What a reply means for the message that was sent. */
-export type ReplyReader = (reply: ProviderReply, submissionId: string) => SubmitResult;
+/** What a response means for the message that was sent. */
+export type ResponseReader = (response: ProviderResponse, submissionId: string) => SubmitResult;
 
-/** The ids that a reply names; `isWhole` when there is at least one, and none that cannot be one. */
+/** The ids that a response names; `isWhole` when there is at least one, and none that cannot be one. */
 interface FoundIds {
   readonly ids: readonly string[];
   readonly isWhole: boolean;
@@ -40,26 +41,26 @@ const TOO_MANY_REQUESTS = 429;
 const CREDENTIALS_REJECTED: readonly number[] = [401, 403];
 
 /**
- * What reads the replies; every mistake in the options goes to `mistake`, by its path in them. A gateway may repeat our own
- * request in its reply: no reason quotes one of `secrets`.
+ * What reads the responses; every mistake in the options goes to `mistake`, by its path in them. A gateway may repeat our own
+ * request in its response: no reason quotes one of `secrets`.
  */
-export function replyReader(
-  { reply: format, success, errors }: ReplyOptions,
+export function responseReader(
+  { reply: format, success, errors }: ResponseOptions,
   secrets: Secrets,
   mistake: Mistake,
-): ReplyReader {
+): ResponseReader {
   const masked = secretMask(secrets);
   const read = documentReader(format, mistake);
   const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
   const isTaken = successTest(success, mistake);
   const idsIn = idFinder(success, mistake);
 
-  return (reply, submissionId) => {
-    if (reply.kind === 'not-sent')
-      return rejectedAs('busy', `The gateway cannot be reached: ${reply.reason}`);
-    if (reply.kind === 'unclear') return unknownResult(`The gateway did not reply: ${reply.reason}`);
-    const { status } = reply;
-    const document = read(reply.body);
+  return (response, submissionId) => {
+    if (response.kind === 'not-sent')
+      return rejectedAs('busy', `The gateway cannot be reached: ${response.reason}`);
+    if (response.kind === 'unclear') return unknownResult(`The gateway did not respond: ${response.reason}`);
+    const { status } = response;
+    const document = read(response.body);
     const rule = rules.find((each) => each.holds(status, document));
     if (rule !== undefined) {
       return rejectedBy(rule.class, `HTTP ${status}: ${masked(rule.detail(document) ?? 'no reason')}`);
@@ -68,13 +69,13 @@ export function replyReader(
       const { ids, isWhole } = idsIn(document, submissionId);
       return isWhole
         ? { kind: 'accepted', providerMessageIds: ids }
-        : unknownResult(`The gateway replied with HTTP ${status}, and not every id can be read`, ids);
+        : unknownResult(`The gateway responded with HTTP ${status}, and not every id can be read`, ids);
     }
     return byStatus(status, document === undefined);
   };
 }
 
-function documentReader(format: ReplyFormat, mistake: Mistake): (body: string) => unknown {
+function documentReader(format: ResponseFormat, mistake: Mistake): (body: string) => unknown {
   if (format.format === 'json') return readJson;
   const pattern = orMistake(mistake, ['reply', 'pattern'], () => new LinearPattern(format.pattern));
   if (pattern === null) return () => undefined;
@@ -166,7 +167,7 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
   };
 }
 
-/** What a reply means that neither `errors` nor `success` knows. */
+/** What a response means that neither `errors` nor `success` knows. */
 function byStatus(status: number, isUnreadable: boolean): SubmitResult {
   if (status === TOO_MANY_REQUESTS)
     return rejectedAs('busy', `The gateway takes no more for now: HTTP ${status}`);
@@ -175,8 +176,8 @@ function byStatus(status: number, isUnreadable: boolean): SubmitResult {
   if (status >= 400 && !isUnclearStatus(status)) return rejectedBy('message', `HTTP ${status}`);
   return unknownResult(
     isUnreadable
-      ? `The gateway's reply with HTTP ${status} cannot be read`
-      : `The gateway's reply with HTTP ${status} is neither a success nor a known error`,
+      ? `The gateway's response with HTTP ${status} cannot be read`
+      : `The gateway's response with HTTP ${status} is neither a success nor a known error`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSuccessStatus, type ProviderReply } from '../../application/ports/provider-http.ts';
+import { isSuccessStatus, type ProviderResponse } from '../../application/ports/provider-http.ts';
 import { jsonOf } from '../../domain/shared/json-text.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 
@@ -14,23 +14,23 @@ export const graphError = z.object({
 });
 export type GraphError = z.output<typeof graphError>;
 
-const errorReply = z.object({ error: graphError });
+const errorResponse = z.object({ error: graphError });
 
-/** A reply of the Graph API: JSON that is no error, an error, or nothing that can be read. */
-export type GraphReply =
+/** A response of the Graph API: JSON that is no error, an error, or nothing that can be read. */
+export type GraphResponse =
   | { readonly kind: 'json'; readonly json: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly error: GraphError }
   | { readonly kind: 'not-sent' | 'unclear'; readonly reason: string };
 
-/** What a reply says. An error object counts whatever the status is; other replies only with a status of success. */
-export function graphReply(reply: ProviderReply): GraphReply {
-  if (reply.kind !== 'replied') return reply;
-  const { status, body } = reply;
+/** What a response says. An error object counts whatever the status is; other responses only with a status of success. */
+export function graphResponse(response: ProviderResponse): GraphResponse {
+  if (response.kind !== 'responded') return response;
+  const { status, body } = response;
   const json = jsonOf(body);
-  const failed = errorReply.safeParse(json);
+  const failed = errorResponse.safeParse(json);
   if (failed.success) return { kind: 'error', status, error: failed.data.error };
   if (!isSuccessStatus(status) || typeof json !== 'object' || json === null) {
-    return { kind: 'unclear', reason: `Meta replied with status ${status} and nothing that can be read` };
+    return { kind: 'unclear', reason: `Meta responded with status ${status} and nothing that can be read` };
   }
   return { kind: 'json', json };
 }

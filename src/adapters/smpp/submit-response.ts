@@ -4,19 +4,18 @@ import { ESME_RMSGQFUL, ESME_ROK, ESME_RTHROTTLED, type IncomingPdu, isNack } fr
  * What became of a `submit_sm`. `lost`: the connection ended before a response, or the response makes no sense: the SMSC may
  * have taken it.
  */
-export type SubmitReply =
-  | { readonly kind: 'response'; readonly status: number; readonly messageId: string }
+export type SubmitResponse =
+  | { readonly kind: 'responded'; readonly status: number; readonly messageId: string }
   | { readonly kind: 'lost'; readonly reason: string };
 
 /** Null stands for a session that ended first. */
-export function replyOf(response: IncomingPdu | null): SubmitReply {
-  if (response === null)
-    return { kind: 'lost', reason: 'The connection to the SMSC ended before its response' };
-  const { status, messageId } = response;
-  if (status === ESME_ROK && isNack(response)) {
+export function submitResponseOf(pdu: IncomingPdu | null): SubmitResponse {
+  if (pdu === null) return { kind: 'lost', reason: 'The connection to the SMSC ended before its response' };
+  const { status, messageId } = pdu;
+  if (status === ESME_ROK && isNack(pdu)) {
     return { kind: 'lost', reason: 'The SMSC sent a generic_nack without a reason' };
   }
-  return { kind: 'response', status, messageId };
+  return { kind: 'responded', status, messageId };
 }
 
 /** Whether the SMSC asks for fewer messages. */
