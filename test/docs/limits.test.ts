@@ -13,6 +13,7 @@ import {
   JSON_MEMBERS_MAX,
   JSON_OBJECT_MEMBERS_MAX,
   LARGE_BODY_BYTES_MAX,
+  LARGE_BODY_MEMBERS_MAX,
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
@@ -130,7 +131,7 @@ describe('section 8 of docs/api.md', () => {
       [
         'request body',
         `${BODY_BYTES_MAX / BYTES_PER_KB} kB, nested ${JSON_DEPTH_MAX} levels deep, at most ${JSON_OBJECT_MEMBERS_MAX} members in an object and ${number(JSON_LIST_ITEMS_MAX)} in a list, ${number(JSON_MEMBERS_MAX)} in all; ` +
-          `${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB with a list of recipients`,
+          `${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB and ${number(LARGE_BODY_MEMBERS_MAX)} members with a list of recipients`,
       ],
       [
         'accepted sends to one phone number',

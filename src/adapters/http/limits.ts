@@ -24,8 +24,10 @@ export const WHATSAPP_RESOURCES_MAX = 10_000;
 /** An object or a list of a body has so many members at most: more than any request needs, and each costs time to check. */
 export const JSON_OBJECT_MEMBERS_MAX = 200;
 export const JSON_LIST_ITEMS_MAX = 10_000;
-/** The same of all its objects and lists together: a thousand recipients with 27 values each. Each costs time to parse. */
-export const JSON_MEMBERS_MAX = 30_000;
+/** The same of all its objects and lists together: each costs time to parse. */
+export const JSON_MEMBERS_MAX = 2_000;
+/** A thousand recipients with 27 values each. */
+export const LARGE_BODY_MEMBERS_MAX = 30_000;
 
 export const REQUEST_ID_CHARACTERS_MAX = 128;
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
@@ -86,6 +88,8 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 
 /** Waiting requests of all connections are served for so long in one round of the event loop. */
 export const WAITING_REQUESTS_MS_MAX = 4;
+/** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
+export const BODIES_MS_MAX = 10;
 
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */
 export const LINGER_BYTES_MAX = 1024 * 1024;

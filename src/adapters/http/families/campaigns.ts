@@ -7,7 +7,7 @@ import type { PreflightCampaigns } from '../../../application/campaigns/prefligh
 import type { StartCampaigns } from '../../../application/campaigns/start-campaigns.ts';
 import type { Project } from '../../../domain/access/project.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
-import { LARGE_BODY_BYTES_MAX } from '../limits.ts';
+import { LARGE_BODY_BYTES_MAX, LARGE_BODY_MEMBERS_MAX } from '../limits.ts';
 import { projectKey } from '../routing/admission.ts';
 import { type ErrorEnvelope, invalid, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
@@ -304,6 +304,7 @@ export function campaignRoutes({
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: recipientsBody,
     bodyBytesMax: LARGE_BODY_BYTES_MAX,
+    bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
     ok: {
       description: 'The sample campaign, which is running',
       schema: campaignReply,
@@ -332,6 +333,7 @@ export function campaignRoutes({
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: recipientsBody,
     bodyBytesMax: LARGE_BODY_BYTES_MAX,
+    bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
     ok: {
       description: 'The campaign, and how many of the recipients were added',
       schema: attachReply,

@@ -270,6 +270,8 @@ export function route<
     if (mediaType !== undefined) {
       bytes = await receive(request, response, place);
       place.comeBack();
+      const turn = place.turn();
+      if (turn !== null) await turn;
     }
     const text = body === undefined ? '' : decodeText(bytes);
     const json = body === undefined ? undefined : parseJson(text, bodyMembersMax);

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/in-flight.ts';
-import type { ServerLimits } from '../limits.ts';
+import { BODIES_MS_MAX, type ServerLimits } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
+import { FairTurns } from './fair-turns.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
 
@@ -14,6 +15,8 @@ export class LoadShedder {
   readonly #max: number;
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
+  /** Of what requests compute, by project. */
+  readonly turns = new FairTurns(BODIES_MS_MAX);
   #count = 0;
 
   constructor(
@@ -98,6 +101,10 @@ class CountedPlace implements Place {
     this.#isTaken = true;
   }
 
+  turn(): Promise<void> | null {
+    return this.#shedder.turns.turn(this.#projectId ?? this.network);
+  }
+
   /**
    * When the work on the request is over, and its reply too when that is streamed or long. A short one may still be on its way
    * to a slow client. Only the first call counts.
@@ -124,5 +131,8 @@ class FreePlace implements Place {
   claimFor(): void {}
   leave(): void {}
   comeBack(): void {}
+  turn(): null {
+    return null;
+  }
   end(): void {}
 }

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import { type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import type { ConnectionTable } from './connection-table.ts';
+import { FairTurns, type Waiting } from './fair-turns.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
-import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 /** What Node's parser calls for each request with complete headers. Node has no public way to end it inside a chunk. */
 interface Parser {
@@ -49,10 +49,9 @@ export interface PipeliningLimit {
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
-  const waiting = new WaitingConnections();
-  const rounds = new LoopRounds();
+  const turns = new FairTurns(WAITING_REQUESTS_MS_MAX);
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts, waiting, rounds);
+    const connection = new Connection(socket, limits, parts, turns);
     connections.set(socket, connection);
     stopParser(socket, connection);
     return connection;
@@ -78,15 +77,15 @@ function stopParser(socket: Socket, connection: Connection): void {
     connection.mayHaveMore() ? onIncoming(request, keepAlive) : STOP;
 }
 
-class Connection implements WaitingConnection {
+class Connection implements Waiting {
   /** The responses that have not gone out, in the order of their requests. */
   readonly open: ServerResponse[] = [];
   readonly unread: UnreadReplies;
   readonly #socket: Socket;
   readonly #limits: Limits;
   readonly #parts: ConnectionParts;
-  readonly #connections: WaitingConnections;
-  readonly #rounds: LoopRounds;
+  /** Of waiting requests, by address. */
+  readonly #turns: FairTurns;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
@@ -100,18 +99,11 @@ class Connection implements WaitingConnection {
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
 
-  constructor(
-    socket: Socket,
-    limits: Limits,
-    parts: ConnectionParts,
-    connections: WaitingConnections,
-    rounds: LoopRounds,
-  ) {
+  constructor(socket: Socket, limits: Limits, parts: ConnectionParts, turns: FairTurns) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
-    this.#connections = connections;
-    this.#rounds = rounds;
+    this.#turns = turns;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -174,8 +166,8 @@ class Connection implements WaitingConnection {
    * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open.
    */
   #hasTurn(): boolean {
-    const round = this.#rounds.current;
-    if (round === this.#lastRound || !this.#rounds.hasTime()) return false;
+    const { round } = this.#turns;
+    if (round === this.#lastRound || !this.#turns.hasTime()) return false;
     this.#lastRound = round;
     return true;
   }
@@ -189,7 +181,7 @@ class Connection implements WaitingConnection {
     const [next] = this.#waiting;
     if (next === undefined || this.#isQueued || !this.#mayServe()) return;
     this.#isQueued = true;
-    this.#connections.add(this.#parts.networkOf(next[0]), this);
+    this.#turns.add(this.#parts.networkOf(next[0]), this);
   }
 
   #end(response: ServerResponse): void {
@@ -229,33 +221,5 @@ class Connection implements WaitingConnection {
     if (!this.#isPaused || this.#isStopped) return;
     this.#isPaused = false;
     this.#socket.resume();
-  }
-}
-
-/** Counts the rounds of the event loop, in which requests are served at once for `WAITING_REQUESTS_MS_MAX`. */
-class LoopRounds {
-  #current = 0;
-  #isCounted = false;
-  #endsAt = 0;
-
-  /** The number of this round: every chunk that is read before the next one has the same. */
-  get current(): number {
-    if (!this.#isCounted) {
-      this.#isCounted = true;
-      this.#endsAt = performance.now() + WAITING_REQUESTS_MS_MAX;
-      setImmediate(() => {
-        this.#isCounted = false;
-        this.#current += 1;
-      });
-    }
-    return this.#current;
-  }
-
-  /**
-   * Whether requests are still served at once in this round. Of thousands of connections each may have a request, and a round
-   * accepts one new connection.
-   */
-  hasTime(): boolean {
-    return performance.now() < this.#endsAt;
   }
 }

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { LARGE_BODY_MEMBERS_MAX } from '../../../../src/adapters/http/limits.ts';
 import { RequestRejected } from '../../../../src/adapters/http/routing/http-error.ts';
 import { parseJson } from '../../../../src/adapters/http/routing/request-body.ts';
 import { HttpWorld } from '../http-world.ts';
@@ -45,6 +46,11 @@ describe('text that is not JSON', () => {
     ['201 template parameters', `${TEMPLATE_START},"templateParameters":{"body":${members(201)}}}`, TOO_MANY],
     ['a list of 10,001 items', `{"a":[${'1,'.repeat(10_000)}1]}`, TOO_MANY],
     [
+      '2,001 members in all',
+      `${TEMPLATE_START},"templateParameters":{"buttons":{"1":${members(199)},"note":[${Array(10).fill(members(190)).join(',')}]}}}`,
+      TOO_MANY,
+    ],
+    [
       'depth where parameters are',
       `${TEMPLATE_START},"templateParameters":{"body":${nested(40)}}}`,
       TOO_DEEP,
@@ -67,9 +73,9 @@ it('a body has a limited number of members in all, however large it may be', () 
     const body = Object.fromEntries(Array.from({ length: values }, (_, at) => [at, 'x']));
     return JSON.stringify({ recipients: Array(1_000).fill({ templateParameters: { body } }) });
   };
-  expect(parseJson(recipients(26))).toHaveProperty('recipients.length', 1_000);
-  expect(() => parseJson(recipients(28))).toThrow(RequestRejected);
-  expect(parseJson(recipients(28), 100_000)).toHaveProperty('recipients.length', 1_000);
+  expect(parseJson(recipients(26), LARGE_BODY_MEMBERS_MAX)).toHaveProperty('recipients.length', 1_000);
+  expect(() => parseJson(recipients(28), LARGE_BODY_MEMBERS_MAX)).toThrow(RequestRejected);
+  expect(() => parseJson(recipients(1))).toThrow(RequestRejected);
 });
 
 describe('unusual text that is JSON', () => {

@@ -2,15 +2,15 @@ import { nextTick } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
-import { WaitingConnections } from '../../../../src/adapters/http/server/waiting-connections.ts';
+import { FairTurns } from '../../../../src/adapters/http/server/fair-turns.ts';
 
-let waiting: WaitingConnections;
+let waiting: FairTurns;
 /** The connections whose requests were served, in order. */
 let served: string[];
 let now: number;
 
 beforeEach(() => {
-  waiting = new WaitingConnections();
+  waiting = new FairTurns(WAITING_REQUESTS_MS_MAX);
   served = [];
   now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -51,6 +51,23 @@ it('serves nothing in the round in which a connection is added', async () => {
   expect(served).toEqual([]);
   await setImmediate();
   expect(served).toEqual(['a1']);
+});
+
+it('lets callers go on at once while nothing waits and the round has time, and else in rotation over projects', async () => {
+  expect(waiting.turn('a')).toBeNull();
+  now += WAITING_REQUESTS_MS_MAX - 1;
+  expect(waiting.turn('a')).toBeNull();
+  now += 1;
+  const turns = ['a1', 'a2', 'a3', 'b1'].map((name) =>
+    waiting.turn(name.charAt(0))?.then(() => {
+      served.push(name);
+    }),
+  );
+  // The next round has time again, but what waits goes first.
+  await setImmediate();
+  await Promise.all(turns);
+  expect(served).toEqual(['a1', 'b1', 'a2', 'a3']);
+  expect(waiting.turn('a')).toBeNull();
 });
 
 it('leaves the rest to the next rounds once their time in one round is over, however many connections wait', async () => {

@@ -1,0 +1,88 @@
+import { nextTick } from 'node:process';
+import { setImmediate } from 'node:timers';
+
+/** What waits for the event loop. */
+export interface Waiting {
+  /** Does one piece, and adds itself again when there is one more. */
+  serveNext(): void;
+}
+
+/**
+ * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
+ * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
+ * however much waits.
+ */
+export class FairTurns {
+  readonly #msPerRound: number;
+  /** The key that is served next is the first. */
+  readonly #byKey = new Map<string, Waiting[]>();
+  #isScheduled = false;
+  #round = 0;
+  #isRoundCounted = false;
+  /** When this round has had its time. */
+  #endsAt = 0;
+
+  constructor(msPerRound: number) {
+    this.#msPerRound = msPerRound;
+  }
+
+  /** The number of this round of the event loop: every chunk that is read before the next one has the same. */
+  get round(): number {
+    if (!this.#isRoundCounted) {
+      this.#isRoundCounted = true;
+      this.#endsAt = performance.now() + this.#msPerRound;
+      setImmediate(() => {
+        this.#isRoundCounted = false;
+        this.#round += 1;
+      });
+    }
+    return this.#round;
+  }
+
+  /** Whether this round has time for what does not wait, counted from the first question. */
+  hasTime(): boolean {
+    return this.round >= 0 && performance.now() < this.#endsAt;
+  }
+
+  /** Adds what is not waiting yet, behind what waits under the key. */
+  add(key: string, waiting: Waiting): void {
+    const others = this.#byKey.get(key);
+    if (others === undefined) this.#byKey.set(key, [waiting]);
+    else others.push(waiting);
+    this.#schedule();
+  }
+
+  /** Resolves when the caller may go on; null when that is now. */
+  turn(key: string): Promise<void> | null {
+    if (this.#byKey.size === 0 && this.hasTime()) return null;
+    return new Promise((resolve) => this.add(key, { serveNext: resolve }));
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => void this.#serve());
+  }
+
+  async #serve(): Promise<void> {
+    const endsAt = performance.now() + this.#msPerRound;
+    do {
+      this.#serveNext();
+      // What it does without waiting for anything else counts as well.
+      await new Promise<void>((resolve) => nextTick(resolve));
+    } while (this.#byKey.size > 0 && performance.now() < endsAt);
+    this.#isScheduled = false;
+    if (this.#byKey.size > 0) this.#schedule();
+  }
+
+  #serveNext(): void {
+    for (const [key, waiting] of this.#byKey) {
+      // The key goes behind the others.
+      this.#byKey.delete(key);
+      const next = waiting.shift();
+      if (waiting.length > 0) this.#byKey.set(key, waiting);
+      next?.serveNext();
+      return;
+    }
+  }
+}
