@@ -90,6 +90,8 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 export const WAITING_REQUESTS_MS_MAX = 4;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
+/** Bodies of more than `BODY_BYTES_MAX` have this share of the event loop's time, one in a round: some take 40 ms. */
+export const LARGE_BODIES_SHARE = 0.2;
 
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */
 export const LINGER_BYTES_MAX = 1024 * 1024;

@@ -33,6 +33,8 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   #written = 0;
   /** Bytes of the handshake, or of the current response. */
   #read = 0;
+  /** Whether what was computed last belonged to the handshake. */
+  #isHandshake = true;
   /** What is free and left for the same. */
   #freeMs = HANDSHAKE_FREE_MS;
   /** What came and is not given to TLS yet. */
@@ -62,7 +64,8 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   /** The handshake is over: what comes now are responses to what is written to `secured`. */
   beginResponses(secured: TLSSocket): void {
     this.#secured = secured;
-    this.#beginResponse(0);
+    this.#written = 0;
+    this.#read = 0;
   }
 
   /** What a handshake takes is known when it is over. */
@@ -96,6 +99,9 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
   spend(ms: number): number {
     const owed = Math.max(0, ms - this.#freeMs);
     this.#freeMs = Math.max(0, this.#freeMs - ms);
+    // What ended the handshake was a part of it.
+    if (this.#isHandshake && this.#secured !== null) this.#freeMs = RESPONSE_FREE_MS;
+    this.#isHandshake = this.#secured === null;
     return owed;
   }
 

@@ -9,6 +9,9 @@ export const RECEIVER_ALL_SHARE = 0.15;
 /** After so many milliseconds of this work the event loop serves what else waits. */
 export const RECEIVER_TURN_MS = 10;
 
+/** A shorter piece is not searched for pauses, which takes a microsecond. */
+const PAUSE_MS_MIN = 1;
+
 /** What is computed of one receiver's bytes, TLS and HTTP: one piece after the other. */
 export interface ReceiverWork {
   /** Whether the next piece waits while its project is in debt. */
@@ -97,7 +100,7 @@ export class ReceiverTime {
     this.#isRunning = false;
     const ms = this.#now() - startedAt;
     this.#turnMs = (this.#turnMs ?? 0) + ms;
-    const owed = work.spend(ms < RECEIVER_TURN_MS ? ms : this.#withoutPauses(ms));
+    const owed = work.spend(ms < PAUSE_MS_MIN ? ms : this.#withoutPauses(ms));
     if (owed > 0) this.#owe(project, owed);
   }
 

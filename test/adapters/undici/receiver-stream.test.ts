@@ -90,7 +90,11 @@ async function give(bytes: Buffer): Promise<void> {
   await until(() => sum(given) === end);
 }
 
-const beginResponses = (): void => stream.beginResponses(secured as unknown as TLSSocket);
+/** The piece that ends the handshake ends here. */
+function beginResponses(): void {
+  stream.beginResponses(secured as unknown as TLSSocket);
+  stream.spend(0);
+}
 
 it('a handshake waits for the debt of its project, and owes what takes longer than it is free', async () => {
   expect(stream.waitsForDebt).toBe(true);
@@ -100,6 +104,12 @@ it('a handshake waits for the debt of its project, and owes what takes longer th
   computesMs = HANDSHAKE_FREE_MS + 5;
   await give(record(HANDSHAKE, 3 * KILOBYTE));
   expect(owed).toBe(5);
+});
+
+it('what ends a handshake is counted as a part of it', async () => {
+  stream.beginResponses(secured as unknown as TLSSocket);
+  expect(stream.spend(HANDSHAKE_FREE_MS)).toBe(0);
+  expect(stream.spend(RESPONSE_FREE_MS + 1)).toBe(1);
 });
 
 it('a response waits for no debt until it has used up what is free, and the next one has it anew', async () => {

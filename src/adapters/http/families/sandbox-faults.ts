@@ -30,7 +30,7 @@ export function withSandboxFaults<Query, Reply extends HttpReply>(
     if (outcome.kind === 'internal-error') throw new Error('This test number stands for a 500');
     const reply = await send(input);
     if (isReplay(reply)) return reply;
-    if (outcome.kind === 'slow-reply') await wait(outcome.delayMs);
+    if (outcome.kind === 'slow-reply') await input.aside(() => wait(outcome.delayMs));
     if (outcome.kind === 'cut-connection') {
       input.request.socket.destroy();
       throw new ClientDisconnected('the test number asked for it');

@@ -19,7 +19,7 @@ import {
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
   WHATSAPP_ID_CHARACTERS_MAX,
 } from '../limits.ts';
-import { nameField, textField } from '../routing/text-fields.ts';
+import { isClean, nameField, textField } from '../routing/text-fields.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
 export const BODY_ERROR = 'The request body must be a JSON object';
@@ -288,10 +288,12 @@ function withFirstMistake(part: unknown): unknown {
   return part;
 }
 
+/** The library decides on what is not plainly one: a part loses its other parameters only when the schema rejects it. */
 function isParameter(key: string, value: unknown): boolean {
-  const isValue =
-    typeof value === 'string' ? value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX : Number.isFinite(value);
-  return isValue && PARAMETER_KEY_PATTERN.test(key);
+  if (!PARAMETER_KEY_PATTERN.test(key)) return false;
+  if (typeof value === 'string' && value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX && isClean(value))
+    return true;
+  return parameterValue.safeParse(value).success;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

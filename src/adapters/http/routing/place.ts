@@ -12,6 +12,6 @@ export interface Place {
   leave(): void;
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */
   comeBack(): void;
-  /** Resolves when the request may compute, by project in rotation; null when that is now. */
-  turn(): Promise<void> | null;
+  /** Resolves when a body of so many bytes may be parsed and checked, by project in rotation; null when that is now. */
+  turn(bytes: number): Promise<void> | null;
 }

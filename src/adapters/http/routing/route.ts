@@ -270,7 +270,7 @@ export function route<
     if (mediaType !== undefined) {
       bytes = await receive(request, response, place);
       place.comeBack();
-      const turn = place.turn();
+      const turn = place.turn(bytes.length);
       if (turn !== null) await turn;
     }
     const text = body === undefined ? '' : decodeText(bytes);

@@ -1,5 +1,5 @@
 import { nextTick } from 'node:process';
-import { setImmediate } from 'node:timers';
+import { setImmediate, setTimeout } from 'node:timers';
 
 /** What waits for the event loop. */
 export interface Waiting {
@@ -10,20 +10,23 @@ export interface Waiting {
 /**
  * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
  * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
- * however much waits.
+ * however much waits. With a share below 1 it rests between rounds, so that all rounds together take that share of the time.
  */
 export class FairTurns {
   readonly #msPerRound: number;
+  readonly #share: number;
   /** The key that is served next is the first. */
   readonly #byKey = new Map<string, Waiting[]>();
   #isScheduled = false;
+  #restsUntil = 0;
   #round = 0;
   #isRoundCounted = false;
   /** When this round has had its time. */
   #endsAt = 0;
 
-  constructor(msPerRound: number) {
+  constructor(msPerRound: number, share = 1) {
     this.#msPerRound = msPerRound;
+    this.#share = share;
   }
 
   /** The number of this round of the event loop: every chunk that is read before the next one has the same. */
@@ -54,23 +57,29 @@ export class FairTurns {
 
   /** Resolves when the caller may go on; null when that is now. */
   turn(key: string): Promise<void> | null {
-    if (this.#byKey.size === 0 && this.hasTime()) return null;
+    // What is done at once is not measured, and is not rested for.
+    if (this.#share === 1 && this.#byKey.size === 0 && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => void this.#serve());
+    const restMs = this.#restsUntil - performance.now();
+    if (restMs > 0) setTimeout(() => void this.#serve(), restMs);
+    else setImmediate(() => void this.#serve());
   }
 
   async #serve(): Promise<void> {
-    const endsAt = performance.now() + this.#msPerRound;
+    const startedAt = performance.now();
+    const endsAt = startedAt + this.#msPerRound;
     do {
       this.#serveNext();
       // What it does without waiting for anything else counts as well.
       await new Promise<void>((resolve) => nextTick(resolve));
     } while (this.#byKey.size > 0 && performance.now() < endsAt);
+    const now = performance.now();
+    this.#restsUntil = now + (now - startedAt) * (1 / this.#share - 1);
     this.#isScheduled = false;
     if (this.#byKey.size > 0) this.#schedule();
   }

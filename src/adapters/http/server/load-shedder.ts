@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/in-flight.ts';
-import { BODIES_MS_MAX, type ServerLimits } from '../limits.ts';
+import { BODIES_MS_MAX, BODY_BYTES_MAX, LARGE_BODIES_SHARE, type ServerLimits } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
@@ -15,8 +15,9 @@ export class LoadShedder {
   readonly #max: number;
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
-  /** Of what requests compute, by project. */
-  readonly turns = new FairTurns(BODIES_MS_MAX);
+  /** Of bodies, by project. */
+  readonly #turns = new FairTurns(BODIES_MS_MAX);
+  readonly #largeTurns = new FairTurns(1, LARGE_BODIES_SHARE);
   #count = 0;
 
   constructor(
@@ -53,6 +54,11 @@ export class LoadShedder {
 
   release(): void {
     this.#count -= 1;
+  }
+
+  /** Resolves when a body of so many bytes may be parsed; null when that is now. */
+  turn(key: string, bytes: number): Promise<void> | null {
+    return (bytes > BODY_BYTES_MAX ? this.#largeTurns : this.#turns).turn(key);
   }
 
   /** Whether the project may have one more, which is counted then. */
@@ -101,8 +107,8 @@ class CountedPlace implements Place {
     this.#isTaken = true;
   }
 
-  turn(): Promise<void> | null {
-    return this.#shedder.turns.turn(this.#projectId ?? this.network);
+  turn(bytes: number): Promise<void> | null {
+    return this.#shedder.turn(this.#projectId ?? this.network, bytes);
   }
 
   /**

@@ -70,6 +70,24 @@ it('lets callers go on at once while nothing waits and the round has time, and e
   expect(waiting.turn('a')).toBeNull();
 });
 
+it('rests between rounds when it has a share of the time', async () => {
+  const rested = new FairTurns(1, 0.2);
+  const turns: string[] = [];
+  const go = (name: string, ms: number) =>
+    rested.turn(name)?.then(() => {
+      turns.push(name);
+      now += ms;
+    });
+  const waits = [go('a', 5), go('b', 5)];
+  await setImmediate();
+  expect(turns).toEqual(['a']);
+  now += 19;
+  await setImmediate();
+  expect(turns).toEqual(['a']);
+  await Promise.all(waits);
+  expect(turns).toEqual(['a', 'b']);
+});
+
 it('leaves the rest to the next rounds once their time in one round is over, however many connections wait', async () => {
   for (let index = 0; index < 100; index += 1) wait('a', `a${index}`, 16, 1);
   await setImmediate();
