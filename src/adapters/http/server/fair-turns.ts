@@ -10,7 +10,7 @@ export interface Waiting {
 /**
  * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
  * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
- * however much waits. With a share below 1 it rests between rounds, so that all rounds together take that share of the time.
+ * however much waits. With a share below 1 it pauses between rounds, so that all rounds together take that share of the time.
  */
 export class FairTurns {
   readonly #msPerRound: number;
@@ -18,7 +18,7 @@ export class FairTurns {
   /** The key that is served next is the first. */
   readonly #byKey = new Map<string, Waiting[]>();
   #isScheduled = false;
-  #restsUntil = 0;
+  #pausedUntil = 0;
   #round = 0;
   #isRoundCounted = false;
   /** When this round has had its time. */
@@ -57,7 +57,7 @@ export class FairTurns {
 
   /** Resolves when the caller may go on; null when that is now. */
   turn(key: string): Promise<void> | null {
-    // What is done at once is not measured, and is not rested for.
+    // What is done at once is not measured, and no pause follows it.
     if (this.#share === 1 && this.#byKey.size === 0 && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));
   }
@@ -65,8 +65,8 @@ export class FairTurns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    const restMs = this.#restsUntil - performance.now();
-    if (restMs > 0) setTimeout(() => void this.#serve(), restMs);
+    const pauseMs = this.#pausedUntil - performance.now();
+    if (pauseMs > 0) setTimeout(() => void this.#serve(), pauseMs);
     else setImmediate(() => void this.#serve());
   }
 
@@ -79,7 +79,7 @@ export class FairTurns {
       await new Promise<void>((resolve) => nextTick(resolve));
     } while (this.#byKey.size > 0 && performance.now() < endsAt);
     const now = performance.now();
-    this.#restsUntil = now + (now - startedAt) * (1 / this.#share - 1);
+    this.#pausedUntil = now + (now - startedAt) * (1 / this.#share - 1);
     this.#isScheduled = false;
     if (this.#byKey.size > 0) this.#schedule();
   }

@@ -70,11 +70,11 @@ it('lets callers go on at once while nothing waits and the round has time, and e
   expect(waiting.turn('a')).toBeNull();
 });
 
-it('rests between rounds when it has a share of the time', async () => {
-  const rested = new FairTurns(1, 0.2);
+it('pauses between rounds when it has a share of the time', async () => {
+  const shared = new FairTurns(1, 0.2);
   const turns: string[] = [];
   const go = (name: string, ms: number) =>
-    rested.turn(name)?.then(() => {
+    shared.turn(name)?.then(() => {
       turns.push(name);
       now += ms;
     });
