@@ -50,6 +50,10 @@ it('the doctor finds a good installation well, one line for each check', async (
 
 it('the doctor makes no database where none is', async () => {
   expect((await examine()).code).toBe(0);
+  // The first start makes the folders too.
+  const inFolders = await examine({ DATABASE_URL: `sqlite:${join(folder, 'none', 'data', 'barid.db')}` });
+  expect([inFolders.code, inFolders.checks]).toMatchObject([0, { database: true, disk: true }]);
+  expect(existsSync(join(folder, 'none'))).toBe(false);
   expect(existsSync(filename)).toBe(false);
 });
 

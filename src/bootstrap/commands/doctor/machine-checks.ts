@@ -1,6 +1,6 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Config, IN_MEMORY_SQLITE } from '../../config.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 
@@ -14,7 +14,7 @@ const OPEN_FILES_MIN = 1_024;
 export async function examineDisk({ database }: Config): Promise<readonly Finding[]> {
   if (database.kind !== 'sqlite' || database.filename === IN_MEMORY_SQLITE) return [];
   try {
-    const { bavail, bsize } = await statfs(dirname(database.filename));
+    const { bavail, bsize } = await statfs(existingFolder(database.filename));
     const free = bavail * bsize;
     const detail = `${(free / SPACE_BYTES_MIN).toFixed(1)} GiB free beside the database`;
     return [
@@ -29,6 +29,13 @@ export async function examineDisk({ database }: Config): Promise<readonly Findin
       ),
     ];
   }
+}
+
+/** The folder of a file; the first start makes those that are missing, on the disk of the one above them. */
+function existingFolder(file: string): string {
+  let folder = dirname(resolve(file));
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
 }
 
 /** Whether this process may have as many files open as the service needs. */
