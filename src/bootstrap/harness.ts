@@ -263,7 +263,6 @@ export class Harness {
 
   /** Does all work that is due at the present instant. Rejects with what a script threw meanwhile. */
   async settle(): Promise<void> {
-    if (this.#closed !== null) throw new Error('The harness is closed');
     const { roots } = this.#service;
     do {
       roots.wakeSignal.wake();

@@ -40,9 +40,10 @@ export class RunRetention {
     this.#longJobs = new LongJobs(ports);
   }
 
-  /** A worker starts: the job is due now. While another worker has it, it stays as it is. */
+  /** A worker starts: the job is due now, when any project has retention. While another worker has it, it stays as it is. */
   async schedule(): Promise<void> {
     const { unitOfWork, clock } = this.#ports;
+    if ((await unitOfWork.read(retentionsIn)).size === 0) return;
     const now = clock.now();
     await unitOfWork.run(({ jobs }) => jobs.scheduleNoLaterThan([runRetentionJob(now)], now));
   }
@@ -92,12 +93,18 @@ export class RunRetention {
     logger.info('retention_applied', { projectId, ...messages, recipients });
   }
 
-  /** The job is due again: webhook events leave the log also where no project has retention. */
+  /** The job is due again. Without any retention it is done: the next change of a setting adds it. */
   #end(job: LeasedJob<RunRetentionWork>): Promise<void> {
     const { unitOfWork, clock } = this.#ports;
-    return unitOfWork.run(async ({ jobs }) => {
+    return unitOfWork.run(async (stores) => {
+      const { jobs } = stores;
       const held = await jobs.lockLeased([job]);
       if (held.length === 0) return;
+      // Behind the lock: a setting that is changed meanwhile adds the job again.
+      if ((await retentionsIn(stores)).size === 0) {
+        await jobs.complete([job]);
+        return;
+      }
       // Not completed before: the fencing tokens of this id have to rise for ever.
       await jobs.add([runRetentionJob(clock.now() + RETENTION_INTERVAL_MS)]);
     });
