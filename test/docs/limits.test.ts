@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  BODIES_MS_MAX,
   BODY_BYTES_MAX,
   CALLBACK_BYTES_MAX,
   CALLBACK_FREE_BYTES_MAX,
@@ -12,6 +13,7 @@ import {
   JSON_LIST_ITEMS_MAX,
   JSON_MEMBERS_MAX,
   JSON_OBJECT_MEMBERS_MAX,
+  LARGE_BODIES_SHARE,
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
   PRICING_LIMIT_DEFAULT,
@@ -248,6 +250,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'unknown keys without a checksum looked up at a time',
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
+      ],
+      [
+        'bodies parsed and checked',
+        `${BODIES_MS_MAX} ms in a round of the event loop, the rest by project in rotation; those of more than ${BODY_BYTES_MAX / BYTES_PER_KB} kB have ${LARGE_BODIES_SHARE * 100} % of the time`,
       ],
       [
         'TLS and HTTP of receivers',

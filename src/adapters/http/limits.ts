@@ -17,7 +17,6 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 export const PRICES_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** A tree of whatsapp resources: 1,000 templates with the longest texts that the platform takes. */
 export const WHATSAPP_TREE_BYTES_MAX = 4 * 1024 * 1024;
-export const WHATSAPP_TREE_MEMBERS_MAX = 100_000;
 /** Businesses, accounts, phone numbers and templates of a project together. */
 export const WHATSAPP_RESOURCES_MAX = 10_000;
 
@@ -26,7 +25,7 @@ export const JSON_OBJECT_MEMBERS_MAX = 200;
 export const JSON_LIST_ITEMS_MAX = 10_000;
 /** The same of all its objects and lists together: each costs time to parse. */
 export const JSON_MEMBERS_MAX = 2_000;
-/** A thousand recipients with 27 values each. */
+/** A thousand recipients with 25 values each. */
 export const LARGE_BODY_MEMBERS_MAX = 30_000;
 
 export const REQUEST_ID_CHARACTERS_MAX = 128;

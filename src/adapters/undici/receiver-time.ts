@@ -25,9 +25,9 @@ export interface ReceiverWork {
 }
 
 /**
- * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a chain
- * of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what costs more than an honest receiver does is a debt of its project, whose
- * handshakes wait until it is repaid. A round of the loop has `RECEIVER_TURN_MS` of this work, of all projects in rotation.
+ * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a
+ * chain of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what
+ * costs more than an honest receiver does is a debt of its project, whose handshakes wait until it is repaid. A round of the loop has `RECEIVER_TURN_MS` of this work, of all projects in rotation.
  */
 export class ReceiverTime {
   readonly #now: () => number;
@@ -41,7 +41,7 @@ export class ReceiverTime {
   #at: number;
   /** What was used of this round of the loop, in milliseconds; null before its first work. */
   #turnMs: number | null = null;
-  /** What the process had had of the processor when the first work began. */
+  /** The processor time of the process when this round began. */
   #turnProcessorMs = 0;
   #isRunning = false;
   #timer: NodeJS.Timeout | null = null;

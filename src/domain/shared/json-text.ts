@@ -11,14 +11,14 @@ export interface JsonLimits {
 }
 
 /** Parsing so many members takes some 20 ms. Meta's largest callback and a large tree of whatsapp resources have half of them. */
-const MEMBERS_MAX = 100_000;
+export const JSON_MEMBERS_READ_MAX = 100_000;
 /** Recursion over a value that is nested no deeper does not exhaust the stack. */
 export const JSON_DEPTH_MAX = 32;
 const LIMITS: JsonLimits = {
   depth: JSON_DEPTH_MAX,
-  objectMembers: MEMBERS_MAX,
-  listItems: MEMBERS_MAX,
-  members: MEMBERS_MAX,
+  objectMembers: JSON_MEMBERS_READ_MAX,
+  listItems: JSON_MEMBERS_READ_MAX,
+  members: JSON_MEMBERS_READ_MAX,
 };
 
 const QUOTE = 0x22;
@@ -41,7 +41,7 @@ export function jsonOf(text: string): unknown {
 
 /**
  * Counts brackets and commas outside of strings, so that nothing recursive ever meets a deep value, and nothing is parsed
- * or checked that has very many members. Null when the text has neither, or is no JSON.
+ * or checked that has very many members. Null when the text has neither. Of a text that is no JSON it says no more than that.
  */
 export function jsonExcess(text: string, limits: JsonLimits): 'depth' | 'members' | null {
   const left: number[] = [];

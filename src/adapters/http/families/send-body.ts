@@ -288,12 +288,14 @@ function withFirstMistake(part: unknown): unknown {
   return part;
 }
 
-/** The library decides on what is not plainly one: a part loses its other parameters only when the schema rejects it. */
+/** The schema decides on what is not plainly one: a part loses its other parameters only when the schema rejects one. */
 function isParameter(key: string, value: unknown): boolean {
   if (!PARAMETER_KEY_PATTERN.test(key)) return false;
-  if (typeof value === 'string' && value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX && isClean(value))
-    return true;
-  return parameterValue.safeParse(value).success;
+  const isPlain =
+    typeof value === 'string'
+      ? value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX && isClean(value)
+      : Number.isFinite(value);
+  return isPlain || parameterValue.safeParse(value).success;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

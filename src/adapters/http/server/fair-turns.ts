@@ -31,20 +31,14 @@ export class FairTurns {
 
   /** The number of this round of the event loop: every chunk that is read before the next one has the same. */
   get round(): number {
-    if (!this.#isRoundCounted) {
-      this.#isRoundCounted = true;
-      this.#endsAt = performance.now() + this.#msPerRound;
-      setImmediate(() => {
-        this.#isRoundCounted = false;
-        this.#round += 1;
-      });
-    }
+    this.#countRound();
     return this.#round;
   }
 
   /** Whether this round has time for what does not wait, counted from the first question. */
   hasTime(): boolean {
-    return this.round >= 0 && performance.now() < this.#endsAt;
+    this.#countRound();
+    return performance.now() < this.#endsAt;
   }
 
   /** Adds what is not waiting yet, behind what waits under the key. */
@@ -60,6 +54,16 @@ export class FairTurns {
     // What is done at once is not measured, and no pause follows it.
     if (this.#share === 1 && this.#byKey.size === 0 && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));
+  }
+
+  #countRound(): void {
+    if (this.#isRoundCounted) return;
+    this.#isRoundCounted = true;
+    this.#endsAt = performance.now() + this.#msPerRound;
+    setImmediate(() => {
+      this.#isRoundCounted = false;
+      this.#round += 1;
+    });
   }
 
   #schedule(): void {

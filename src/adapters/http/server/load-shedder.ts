@@ -17,6 +17,7 @@ export class LoadShedder {
   readonly #byProject: InFlight;
   /** Of bodies, by project. */
   readonly #turns = new FairTurns(BODIES_MS_MAX);
+  /** Of larger ones, one in a round. */
   readonly #largeTurns = new FairTurns(1, LARGE_BODIES_SHARE);
   #count = 0;
 

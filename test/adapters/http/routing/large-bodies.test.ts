@@ -1,10 +1,13 @@
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX } from '../../../../src/adapters/http/limits.ts';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
 import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
+import type { Place } from '../../../../src/adapters/http/routing/place.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
+import { until } from '../../../support/until.ts';
 import { HttpWorld } from '../http-world.ts';
 
 let world: HttpWorld;
@@ -38,6 +41,30 @@ beforeEach(async () => {
   world = await new HttpWorld({ families: [{ tag, envelope: usualEnvelope, routes: [sum] }] }).open();
 });
 afterEach(() => world.close());
+
+it('a body is not checked before the project may compute', async () => {
+  const request = Object.assign(Readable.from([JSON.stringify({ numbers: [1, 2] })]), {
+    headers: { 'content-type': 'application/json' },
+  });
+  let go = (): void => undefined;
+  const asked: number[] = [];
+  const place = {
+    leave() {},
+    comeBack() {},
+    turn(bytes: number) {
+      asked.push(bytes);
+      return new Promise<void>((resolve) => {
+        go = resolve;
+      });
+    },
+  };
+  const served = sum.serve(request as never, {} as never, {}, place as unknown as Place);
+  await until(() => asked.length === 1);
+  expect([asked, checked]).toEqual([['{"numbers":[1,2]}'.length], 0]);
+  go();
+  await served;
+  expect(checked).toBe(2);
+});
 
 const note = 'a'.repeat(BODY_BYTES_MAX);
 

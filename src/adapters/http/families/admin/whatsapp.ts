@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { ManageWhatsapp } from '../../../../application/operators/manage-whatsapp.ts';
+import { JSON_MEMBERS_READ_MAX } from '../../../../domain/shared/json-text.ts';
 import type { WhatsappBusiness } from '../../../../domain/whatsapp/whatsapp-resources.ts';
-import { WHATSAPP_TREE_BYTES_MAX, WHATSAPP_TREE_MEMBERS_MAX } from '../../limits.ts';
+import { WHATSAPP_TREE_BYTES_MAX } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -48,7 +49,7 @@ export function adminWhatsappRoutes(
     params: projectParams,
     body: whatsappTreeBody,
     bodyBytesMax: WHATSAPP_TREE_BYTES_MAX,
-    bodyMembersMax: WHATSAPP_TREE_MEMBERS_MAX,
+    bodyMembersMax: JSON_MEMBERS_READ_MAX,
     ok: { description: 'The tree with all its ids', schema: whatsappTreeSchema },
     rejections: {
       400: invalidBody('businesses[0].name is required'),
