@@ -18,7 +18,7 @@ it('a slow reply of a test number is waited for without a place of the process',
     events.push('left the place');
     return wait();
   };
-  const input = { caller: aProject(), body: { phoneNumber: '9990000000109' }, aside };
+  const input = { caller: aProject({ environment: 'dev' }), body: { phoneNumber: '9990000000109' }, aside };
   await send(input as never);
   expect(events).toEqual(['sent', 'left the place', 'waited 5000 ms']);
 });
