@@ -14,8 +14,8 @@ import {
 const BYTES_PER_KB = 1_024;
 
 /**
- * Every word that X-Error-Code can hold in replies to customers, by status, with what it means. The table of docs/api.md section 7 says the same; a
- * word is never renamed.
+ * Every word that X-Error-Code can hold in replies to customers, by status, with what it means. The table of docs/api.md
+ * section 7 says the same; a word is never renamed.
  */
 const MEANINGS = {
   'validation-failed': 'the request does not have the shape of its endpoint',

@@ -79,8 +79,8 @@ export function decodeText(bytes: Buffer): string {
 }
 
 /**
- * The JSON value in a text. Rejects with 400 what nests deeper than 32 levels, has more than `membersMax` members or
- * an object or list of too many, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null
+ * The JSON value in a text. Rejects with 400 what nests deeper than 32 levels, has more than `membersMax` members or an object or
+ * list of too many, or is not JSON. Of equal keys in one object the last wins, as everywhere in JavaScript. A member that is null
  * counts as absent: typed clients write null for a field they have no value for.
  */
 export function parseJson(text: string, membersMax: number = JSON_MEMBERS_MAX): unknown {

@@ -3,7 +3,10 @@ import type { z } from 'zod';
 /** NUL and halves of surrogate pairs: not every database stores them, and none that does returns them alike. */
 const FORBIDDEN = /\0|\p{Cs}/u;
 
-/** One mistake for each text of a value, names of fields included, that not every database can keep: the next one when it is asked for. */
+/**
+ * One mistake for each text of a value, names of fields included, that not every database can keep. It searches only as far as it
+ * is asked: most callers need the first.
+ */
 export function* textMistakes(
   value: unknown,
   path: readonly PropertyKey[] = [],
