@@ -7,6 +7,7 @@ export const ATTACKS = {
   storm: 'one project sends as fast as it can',
   hangingReceivers: 'failing sends, each with a webhook address that hangs',
   costlyCertificates: 'receivers whose certificates take long to check',
+  floodingSmsc: 'an SMSC sends small PDUs as fast as they are read',
   manyHeaders: 'receivers that respond with thousands of header lines',
   madeUpKeys: 'made-up keys',
   endlessBodies: 'requests whose bodies never end',

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCertificate } from '../../test/support/certificate-files.ts';
@@ -39,6 +40,7 @@ const AFTER_MS = 5_000;
 /** What was sent last may take so long to arrive. */
 const ARRIVAL_MS_MAX = 5_000;
 const POLL_MS = 250;
+const SMSC_BINDS = 2;
 /** A service that has just started compiles its code first, and makes everybody wait. */
 const WARM_UP = { connections: 4, seconds: 3, requests: 2_000 };
 
@@ -82,6 +84,7 @@ async function attacked(
     EGRESS_ALLOW: '127.0.0.1/32,::1/128',
     EGRESS_PORTS: `${receiver.port},${attacker.port}`,
     NODE_EXTRA_CA_CERTS: certificate.ca,
+    ...(attack === 'floodingSmsc' ? smscOf(await attacker.ask('smscPort')) : {}),
   });
   const { port } = service;
   await load({ port, ...WARM_UP, makeRequest: smsRequest({ apiKey: NEIGHBOUR.apiKey }) });
@@ -118,6 +121,20 @@ async function attacked(
   };
   await bench.close([attacker, service, receiver, ...servers]);
   return outcome;
+}
+
+/** The SMSC of the attacker carries what live projects send, and nobody here is one. */
+function smscOf(port: number): NodeJS.ProcessEnv {
+  const smsc = {
+    kind: 'smpp',
+    url: `smpp://127.0.0.1:${port}`,
+    systemId: 'service',
+    password: { env: 'SMSC_PASSWORD' },
+    binds: SMSC_BINDS,
+  };
+  const file = join(bench.folder, 'channels.json');
+  writeFileSync(file, JSON.stringify({ sms: { providers: { smsc } } }));
+  return { CHANNELS_FILE: file, SMSC_PASSWORD: 'bench' };
 }
 
 /** When each code was tried, and when its webhook arrived. */

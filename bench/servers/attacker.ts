@@ -9,11 +9,12 @@ import { LOAD_API_KEY } from '../../test/support/load-seed.ts';
 import { portOf } from '../../test/support/port-of.ts';
 import { runCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.ts';
 import { dripHeaders, holdConnections } from '../neighbours/attacks/connections.ts';
+import { FloodingSmsc } from '../neighbours/attacks/flooding-smsc.ts';
 import { forgeMessages } from '../neighbours/attacks/forged-messages.ts';
 import { holdAccountLock, holdFileLock } from '../neighbours/attacks/locks.ts';
 import type { Target } from '../neighbours/attacks/target.ts';
 
-/** Does what other projects and callers without a key may do to a service. It listens as a receiver that never responds. */
+/** Does what other projects and callers without a key may do to a service. It listens as a receiver that never responds, and as an SMSC. */
 const { RECEIVER_KEY = '', RECEIVER_CERT = '' } = process.env;
 const STORM_CONNECTIONS = 64;
 /** As many as the service reads in a handshake. */
@@ -34,6 +35,7 @@ const SENT_BEFORE_LOCK = 100;
 /** Accepting a message for each endpoint that hangs may take so many times as long as other attacks. */
 const HANGING_TIMES = 4;
 let longestDripMs = 0;
+const smsc = new FloodingSmsc();
 
 const handlers = {
   nothing: ({ seconds }: Target): Promise<number> => sleep(seconds * 1000, 0),
@@ -57,6 +59,9 @@ const handlers = {
     server.on('request', ({ socket }) => socket.write(MANY_HEADERS));
     return sendToHostileReceivers(target);
   },
+  floodingSmsc: (target: Target): Promise<number> => smsc.flood(target),
+  /** Lets the SMSC listen; resolves with its port. */
+  smscPort: (): Promise<number> => smsc.listen(),
   madeUpKeys: (target: Target): Promise<number> =>
     sendRequests(target, MADE_UP_KEY_CONNECTIONS, madeUpKeyRequest),
   endlessBodies: (target: Target): Promise<number> => {

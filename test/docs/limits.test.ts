@@ -37,6 +37,7 @@ import {
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
+import { READING_MS_MAX } from '../../src/adapters/smpp/smpp-session.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
   HANDSHAKE_BYTES_MAX,
@@ -258,6 +259,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'TLS and HTTP of receivers',
         `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_TURN_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
+      ],
+      [
+        'PDUs of one SMSC',
+        `${READING_MS_MAX} ms in a round of the event loop, over all its binds; the SMSC waits with more`,
       ],
       [
         'submissions in flight to one channel provider',

@@ -16,7 +16,13 @@ import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { SmppBind } from './smpp-bind.ts';
-import { SmppSession, type SmscAddress, type SmscCredentials, type Timeouts } from './smpp-session.ts';
+import {
+  READING_MS_MAX,
+  SmppSession,
+  type SmscAddress,
+  type SmscCredentials,
+  type Timeouts,
+} from './smpp-session.ts';
 import { SubmitDeadlines } from './submit-deadlines.ts';
 import { hasSenderOfSmpp, type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
 import { SubmitQueue } from './submit-queue.ts';
@@ -177,12 +183,13 @@ export class SmppProvider implements ChannelProvider {
   }
 
   #session(onDelivery: (pdu: IncomingPdu) => void, onChange: () => void = () => {}): SmppSession {
-    const { address, credentials, window, enquireLinkMs, timeouts } = this.#options;
+    const { address, credentials, binds, window, enquireLinkMs, timeouts } = this.#options;
     return new SmppSession({
       address,
       credentials,
       window,
       enquireLinkMs,
+      readingMs: READING_MS_MAX / binds,
       timeouts,
       onDelivery,
       onInvalid: (problem) => this.#log.warn('smpp_pdu_invalid', { provider: this.name, problem }),

@@ -1,4 +1,5 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers';
 import { connect as connectTls } from 'node:tls';
 import type { Timeout } from '../../application/ports/timeout.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
@@ -16,6 +17,7 @@ import {
 import { PduFramer } from './pdu-framer.ts';
 import { decodePdu } from './pdu-reader.ts';
 import { PduWriter, type SubmitFields } from './pdu-writer.ts';
+import { RoundTime } from './round-time.ts';
 
 /** To connect and to bind, in milliseconds. */
 export const BIND_TIMEOUT_MS = 8_000;
@@ -23,6 +25,8 @@ export const BIND_TIMEOUT_MS = 8_000;
 export const ENQUIRE_LINK_TIMEOUT_MS = 10_000;
 /** The connection is closed when the SMSC leaves more than this unread, in octets. */
 export const UNREAD_BYTES_MAX = 1_048_576;
+/** PDUs of one SMSC are read for so long in one round of the event loop, over all its binds, in milliseconds. */
+export const READING_MS_MAX = 2;
 
 const SEQUENCE_MAX = 0x7fff_ffff;
 
@@ -50,6 +54,8 @@ export interface SmppSessionOptions {
   /** `submit_sm` without a response at one time. */
   readonly window: number;
   readonly enquireLinkMs: number;
+  /** How long it reads PDUs in one round of the event loop, in milliseconds. */
+  readonly readingMs: number;
   readonly timeouts: Timeouts;
   /** A `deliver_sm` came; it is responded to with `respond`. */
   readonly onDelivery: (pdu: IncomingPdu) => void;
@@ -97,9 +103,13 @@ export class SmppSession {
   #isSending = false;
   #cancelEnquiry: () => void = () => {};
   #isEnquiring = false;
+  readonly #readingTime: RoundTime;
+  /** The rest of what came is read in the next round. */
+  #isPaused = false;
 
   constructor(options: SmppSessionOptions) {
     this.#options = options;
+    this.#readingTime = new RoundTime(options.readingMs);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -223,21 +233,37 @@ export class SmppSession {
   }
 
   #receive(chunk: Buffer): void {
-    if (this.isOver) return;
+    this.#framer.push(chunk);
+    if (!this.#isPaused) this.#read();
+  }
+
+  #read(): void {
     let takesMore = false;
     try {
-      this.#framer.push(chunk);
-      while (!this.isOver) {
-        const octets = this.#framer.next();
-        if (octets === null) break;
+      for (let octets = this.#nextPdu(); octets !== null; octets = this.#nextPdu()) {
         takesMore = this.#take(decodePdu(octets)) || takesMore;
       }
     } catch (error) {
       this.#options.onInvalid('length');
       this.#end(error instanceof Error ? error.message : 'The SMSC sent what is no PDU');
     }
-    // Once for all PDUs of the chunk.
+    // Once for all PDUs of the round.
     if (takesMore) this.#options.onChange();
+  }
+
+  /** Null when the session is over, when no PDU is whole, and when this round has had its time. */
+  #nextPdu(): Buffer | null {
+    if (this.isOver) return null;
+    if (this.#readingTime.isLeft()) return this.#framer.next();
+    this.#isPaused = true;
+    // An SMSC that sends more than is read waits, as TCP has it.
+    this.#socket?.pause();
+    setImmediate(() => {
+      this.#isPaused = false;
+      this.#socket?.resume();
+      this.#read();
+    });
+    return null;
   }
 
   /** Returns whether the session takes more than before. */

@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createServer } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
 import { RECONNECT_MAX_MS, reconnectDelayMs } from '../../../src/adapters/smpp/smpp-bind.ts';
 import { START_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
-import { BIND_TIMEOUT_MS, ENQUIRE_LINK_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
+import {
+  BIND_TIMEOUT_MS,
+  ENQUIRE_LINK_TIMEOUT_MS,
+  READING_MS_MAX,
+} from '../../../src/adapters/smpp/smpp-session.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { type KeyPair, withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';
@@ -31,6 +36,11 @@ async function reconnected(world: SmppWorld, waitMs = FIRST_WAIT_MS): Promise<vo
   world.timers.expire(waitMs);
   await world.logger.seen('smpp_bind_opened', before + 1);
 }
+
+const MS_PER_PDU = 0.5;
+const RECEIPTS = Array.from({ length: 200 }, (_, sequence) =>
+  encodePdu('deliver_sm', sequence + 1, { esm_class: 4, short_message: `id:${sequence + 1} stat:DELIVRD` }),
+);
 
 const reasons = (world: SmppWorld) =>
   world.logger.entries.filter(({ event }) => event === 'smpp_bind_ended').map(({ fields }) => fields.reason);
@@ -214,6 +224,20 @@ describeWithSmsc('the SMPP provider keeps its binds', () => {
     await smsc.tell({ order: 'raw', octets: `00000010${command}0000000000000063` });
     expect(await smsc.seen('other')).toMatchObject([{ command: GENERIC_NACK, sequence: 0x63, status }]);
     expect(await world.provider.submit(aSubmission())).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('the SMPP provider reads a flood of PDUs in many rounds of the event loop', async () => {
+    const { smsc, world } = await openSmsc();
+    let ms = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      ms += MS_PER_PDU;
+      return ms;
+    });
+    onTestFinished(() => clock.mockRestore());
+    await smsc.tell({ order: 'raw', octets: RECEIPTS.map((pdu) => pdu.toString('hex')).join('') });
+    await world.came(RECEIPTS.length);
+    // What is read in one round reaches the sink together.
+    expect(Math.max(...world.batches)).toBeLessThanOrEqual(2 * (READING_MS_MAX / MS_PER_PDU));
   });
 
   it('the SMPP provider goes on after a generic_nack and a response to nothing', async () => {
