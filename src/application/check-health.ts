@@ -1,11 +1,11 @@
 import { CHANNELS } from '../domain/shared/channel.ts';
+import { StorageUnwritable } from './errors/storage-unavailable.ts';
 import { WORKER_SEEN_MS } from './jobs/worker-heartbeat.ts';
 import type { ChannelProviders } from './ports/channel-provider.ts';
 import type { Clock } from './ports/clock.ts';
 import type { JobQueue } from './ports/job-queue.ts';
 import type { Stores } from './ports/stores.ts';
 import type { UnitOfWork } from './ports/unit-of-work.ts';
-import { StorageUnwritable } from './storage-unavailable.ts';
 
 /** How long a database that responded is taken to be well without another query, in milliseconds. */
 export const HEALTH_FRESH_MS = 1_000;

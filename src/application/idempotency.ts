@@ -5,9 +5,9 @@ import {
   type KeyedRequest,
   newIdempotencyRecord,
 } from '../domain/idempotency/idempotency.ts';
+import { Rejected } from './errors/rejected.ts';
 import type { IdempotencyStore } from './ports/idempotency-store.ts';
 import type { RequestHasher } from './ports/request-hasher.ts';
-import { Rejected } from './rejected.ts';
 
 /** A request of a project; null for a request without an Idempotency-Key. */
 interface ProjectRequest {

@@ -26,9 +26,15 @@ export interface ChannelConfig {
 /** The providers of each channel for live projects; null for a channel that they do not have. */
 export type ProvidersConfig = Readonly<Record<Channel, ChannelConfig | null>>;
 
-/** The channels file cannot be used; the message names every place in it and what is wrong there. */
+/** The channels file cannot be used. Each of `problems` names a place in it and what is wrong there. */
 export class ChannelsFileError extends Error {
   override readonly name = 'ChannelsFileError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
+  }
 }
 
 const SIMULATOR = 'simulator';
@@ -71,12 +77,13 @@ export function readChannelsFile(path: string, environment: Environment): Provid
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new ChannelsFileError(`${path} cannot be read (${code})`);
+    throw new ChannelsFileError([`${path} cannot be read (${code})`]);
   }
   try {
     return parseChannels(text, environment);
   } catch (error) {
-    throw error instanceof ChannelsFileError ? new ChannelsFileError(`${path}: ${error.message}`) : error;
+    if (!(error instanceof ChannelsFileError)) throw error;
+    throw new ChannelsFileError(error.problems.map((problem) => `${path}: ${problem}`));
   }
 }
 
@@ -90,7 +97,7 @@ export function parseChannels(text: string, environment: Environment): Providers
   const channelIn = (channel: Channel) => channelOf(channel, file[channel], environment, problems);
   const config = { sms: channelIn('sms'), whatsapp: channelIn('whatsapp'), telegram: channelIn('telegram') };
   problems.push(...sharedNames(config));
-  if (problems.length > 0) throw new ChannelsFileError(problems.join('; '));
+  if (problems.length > 0) throw new ChannelsFileError(problems);
   return config;
 }
 
@@ -98,7 +105,7 @@ function documentOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ChannelsFileError(`is not JSON: ${jsonMistake(text)}`);
+    throw new ChannelsFileError([`is not JSON: ${jsonMistake(text)}`]);
   }
 }
 

@@ -129,7 +129,7 @@ function channelsFileAt(
     return path === '' ? null : readChannelsFile(path, environment);
   } catch (error) {
     if (!(error instanceof ChannelsFileError)) throw error;
-    mistakes.push({ name: 'CHANNELS_FILE', problem: error.message });
+    mistakes.push(...error.problems.map((problem) => ({ name: 'CHANNELS_FILE', problem })));
     return null;
   }
 }

@@ -3,7 +3,6 @@ import { AddressRates } from '../application/access/address-rates.ts';
 import { AuthenticateProject } from '../application/access/authenticate-project.ts';
 import { CheckSecretKey } from '../application/access/check-secret-key.ts';
 import { KeyUses } from '../application/access/key-uses.ts';
-import { BackgroundWork } from '../application/background-work.ts';
 import { AuditLedger } from '../application/billing/audit-ledger.ts';
 import { AttachRecipients } from '../application/campaigns/attach-recipients.ts';
 import { BrowseCampaigns } from '../application/campaigns/browse-campaigns.ts';
@@ -13,6 +12,7 @@ import { PreflightCampaigns } from '../application/campaigns/preflight-campaigns
 import { StartCampaigns } from '../application/campaigns/start-campaigns.ts';
 import { ReadCatalog } from '../application/catalog/read-catalog.ts';
 import { CheckHealth } from '../application/check-health.ts';
+import { BackgroundWork } from '../application/concurrency/background-work.ts';
 import { RelayJobs } from '../application/jobs/relay-jobs.ts';
 import { RunJobs } from '../application/jobs/run-jobs.ts';
 import { SurveyWork } from '../application/jobs/survey-work.ts';

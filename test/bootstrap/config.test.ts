@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, describe, expect, it, test } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../src/adapters/node/hmac-key-hasher.ts';
@@ -121,6 +121,17 @@ describe('a bad value', () => {
 
   test.each(BAD)('rejects %s=%s with its problem', (name, value, problem) => {
     expect(mistakesOf({ [name]: value })).toEqual([{ name, problem }]);
+  });
+
+  it('reports every mistake in the channels file on a line of its own', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'channels.json');
+    writeFileSync(file, '{ "fax": {}, "sms": { "providers": {} } }');
+    expect(mistakesOf({ CHANNELS_FILE: file })).toEqual([
+      { name: 'CHANNELS_FILE', problem: `${file}: fax: must be one of sms, whatsapp, telegram` },
+      { name: 'CHANNELS_FILE', problem: `${file}: sms.providers: must have a provider` },
+    ]);
   });
 
   it('reports every bad value at once, one line each', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { StorageLocked } from '../../src/application/storage-locked.ts';
+import { StorageLocked } from '../../src/application/errors/storage-locked.ts';
 import { AcceptInbound } from '../../src/application/webhooks/accept-inbound.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { anId, aProject, NOW, PROJECT_ID } from '../support/builders.ts';

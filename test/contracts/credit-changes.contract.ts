@@ -3,9 +3,9 @@ import { HmacRequestHasher } from '../../src/adapters/node/hmac-request-hasher.t
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { NoticeLowCredit } from '../../src/application/billing/notice-low-credit.ts';
 import { delegate } from '../../src/application/delegate.ts';
+import { StorageLocked } from '../../src/application/errors/storage-locked.ts';
 import { ManageCredit } from '../../src/application/operators/manage-credit.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
-import { StorageLocked } from '../../src/application/storage-locked.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import { iqd } from '../../src/domain/shared/money.ts';
 import { aProject, NOW, PROJECT_ID } from '../support/builders.ts';

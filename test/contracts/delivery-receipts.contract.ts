@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
 import { CampaignLimits } from '../../src/application/campaigns/campaign-limits.ts';
+import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { AdvanceMessages } from '../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../src/application/messages/apply-message-events.ts';
 import {

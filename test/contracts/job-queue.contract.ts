@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import type { JobQueue } from '../../src/application/ports/job-queue.ts';
@@ -129,7 +129,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
     await queue.publish(leasedJobs(1, 5));
     const doneWhenIdle = queue.idle().then(() => done);
     await collector.called(1);
-    await nextTurn();
+    await nextRound();
     gate.open();
     expect(await doneWhenIdle).toBe(5);
   });
@@ -271,7 +271,7 @@ export function jobQueueContract({ durable }: QueueCapabilities, open: () => Pro
       () => 'resolved',
       () => 'rejected',
     );
-    await nextTurn();
+    await nextRound();
     sever();
     expect(await outcome).toBe('rejected');
   });

@@ -3,9 +3,9 @@ import { HmacRequestHasher } from '../../src/adapters/node/hmac-request-hasher.t
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
 import { NoticeLowCredit } from '../../src/application/billing/notice-low-credit.ts';
 import { StoredPriceList } from '../../src/application/catalog/current-prices.ts';
+import { Rejected } from '../../src/application/errors/rejected.ts';
 import type { SendCommand } from '../../src/application/messages/send-command.ts';
 import { SendMessages } from '../../src/application/messages/send-messages.ts';
-import { Rejected } from '../../src/application/rejected.ts';
 import { EnqueueWebhooks } from '../../src/application/webhooks/enqueue-webhooks.ts';
 import type { Project } from '../../src/domain/access/project.ts';
 import { depositEntry } from '../../src/domain/billing/ledger.ts';

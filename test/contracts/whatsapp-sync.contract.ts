@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RandomIdSource } from '../../src/adapters/node/random-id-source.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
+import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RecordJobFailure } from '../../src/application/jobs/record-job-failure.ts';
 import { RenewLeases } from '../../src/application/jobs/renew-leases.ts';

@@ -3,6 +3,7 @@ import { SystemClock } from '../../src/adapters/node/system-clock.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 import { type Member, ServiceGroup } from '../support/service-group.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
 const STATEMENT_TIMEOUT_MS = 200;
@@ -76,7 +77,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       );
       expect(after.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
       expect((await remote.request('/readyz')).status).toBe(200);
-      await group.advance(31_000);
+      await until(async () => (await group.rows('SELECT 1 FROM messages WHERE is_final = 0')).length === 0);
       expect(await group.problems()).toEqual([]);
       expect(await group.rows('SELECT status, COUNT(*) AS messages FROM messages GROUP BY status')).toEqual([
         { status: 'delivered', messages: 21 },

@@ -4,6 +4,7 @@ import { ContainerModule } from 'inversify';
 import { describe, expect, it } from 'vitest';
 import { UndiciWebhookTransport } from '../../src/adapters/undici/undici-webhook-transport.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
+import { RUN_RETENTION_JOB_ID } from '../../src/application/jobs/retention-jobs.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../../src/application/jobs/webhook-jobs.ts';
 import type { WebhookTransport } from '../../src/application/ports/webhook-transport.ts';
 import { DELIVERY_LIMITS } from '../../src/application/webhooks/delivery-limits.ts';
@@ -116,9 +117,11 @@ async function start({ polls = true } = {}) {
   };
 }
 
+/** The jobs of destinations, and of messages. */
 async function jobsOf(service: Harness) {
   const rows = await service.service.roots.database
     .knex('jobs')
+    .whereNot('id', RUN_RETENTION_JOB_ID)
     .select('id', 'work', 'due_at', 'leased_by', 'fencing_token');
   return rows.map(({ id, work, due_at, leased_by, fencing_token }) => ({
     job: { id, work: JSON.parse(work), fencingToken: Number(fencing_token) } as LeasedJob<WebhookWork>,

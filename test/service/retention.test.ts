@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { problemsOf } from '../../src/application/billing/audit-ledger.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { ADMIN_TOKEN } from '../support/admin.ts';
+import { HttpsReceiver } from '../support/https-receiver.ts';
+import { hasOpenssl, OPENSSL_MISSING } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
 import { KEY, seedWith, verification } from '../support/seeds.ts';
 
@@ -65,6 +67,23 @@ describe('retention', () => {
     });
     expect(await problems(service)).toEqual([]);
   });
+
+  it.skipIf(!hasOpenssl)(
+    `webhook events leave the log after 15 days, also when no project has retention (skipped when ${OPENSSL_MISSING})`,
+    async () => {
+      const receiver = await HttpsReceiver.open();
+      const service = await startService({ seed: seedWith({}), egress: receiver.egress });
+      const body = { ...verification(NUMBER), deliveryReport: { webhookUrl: receiver.url() } };
+      expect((await service.request('/sms', { apiKey: KEY, body })).status).toBe(200);
+      await service.settle();
+      await receiver.arrived(1);
+      const events = async () => (await service.service.roots.database.knex('webhook_events')).length;
+      await service.advance(15 * DAY_MS - HOUR_MS);
+      expect(await events()).toBeGreaterThan(0);
+      await service.advance(2 * HOUR_MS);
+      expect(await events()).toBe(0);
+    },
+  );
 
   it('a setting of a moment ago reaches messages that are old already', async () => {
     const service = await start();

@@ -1,6 +1,6 @@
 import type { ContainerModule } from 'inversify';
 import type { SimulatedMessage } from '../../src/adapters/simulator/simulator.ts';
-import { BackgroundWork } from '../../src/application/background-work.ts';
+import { BackgroundWork } from '../../src/application/concurrency/background-work.ts';
 import { LEASE_MS, type LeasedJob } from '../../src/application/jobs/job.ts';
 import { RunJobs } from '../../src/application/jobs/run-jobs.ts';
 import { RecordProviderEvents } from '../../src/application/messages/record-provider-events.ts';

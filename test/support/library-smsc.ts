@@ -117,7 +117,7 @@ export class LibrarySmsc {
     return customer;
   }
 
-  /** What comes in one turn of the event loop is taken together. */
+  /** What comes in one round of the event loop is taken together. */
   #arrive(arrival: Arrival): void {
     if (this.#arrivals.length === 0) setImmediate(() => this.#take());
     this.#arrivals.push(arrival);

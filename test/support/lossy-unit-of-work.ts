@@ -1,6 +1,6 @@
+import { StorageUnavailable } from '../../src/application/errors/storage-unavailable.ts';
 import type { Stores } from '../../src/application/ports/stores.ts';
 import type { Durability, LockWait, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
 
 /** Where the database is lost in a unit of work, on either side of its commit; null leaves the unit alone. */
 export type Loss = 'before-commit' | 'after-commit' | null;

@@ -30,14 +30,25 @@ export interface MemberOptions {
   readonly adminToken?: string;
 }
 
+interface MemberParts {
+  readonly role: Role;
+  readonly clock: Clock;
+  readonly logger: RecordingLogger;
+  readonly port: number;
+}
+
 /** One service of a group, as other processes would see it. */
 export class Member {
   readonly service: Service;
+  readonly role: Role;
+  readonly clock: Clock;
   readonly logger: RecordingLogger;
   readonly #port: number;
 
-  constructor(service: Service, logger: RecordingLogger, port: number) {
+  constructor(service: Service, { role, clock, logger, port }: MemberParts) {
     this.service = service;
+    this.role = role;
+    this.clock = clock;
     this.logger = logger;
     this.#port = port;
   }
@@ -96,7 +107,7 @@ export class ServiceGroup {
           await service.idle();
         }),
       );
-    } while (((await this.#nextDueAt()) ?? Number.POSITIVE_INFINITY) <= this.clock.at);
+    } while (await this.#hasDueWork());
   }
 
   /** Moves the clock, stopping at every instant at which something is due. */
@@ -171,9 +182,25 @@ export class ServiceGroup {
       onSubmission: (message) => this.submitted.push(message),
     });
     await service.start();
-    const member = new Member(service, logger, await service.listen(0, LOOPBACK));
+    const member = new Member(service, { role, clock, logger, port: await service.listen(0, LOOPBACK) });
     this.#members.push(member);
     return member;
+  }
+
+  /** By the clocks of those that do jobs. */
+  async #hasDueWork(): Promise<boolean> {
+    const workers = this.#members.filter(({ role }) => role !== 'api');
+    const areDue = await Promise.all(
+      workers.map(async ({ service: { roots }, clock }) => {
+        const job = await roots.unitOfWork.read((stores) => stores.jobs.nextDue());
+        const next = Math.min(
+          job?.dueAt ?? Number.POSITIVE_INFINITY,
+          roots.simulator.nextDueAt() ?? Number.POSITIVE_INFINITY,
+        );
+        return next <= clock.now();
+      }),
+    );
+    return areDue.includes(true);
   }
 
   async #nextDueAt(): Promise<number | null> {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { nextTurn } from '../../application/next-turn.ts';
+import { nextRound } from '../../application/concurrency/next-round.ts';
 import { type CsvDecoder, type CsvRecord, InvalidCsv } from '../../application/ports/csv-decoder.ts';
 
 /** What is parsed at once, in bytes: less than a millisecond of work. */
@@ -56,7 +56,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
     const chunk = bytes.subarray(offset, offset + CHUNK_BYTES);
     limit.check(chunk);
     yield chunk;
-    await nextTurn();
+    await nextRound();
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
-import { DatabaseNewer } from '../../application/database-newer.ts';
-import { StorageUnavailable, StorageUnwritable } from '../../application/storage-unavailable.ts';
+import { DatabaseNewer } from '../../application/errors/database-newer.ts';
+import { StorageUnavailable, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Connection, Reader } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';
 import { migrationNames, migrationsFor } from './migrations/migrations.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageLocked } from '../../application/errors/storage-locked.ts';
+import { StorageUnavailable, type StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Stores } from '../../application/ports/stores.ts';
 import type { Durability, LockWait, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import { StorageLocked } from '../../application/storage-locked.ts';
-import { StorageUnavailable, type StorageUnwritable } from '../../application/storage-unavailable.ts';
 import type { Database } from './database.ts';
 import type { Connection } from './driver/connection.ts';
 import type { Dialect } from './driver/dialect.ts';

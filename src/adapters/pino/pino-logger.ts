@@ -1,6 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
+import { StorageUnavailable } from '../../application/errors/storage-unavailable.ts';
 import type { LogEvent, LogFields, Logger } from '../../application/ports/logger.ts';
-import { StorageUnavailable } from '../../application/storage-unavailable.ts';
 import { standardLogOutput } from './log-output.ts';
 import { OutageLines } from './outage-lines.ts';
 

@@ -1,4 +1,4 @@
-import { BatchDrain } from '../../application/batch-drain.ts';
+import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../application/ports/provider-events.ts';
 
 /** Receipts of one call of the sink. */

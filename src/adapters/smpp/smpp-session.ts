@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { setImmediate } from 'node:timers';
 import { connect as connectTls } from 'node:tls';
+import { onNextRound } from '../../application/concurrency/next-round.ts';
+import { RoundTime } from '../../application/concurrency/round-time.ts';
 import type { Timeout } from '../../application/ports/timeout.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { encodePdu } from './packaged-pdu.ts';
@@ -17,7 +18,6 @@ import {
 import { PduFramer } from './pdu-framer.ts';
 import { decodePdu } from './pdu-reader.ts';
 import { PduWriter, type SubmitFields } from './pdu-writer.ts';
-import { RoundTime } from './round-time.ts';
 
 /** To connect and to bind, in milliseconds. */
 export const BIND_TIMEOUT_MS = 8_000;
@@ -99,7 +99,7 @@ export class SmppSession {
   #received = 0;
   /** A response is overdue, and nothing came since. */
   #isSilent = false;
-  /** What is written is sent at the end of this turn. */
+  /** What is written is sent when the current callback has ended. */
   #isSending = false;
   #cancelEnquiry: () => void = () => {};
   #isEnquiring = false;
@@ -109,7 +109,7 @@ export class SmppSession {
 
   constructor(options: SmppSessionOptions) {
     this.#options = options;
-    this.#readingTime = new RoundTime(options.readingMs);
+    this.#readingTime = new RoundTime(options.readingMs, () => performance.now());
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -258,7 +258,7 @@ export class SmppSession {
     this.#isPaused = true;
     // An SMSC that sends more than is read waits, as TCP has it.
     this.#socket?.pause();
-    setImmediate(() => {
+    onNextRound(() => {
       this.#isPaused = false;
       this.#socket?.resume();
       this.#read();
@@ -351,7 +351,7 @@ export class SmppSession {
     return this.#socket !== null && this.#state !== 'ended';
   }
 
-  /** One call of the system for all PDUs of this turn: a call for each took a tenth of the thread under load. */
+  /** One call of the system for all PDUs of a callback: a call for each took a tenth of the thread under load. */
   #sendSoon(): void {
     if (!this.#isSending) {
       this.#isSending = true;

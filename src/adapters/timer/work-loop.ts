@@ -1,5 +1,5 @@
 import { clearInterval, setImmediate, setInterval, setTimeout } from 'node:timers';
-import { IdleGate } from '../../application/idle-gate.ts';
+import { IdleGate } from '../../application/concurrency/idle-gate.ts';
 import { LEASED_JOBS_MAX, type RelayJobs } from '../../application/jobs/relay-jobs.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEventSource } from '../../application/ports/provider-events.ts';

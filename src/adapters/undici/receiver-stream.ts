@@ -89,7 +89,7 @@ export class ReceiverStream extends Duplex implements ReceiverWork {
     if (this.#waiting === null) this.#end(isRead);
   }
 
-  /** The parser would read in a later turn what TLS has made of the bytes, and not be timed: it is told now. */
+  /** The parser would read in a later round what TLS has made of the bytes, and not be timed: it is told now. */
   #parse(secured: TLSSocket): void {
     if (secured.readableLength === 0) return;
     if (secured.bytesWritten > 0) secured.emit('readable');

@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { onNextTurn } from '../../application/next-turn.ts';
+import { onNextRound } from '../../application/concurrency/next-round.ts';
 
 /** Debts of one project are repaid in this share of the event loop's time. */
 export const RECEIVER_PROJECT_SHARE = 0.05;
 /** And those of all projects together in this share. */
 export const RECEIVER_ALL_SHARE = 0.15;
 /** After so many milliseconds of this work the event loop serves what else waits. */
-export const RECEIVER_TURN_MS = 10;
+export const RECEIVER_ROUND_MS = 10;
 
 /** A shorter piece is not searched for pauses, which takes a microsecond. */
 const PAUSE_MS_MIN = 1;
@@ -27,7 +27,7 @@ export interface ReceiverWork {
 /**
  * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a
  * chain of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what
- * costs more than an honest receiver does is a debt of its project, whose handshakes wait until it is repaid. A round of the loop has `RECEIVER_TURN_MS` of this work, of all projects in rotation.
+ * costs more than an honest receiver does is a debt of its project, whose handshakes wait until it is repaid. A round of the loop has `RECEIVER_ROUND_MS` of this work, of all projects in rotation.
  */
 export class ReceiverTime {
   readonly #now: () => number;
@@ -40,9 +40,9 @@ export class ReceiverTime {
   #repaid = 0;
   #at: number;
   /** What was used of this round of the loop, in milliseconds; null before its first work. */
-  #turnMs: number | null = null;
+  #roundMs: number | null = null;
   /** The processor time of the process when this round began. */
-  #turnProcessorMs = 0;
+  #roundProcessorMs = 0;
   #isRunning = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -58,7 +58,7 @@ export class ReceiverTime {
     const project = this.#project(projectId);
     this.#repay();
     while (work.isReady) {
-      const isFree = !this.#isRunning && this.#hasTurn() && !this.#isWorkReady();
+      const isFree = !this.#isRunning && this.#hasRoundTime() && !this.#isWorkReady();
       if (!isFree || (work.waitsForDebt && this.#isInDebt(project))) {
         project.add(work);
         this.#waiting.add(project);
@@ -93,38 +93,38 @@ export class ReceiverTime {
   }
 
   #compute(project: ProjectTime, work: ReceiverWork): void {
-    if (this.#turnMs === null) this.#beginTurn();
+    if (this.#roundMs === null) this.#beginRound();
     const startedAt = this.#now();
     this.#isRunning = true;
     work.compute();
     this.#isRunning = false;
     const ms = this.#now() - startedAt;
-    this.#turnMs = (this.#turnMs ?? 0) + ms;
+    this.#roundMs = (this.#roundMs ?? 0) + ms;
     const owed = work.spend(ms < PAUSE_MS_MIN ? ms : this.#withoutPauses(ms));
     if (owed > 0) this.#owe(project, owed);
   }
 
   /** Without the time in which the processor did something else: on a busy machine an honest receiver would owe that. */
   #withoutPauses(ms: number): number {
-    return Math.min(ms, this.#processorMs() - this.#turnProcessorMs);
+    return Math.min(ms, this.#processorMs() - this.#roundProcessorMs);
   }
 
-  #hasTurn(): boolean {
-    return (this.#turnMs ?? 0) < RECEIVER_TURN_MS;
+  #hasRoundTime(): boolean {
+    return (this.#roundMs ?? 0) < RECEIVER_ROUND_MS;
   }
 
-  #beginTurn(): void {
-    this.#turnMs = 0;
-    this.#turnProcessorMs = this.#processorMs();
-    onNextTurn(() => {
-      this.#turnMs = null;
+  #beginRound(): void {
+    this.#roundMs = 0;
+    this.#roundProcessorMs = this.#processorMs();
+    onNextRound(() => {
+      this.#roundMs = null;
       this.#runWaiting();
     });
   }
 
   #runWaiting(): void {
     this.#repay();
-    while (this.#hasTurn()) {
+    while (this.#hasRoundTime()) {
       const next = this.#takeNext();
       if (next === null) break;
       const { project, work } = next;
@@ -138,9 +138,9 @@ export class ReceiverTime {
 
   /** Sees to it that what waits is done later. */
   #continue(): void {
-    if (this.#waiting.size === 0 || this.#turnMs !== null) return;
+    if (this.#waiting.size === 0 || this.#roundMs !== null) return;
     if (this.#isWorkReady()) {
-      this.#beginTurn();
+      this.#beginRound();
       return;
     }
     if (this.#timer !== null) clearTimeout(this.#timer);

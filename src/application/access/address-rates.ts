@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import { decideRate, type RateLimit, windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
-import { Rejected } from '../rejected.ts';
 
 /** So many addresses are known at a time; of more, the one that has sent nothing for longest is forgotten. */
 export const KNOWN_ADDRESSES_MAX = 100_000;

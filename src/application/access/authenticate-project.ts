@@ -1,6 +1,6 @@
 import { environmentOfKey } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
-import { Rejected } from '../rejected.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { CachedProjectKeys } from './project-keys.ts';
 

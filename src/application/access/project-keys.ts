@@ -1,11 +1,11 @@
 import { hasChecksum } from '../../domain/access/api-key.ts';
 import type { Project } from '../../domain/access/project.ts';
-import { InFlight } from '../in-flight.ts';
+import { InFlight } from '../concurrency/in-flight.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { ReadThroughCache, SETTINGS_FRESH_MS } from '../read-through-cache.ts';
-import { Rejected } from '../rejected.ts';
 
 /** The most keys kept in memory; keys that do not exist are never kept, so nobody can fill it. */
 const KEYS_MAX = 10_000;

@@ -1,7 +1,7 @@
 import type { LowCredit } from '../../domain/billing/low-credit.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
-import { Rejected } from '../rejected.ts';
 
 /** The field of a body that has the address. */
 const URL_FIELD = 'lowCredit.webhookUrl';

@@ -6,13 +6,13 @@ import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
+import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import {
   businessesOf,
   campaignOrRejected,

@@ -4,9 +4,9 @@ import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import type { Recipient, RecipientStatus } from '../../domain/campaigns/recipient.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappTemplate } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import { businessesOf, type CampaignCommand } from './campaign-command.ts';
 
 /** A campaign is shown with as many of its samples, the newest. */

@@ -2,8 +2,8 @@ import type { Project } from '../../domain/access/project.ts';
 import type { Campaign } from '../../domain/campaigns/campaign.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Stores } from '../ports/stores.ts';
-import { Rejected } from '../rejected.ts';
 
 /** A request about one campaign of a project. */
 export interface CampaignCommand {

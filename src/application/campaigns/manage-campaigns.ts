@@ -12,13 +12,13 @@ import { type PlanRequest, planCampaign } from '../../domain/campaigns/plan-camp
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
 import { times } from '../../domain/shared/money.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
+import { Rejected } from '../errors/rejected.ts';
 import { startCampaignJob, startCampaignJobId } from '../jobs/campaign-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { Rejected } from '../rejected.ts';
 import { businessesOf, type CampaignCommand, lockCampaign } from './campaign-command.ts';
 
 interface ManagePorts {

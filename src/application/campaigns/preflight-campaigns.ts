@@ -5,11 +5,11 @@ import type { Recipient } from '../../domain/campaigns/recipient.ts';
 import { freeSince } from '../../domain/campaigns/sending-rate.ts';
 import { findPortfolio, type WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import { businessesOf, type CampaignCommand } from './campaign-command.ts';
 
 interface PreflightPorts {

@@ -15,6 +15,8 @@ import {
 } from '../../domain/campaigns/start-campaign.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
+import { Rejected } from '../errors/rejected.ts';
+import { doUnlessLocked } from '../errors/storage-locked.ts';
 import { runKeyed } from '../idempotency.ts';
 import { startAttemptJob } from '../jobs/attempt-jobs.ts';
 import { type StartCampaignWork, startCampaignJob } from '../jobs/campaign-jobs.ts';
@@ -27,8 +29,6 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { Rejected } from '../rejected.ts';
-import { doUnlessLocked } from '../storage-locked.ts';
 import {
   businessesOf,
   type CampaignResult,

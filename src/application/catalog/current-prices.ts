@@ -1,10 +1,10 @@
 import { pricesInForce, type ScheduledPrices } from '../../domain/billing/price-version.ts';
 import { highestByCountryCode, type PriceList } from '../../domain/billing/pricing.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { ReadThroughCache, SETTINGS_FRESH_MS } from '../read-through-cache.ts';
-import { Rejected } from '../rejected.ts';
 
 /** The price list in force at an instant, in milliseconds since 1970. Throws `Rejected` as `no-prices` when there is none. */
 export type PricesAt = (at: number) => PriceList;

@@ -1,6 +1,6 @@
 import type { StartCampaigns } from '../campaigns/start-campaigns.ts';
+import type { StopCampaigns } from '../campaigns/stop-campaigns.ts';
 import type { RunAttemptJobs } from '../messages/run-attempt-jobs.ts';
-import type { StopCampaigns } from '../messages/stop-campaigns.ts';
 import type { MakeReports } from '../reports/make-reports.ts';
 import type { RemoveReports } from '../reports/remove-reports.ts';
 import type { RunRetention } from '../retention/run-retention.ts';

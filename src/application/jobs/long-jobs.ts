@@ -1,4 +1,4 @@
-import type { BackgroundWork } from '../background-work.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
 import type { LeasedJob, Work } from './job.ts';
 import { keepLease, type LeasePorts } from './keep-lease.ts';
 import type { RecordJobFailure } from './record-job-failure.ts';

@@ -1,8 +1,8 @@
+import { StorageLocked } from '../errors/storage-locked.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { StorageLocked } from '../storage-locked.ts';
-import { StorageUnavailable } from '../storage-unavailable.ts';
 import type { LeasedJob } from './job.ts';
 
 /** A job that failed this often, each time by itself, is dead-lettered. Leases that merely ran out do not count. */

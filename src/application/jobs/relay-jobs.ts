@@ -1,11 +1,11 @@
 import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/job-queue.ts';
 import type { LastServed } from '../ports/job-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { StorageUnavailable } from '../storage-unavailable.ts';
 import { LEASE_MS, type LeasedJob } from './job.ts';
 import { parseWork } from './job-kinds.ts';
 

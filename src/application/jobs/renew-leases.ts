@@ -1,4 +1,4 @@
-import { Batcher } from '../batcher.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { type ConfirmedLease, LEASE_MS, type LeasedJob } from './job.ts';

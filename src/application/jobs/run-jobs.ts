@@ -1,7 +1,7 @@
-import { REPEATS_END_MS } from '../batcher.ts';
+import { REPEATS_END_MS } from '../concurrency/batcher.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { StorageUnavailable } from '../storage-unavailable.ts';
 import type { LeasedJob } from './job.ts';
 import { type JobUseCases, runJobsOf } from './job-kinds.ts';
 import type { RecordJobFailure } from './record-job-failure.ts';

@@ -1,27 +1,20 @@
 import type { Environment, Project } from '../../domain/access/project.ts';
-import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
-import { amountCaptured } from '../../domain/billing/settlement.ts';
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
-import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
+import type { ChainEvent } from '../../domain/messages/chain-event.ts';
 import { advance, isGivenUp } from '../../domain/messages/fallback-chain.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { CampaignLimits } from '../campaigns/campaign-limits.ts';
 import { type MessageChange, recordProgress } from '../campaigns/record-progress.ts';
-import {
-  attemptDeadlineJob,
-  attemptDeadlineJobId,
-  type MessageWork,
-  startAttemptJob,
-  startAttemptJobId,
-} from '../jobs/attempt-jobs.ts';
-import type { Job, LeasedJob } from '../jobs/job.ts';
+import type { MessageWork } from '../jobs/attempt-jobs.ts';
+import type { LeasedJob } from '../jobs/job.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef } from '../ports/submission-store.ts';
 import { RESTORED_REASON, type RestorePoint } from '../restores/restore-point.ts';
-import type { EnqueueWebhooks, MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
+import type { EnqueueWebhooks } from '../webhooks/enqueue-webhooks.ts';
+import { BatchWrites } from './batch-writes.ts';
 import { CAPACITY_RETRY_MS, type SubmissionCapacity } from './submission-capacity.ts';
 
 /** Something that happened to one message. */
@@ -72,8 +65,9 @@ const NO_WORK: ProviderWork = { submissions: [], revocations: [] };
 /**
  * Tells fallback chains what happened: locks the messages, folds the events in the given order, and writes the messages,
  * the ledger entries and the jobs that follow. A job is an event too, as long as its lease is held: its completion and
- * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt whose provider is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and
- * ignores events of unknown messages. Returns what to submit and to revoke after the commit.
+ * its effect are one. Messages of a backup that was restored start no attempt: they are withdrawn. An attempt whose provider
+ * is at its limit starts later, and so does one of a project that is held up. Runs inside the caller's transaction and ignores
+ * events of unknown messages. Returns what to submit and to revoke after the commit.
  */
 export class AdvanceMessages {
   readonly #ports: AdvancePorts;
@@ -267,85 +261,6 @@ async function projectsOfStarts(
   });
   const projects = ids.length === 0 ? [] : await stores.projects.byIds([...new Set(ids)]);
   return new Map(projects.map((project) => [project.id, project]));
-}
-
-/** What a batch has to write: of several jobs of one attempt the last. */
-class BatchWrites {
-  readonly started: AttemptRef[] = [];
-  readonly revoked: AttemptRef[] = [];
-  readonly statusChanges: MessageStatusChange[] = [];
-  readonly stopReasons = new Map<string, string>();
-  readonly #now: number;
-  readonly #entries: LedgerEntry[] = [];
-  readonly #jobs = new Map<string, Job>();
-  readonly #removedJobIds = new Set<string>();
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  add(message: Message, effect: ChainEffect): void {
-    const { smsId } = message;
-    switch (effect.kind) {
-      case 'submit':
-        this.started.push({ smsId, attemptNumber: effect.attemptNumber });
-        return;
-      case 'revoke':
-        this.revoked.push({ smsId, attemptNumber: effect.attemptNumber });
-        return;
-      case 'schedule-start':
-        this.#schedule(startAttemptJob(message, effect.attemptNumber, effect.at));
-        return;
-      case 'schedule-deadline':
-        this.#schedule(attemptDeadlineJob(message, effect.attemptNumber, effect.at));
-        return;
-      case 'unschedule':
-        this.#unschedule(startAttemptJobId(smsId, effect.attemptNumber));
-        this.#unschedule(attemptDeadlineJobId(smsId, effect.attemptNumber));
-        return;
-      case 'settle': {
-        const occurrence = { projectId: message.projectId, reference: smsId, at: this.#now };
-        this.#entries.push(
-          settlementEntry(occurrence, message.cost, amountCaptured(message, effect.channel)),
-        );
-        return;
-      }
-      case 'stop-campaign':
-        if (message.campaignId !== null) this.stopReasons.set(message.campaignId, effect.reason);
-        return;
-      case 'status-changed':
-        this.statusChanges.push({ message, change: effect });
-        return;
-      default:
-        effect satisfies never;
-    }
-  }
-
-  /** The attempt is started by a job of the same id, later. */
-  postponeStart(message: Message, { attemptNumber }: ChainEvent, at: number): void {
-    this.#schedule(startAttemptJob(message, attemptNumber, at));
-  }
-
-  async writeJobs({ jobs }: Stores): Promise<void> {
-    await Promise.all([
-      this.#removedJobIds.size > 0 ? jobs.remove([...this.#removedJobIds]) : null,
-      this.#jobs.size > 0 ? jobs.add([...this.#jobs.values()], this.#now) : null,
-    ]);
-  }
-
-  async post({ ledger }: Stores): Promise<void> {
-    if (this.#entries.length > 0) await ledger.post(this.#entries);
-  }
-
-  #schedule(job: Job): void {
-    this.#removedJobIds.delete(job.id);
-    this.#jobs.set(job.id, job);
-  }
-
-  #unschedule(id: string): void {
-    this.#jobs.delete(id);
-    this.#removedJobIds.add(id);
-  }
 }
 
 function eventOf({ work }: LeasedJob<MessageWork>): MessageEvent {

@@ -1,6 +1,6 @@
-import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../batcher.ts';
+import { BATCH_ITEMS_MAX, Batcher, type BatchRun } from '../concurrency/batcher.ts';
+import { IdleGate } from '../concurrency/idle-gate.ts';
 import { groupBy } from '../group-by.ts';
-import { IdleGate } from '../idle-gate.ts';
 import { MinuteLog } from '../minute-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';

@@ -1,4 +1,4 @@
-import type { BackgroundWork } from '../background-work.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { PendingRevocation } from './advance-messages.ts';
 

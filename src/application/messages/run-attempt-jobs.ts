@@ -1,9 +1,9 @@
-import type { BackgroundWork } from '../background-work.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
+import { StorageLocked } from '../errors/storage-locked.ts';
 import { groupBy } from '../group-by.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import type { LockWait, UnitOfWork } from '../ports/unit-of-work.ts';
-import { StorageLocked } from '../storage-locked.ts';
 import type { AdvanceMessages } from './advance-messages.ts';
 import type { ApplyMessageEvents } from './apply-message-events.ts';
 import type { RevokeAttempts } from './revoke-attempts.ts';

@@ -1,7 +1,7 @@
 import type { DeliveryReport } from '../../domain/messages/send-request.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { WebhookTransport } from '../ports/webhook-transport.ts';
-import { Rejected } from '../rejected.ts';
 
 /** Turns the webhook subscription of a request into its stored form: the URL parsed, the secret sealed. */
 export class SealDeliveryReport {

@@ -1,7 +1,8 @@
 import { SMS_ID_PREFIX } from '../../domain/messages/message.ts';
-import { Batcher, type BatchRun } from '../batcher.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
+import { Batcher, type BatchRun } from '../concurrency/batcher.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -9,7 +10,6 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { Rejected } from '../rejected.ts';
 import type { SealDeliveryReport } from './seal-delivery-report.ts';
 import { SendBatch, type SendOutcome } from './send-batch.ts';
 import type { PendingSend, SendCommand, SendResult } from './send-command.ts';

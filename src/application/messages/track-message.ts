@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import { type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 
 /** Specification 4.2: one message with its attempts. */
 export class TrackMessage {

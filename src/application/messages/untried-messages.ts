@@ -1,9 +1,9 @@
 import { SINGLE_MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
-import type { BackgroundWork } from '../background-work.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobPlace } from '../ports/job-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { StorageUnavailable } from '../storage-unavailable.ts';
 
 /** About so many accepted messages of one project may wait for their first attempt. */
 export const UNTRIED_MESSAGES_MAX = 100_000;

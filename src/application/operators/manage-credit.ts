@@ -6,6 +6,7 @@ import type { Actor } from '../../domain/operators/audit-record.ts';
 import { auditedAccount } from '../../domain/operators/audited.ts';
 import { add, type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
+import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -13,7 +14,6 @@ import type { ManagedProject } from '../ports/project-store.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import { lockedAccount, lockedProject, projectNamed, recordChange } from './operator-change.ts';
 
 /** An amount that an operator adds to the balance of a project, or takes from it. */

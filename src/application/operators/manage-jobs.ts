@@ -1,5 +1,6 @@
 import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.ts';
 import type { Actor, AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
+import { Rejected } from '../errors/rejected.ts';
 import { groupBy } from '../group-by.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';
 import type { StartCampaignWork } from '../jobs/campaign-jobs.ts';
@@ -16,7 +17,6 @@ import type { JobDepth } from '../ports/job-survey-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { Rejected } from '../rejected.ts';
 import { deleteReports } from '../reports/remove-reports.ts';
 
 /** So many dead-letter jobs are changed by one request. */

@@ -9,13 +9,13 @@ import {
 } from '../../domain/access/project-key.ts';
 import { type Actor, changedFields } from '../../domain/operators/audit-record.ts';
 import { auditedKey } from '../../domain/operators/audited.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { KeyPlace, ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 /** A key as operators see it; `now` is when it was read. */

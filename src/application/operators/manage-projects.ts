@@ -7,6 +7,7 @@ import { invariant } from '../../domain/shared/invariant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { SealLowCredit } from '../billing/seal-low-credit.ts';
+import { Rejected } from '../errors/rejected.ts';
 import { runRetentionJob } from '../jobs/retention-jobs.ts';
 import type { NewAccount } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -14,7 +15,6 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import { lockedAccount, lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 /** A project with its account. */

@@ -10,11 +10,11 @@ import {
   senderIdRequestRejection,
 } from '../../domain/senders/managed-sender-id.ts';
 import type { SenderIdStatus } from '../../domain/senders/sender-id.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 import { lockedProject, newChange, projectIdIn, recordChange } from './operator-change.ts';
 
 /** Which sender IDs a list has. */

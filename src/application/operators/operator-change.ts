@@ -1,11 +1,11 @@
 import type { Account } from '../../domain/billing/account.ts';
 import type { Actor, AuditAction, AuditedFields } from '../../domain/operators/audit-record.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
-import { Rejected } from '../rejected.ts';
 
 /** Whose change it is, its name in the audit log, and when it is made. */
 export interface OperatorChange {

@@ -2,9 +2,9 @@ import { type LedgerEntry, ledgerEntryId } from '../../domain/billing/ledger.ts'
 import { type Message, SMS_ID_PATTERN } from '../../domain/messages/message.ts';
 import type { WebhookAttempt } from '../../domain/webhooks/webhook-attempt.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { LoggedEvent } from '../ports/webhook-log-store.ts';
-import { Rejected } from '../rejected.ts';
 
 /** Delivery attempts of one message that a trace shows at most: its events are attempted some dozen times each. */
 const TRACED_ATTEMPTS_MAX = 500;

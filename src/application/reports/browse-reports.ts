@@ -6,11 +6,11 @@ import {
   reportStatus,
 } from '../../domain/reports/report.ts';
 import type { Page } from '../../domain/shared/page.ts';
+import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { ReportFiles } from '../ports/report-files.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { Rejected } from '../rejected.ts';
 
 interface BrowsePorts {
   readonly unitOfWork: UnitOfWork;

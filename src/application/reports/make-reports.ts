@@ -1,12 +1,12 @@
 import type { Report } from '../../domain/reports/report.ts';
 import { matcherOf, REPORT_HEADER, reportRow } from '../../domain/reports/report-row.ts';
-import type { BackgroundWork } from '../background-work.ts';
-import { InFlight } from '../in-flight.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
+import { InFlight } from '../concurrency/in-flight.ts';
+import { onNextRound } from '../concurrency/next-round.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { keepLease, type LeasePorts } from '../jobs/keep-lease.ts';
 import type { RecordJobFailure } from '../jobs/record-job-failure.ts';
 import { type MakeReportWork, removeReportJob } from '../jobs/report-jobs.ts';
-import { onNextTurn } from '../next-turn.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CsvEncoder } from '../ports/csv-encoder.ts';
 import type { MessagePlace } from '../ports/message-store.ts';
@@ -152,7 +152,7 @@ export class MakeReports {
   /** The pages of all reports are read one after another, and the event loop turns in between. */
   #nextPage({ projectId, from, to, createdAt }: Report, after: MessagePlace | null) {
     const page = this.#page.then(async () => {
-      await new Promise<void>((resolve) => onNextTurn(resolve));
+      await new Promise<void>((resolve) => onNextRound(resolve));
       // What is created while the report is made is not in it.
       const query = { projectId, from, to: Math.min(to, createdAt), after, limit: REPORT_PAGE_ROWS };
       return this.#ports.unitOfWork.read(({ messages }) => messages.reported(query));

@@ -7,6 +7,7 @@ import {
   type ReportSelection,
   tooManyReports,
 } from '../../domain/reports/report.ts';
+import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
 import { makeReportJob } from '../jobs/report-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -15,7 +16,6 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { Rejected } from '../rejected.ts';
 
 interface RequestPorts {
   readonly unitOfWork: UnitOfWork;

@@ -1,5 +1,6 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Retention } from '../../domain/access/retention.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
 import { RETENTION_INTERVAL_MS, type RunRetentionWork, runRetentionJob } from '../jobs/retention-jobs.ts';
@@ -8,7 +9,6 @@ import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { StorageUnavailable } from '../storage-unavailable.ts';
 import type { RetainCampaigns } from './retain-campaigns.ts';
 import type { RetainMessages } from './retain-messages.ts';
 import type { RetainReports } from './retain-reports.ts';
@@ -40,10 +40,9 @@ export class RunRetention {
     this.#longJobs = new LongJobs(ports);
   }
 
-  /** A worker starts: the job is due now, when any project has retention. While another worker has it, it stays as it is. */
+  /** A worker starts: the job is due now. While another worker has it, it stays as it is. */
   async schedule(): Promise<void> {
     const { unitOfWork, clock } = this.#ports;
-    if ((await unitOfWork.read(retentionsIn)).size === 0) return;
     const now = clock.now();
     await unitOfWork.run(({ jobs }) => jobs.scheduleNoLaterThan([runRetentionJob(now)], now));
   }
@@ -93,18 +92,12 @@ export class RunRetention {
     logger.info('retention_applied', { projectId, ...messages, recipients });
   }
 
-  /** The job is due again. Without any retention it is done: the next change of a setting adds it. */
+  /** The job is due again: webhook events leave the log also where no project has retention. */
   #end(job: LeasedJob<RunRetentionWork>): Promise<void> {
     const { unitOfWork, clock } = this.#ports;
-    return unitOfWork.run(async (stores) => {
-      const { jobs } = stores;
+    return unitOfWork.run(async ({ jobs }) => {
       const held = await jobs.lockLeased([job]);
       if (held.length === 0) return;
-      // Behind the lock: a setting that is changed meanwhile adds the job again.
-      if ((await retentionsIn(stores)).size === 0) {
-        await jobs.complete([job]);
-        return;
-      }
       // Not completed before: the fencing tokens of this id have to rise for ever.
       await jobs.add([runRetentionJob(clock.now() + RETENTION_INTERVAL_MS)]);
     });

@@ -1,6 +1,6 @@
 import type { AttemptResult } from '../../domain/webhooks/attempt-result.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import type { BackgroundWork } from '../background-work.ts';
+import type { BackgroundWork } from '../concurrency/background-work.ts';
 import { type ConfirmedLease, type LeasedJob, RENEW_EVERY_MS } from '../jobs/job.ts';
 import type { RenewLeases } from '../jobs/renew-leases.ts';
 import type { WebhookWork } from '../jobs/webhook-jobs.ts';

@@ -1,6 +1,6 @@
 import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/shared/circuit-breaker.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
-import { Batcher } from '../batcher.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -20,7 +20,7 @@ import {
   promoteNext,
   type WebhookEvent,
 } from '../../domain/webhooks/webhook-event.ts';
-import { Batcher } from '../batcher.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import { groupBy } from '../group-by.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { destinationKey, type WebhookWork } from '../jobs/webhook-jobs.ts';

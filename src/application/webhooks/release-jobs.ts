@@ -1,4 +1,4 @@
-import { Batcher } from '../batcher.ts';
+import { Batcher } from '../concurrency/batcher.ts';
 import type { Job, LeasedJob } from '../jobs/job.ts';
 import { deliverWebhooksJob, type WebhookWork } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -5,12 +5,12 @@ import {
   withoutNewRows,
 } from '../../domain/whatsapp/merge-account.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WhatsappPlatform } from '../ports/whatsapp-platform.ts';
-import { StorageUnavailable } from '../storage-unavailable.ts';
 
 interface SyncPorts {
   readonly unitOfWork: UnitOfWork;

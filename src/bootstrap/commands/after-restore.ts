@@ -1,5 +1,5 @@
 import { WrongSecretKey } from '../../application/access/check-secret-key.ts';
-import { DatabaseNewer } from '../../application/database-newer.ts';
+import { DatabaseNewer } from '../../application/errors/database-newer.ts';
 import { EXIT_CONFIGURATION } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
 import type { CommandContext } from './command-context.ts';

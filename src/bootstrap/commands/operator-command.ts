@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { rejectionError } from '../../adapters/http/routing/known-errors.ts';
+import { rejectionError } from '../../adapters/http/routing/rejection-errors.ts';
 import { SystemClock } from '../../adapters/node/system-clock.ts';
 import { LogOutput } from '../../adapters/pino/log-output.ts';
 import { PinoLogger } from '../../adapters/pino/pino-logger.ts';
+import { Rejected } from '../../application/errors/rejected.ts';
+import { StorageUnavailable, StorageUnwritable } from '../../application/errors/storage-unavailable.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import { Rejected } from '../../application/rejected.ts';
-import { StorageUnavailable, StorageUnwritable } from '../../application/storage-unavailable.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { buildContainer } from '../container.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
-import { DatabaseNewer } from '../../application/database-newer.ts';
+import { DatabaseNewer } from '../../application/errors/database-newer.ts';
 import type { Config } from '../config.ts';
 import { makeDatabasePlace } from '../database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
+import { StorageUnwritable } from '../../../src/application/errors/storage-unavailable.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
-import { StorageUnwritable } from '../../../src/application/storage-unavailable.ts';
 import { aProject } from '../../support/builders.ts';
 import { until } from '../../support/until.ts';
 

@@ -13,7 +13,7 @@ import {
   SHARED_NUMBERS,
 } from '../../../src/adapters/knex/sqlite/wal/checkpoint-state.mjs';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { aProject } from '../../support/builders.ts';
 
 /** Counts to eight million: more than a second of work for SQLite, and one row. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OutageLines } from '../../../src/adapters/pino/outage-lines.ts';
 import { PinoLogger } from '../../../src/adapters/pino/pino-logger.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 
 describe('PinoLogger', () => {
   let lines: Record<string, unknown>[];

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   RECEIVER_ALL_SHARE,
   RECEIVER_PROJECT_SHARE,
-  RECEIVER_TURN_MS,
+  RECEIVER_ROUND_MS,
   ReceiverTime,
   type ReceiverWork,
 } from '../../../src/adapters/undici/receiver-time.ts';
-import { nextTurn } from '../../../src/application/next-turn.ts';
+import { nextRound } from '../../../src/application/concurrency/next-round.ts';
 import { until } from '../../support/until.ts';
 
 let now: number;
@@ -50,16 +50,16 @@ function work(name: string, { ms = 0, owed = 0, waitsForDebt = true, count = 1 }
   };
 }
 
-it('work is done at once, all of its pieces, until this turn of the event loop has had enough', async () => {
-  receiverTime.run('a', work('first', { ms: RECEIVER_TURN_MS / 2, count: 2 }));
+it('work is done at once, all of its pieces, until this round of the event loop has had enough', async () => {
+  receiverTime.run('a', work('first', { ms: RECEIVER_ROUND_MS / 2, count: 2 }));
   receiverTime.run('a', work('second'));
   expect(computed).toEqual(['first', 'first']);
-  await nextTurn();
+  await nextRound();
   await until(() => computed.length === 3);
 });
 
 it('in a later turn the pieces of projects follow each other in rotation', async () => {
-  receiverTime.run('a', work('a', { ms: RECEIVER_TURN_MS }));
+  receiverTime.run('a', work('a', { ms: RECEIVER_ROUND_MS }));
   for (const each of ['a1', 'a2', 'a3']) receiverTime.run('a', work(each, { waitsForDebt: false }));
   for (const each of ['b1', 'b2']) receiverTime.run('b', work(each, { waitsForDebt: false }));
   expect(computed).toEqual(['a']);
@@ -68,10 +68,10 @@ it('in a later turn the pieces of projects follow each other in rotation', async
 });
 
 it('no more than its time is used in one round of the event loop, and one piece that was begun', async () => {
-  receiverTime.run('a', work('first', { ms: RECEIVER_TURN_MS }));
-  receiverTime.run('a', work('later', { ms: RECEIVER_TURN_MS - 1, count: 5 }));
-  await nextTurn();
-  await nextTurn();
+  receiverTime.run('a', work('first', { ms: RECEIVER_ROUND_MS }));
+  receiverTime.run('a', work('later', { ms: RECEIVER_ROUND_MS - 1, count: 5 }));
+  await nextRound();
+  await nextRound();
   expect(computed.length).toBeLessThanOrEqual(5);
   await until(() => computed.length === 6);
 });
@@ -83,7 +83,7 @@ it('a project in debt waits until that is repaid, and others do not', async () =
   expect(computed).toEqual(['costly', 'other']);
   now += 50 / RECEIVER_PROJECT_SHARE - 1;
   receiverTime.run('a', work('waits too'));
-  await nextTurn();
+  await nextRound();
   expect(computed).toEqual(['costly', 'other']);
   now += 2;
   receiverTime.run('b', work('another'));
@@ -131,9 +131,9 @@ it('the debts of many projects are repaid in a part of the time that they share'
     receiverTime.run(`p${index}`, work('costly', { owed: 10 }));
   receiverTime.run('p0', work('waits'));
   now += 10 / RECEIVER_PROJECT_SHARE + 1;
-  receiverTime.run('other', work('other', { ms: RECEIVER_TURN_MS }));
-  await nextTurn();
-  await nextTurn();
+  receiverTime.run('other', work('other', { ms: RECEIVER_ROUND_MS }));
+  await nextRound();
+  await nextRound();
   expect(computed).not.toContain('waits');
   now += 10 / RECEIVER_PROJECT_SHARE;
   receiverTime.run('other', work('other'));
@@ -147,7 +147,7 @@ it('a debt is repaid faster as soon as other debtors are out of debt', async () 
   // The small debts take 20.7 ms, and what is left of the large one 198 ms.
   now += 217;
   receiverTime.run('other', work('other'));
-  await nextTurn();
+  await nextRound();
   expect(computed).not.toContain('waits');
   now += 2;
   receiverTime.run('other', work('other'));
@@ -180,7 +180,7 @@ it('work without a piece waits for nothing, and is done when it is run again', a
     spend: () => 0,
   };
   receiverTime.run('a', blocked);
-  await nextTurn();
+  await nextRound();
   expect(computed).toEqual([]);
   isReady = true;
   receiverTime.run('a', blocked);
@@ -204,12 +204,12 @@ it('work that comes while other work is done waits for it', async () => {
 });
 
 it('work that waits is not done after the end', async () => {
-  receiverTime.run('a', work('costly', { ms: RECEIVER_TURN_MS, owed: 1 }));
+  receiverTime.run('a', work('costly', { ms: RECEIVER_ROUND_MS, owed: 1 }));
   receiverTime.run('a', work('waits'));
   receiverTime.run('b', work('waits'));
   receiverTime.close();
   now += 1_000;
-  await nextTurn();
-  await nextTurn();
+  await nextRound();
+  await nextRound();
   expect(computed).toEqual(['costly']);
 });

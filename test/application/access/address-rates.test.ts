@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { AddressRates, KNOWN_ADDRESSES_MAX } from '../../../src/application/access/address-rates.ts';
-import { Rejected } from '../../../src/application/rejected.ts';
+import { Rejected } from '../../../src/application/errors/rejected.ts';
 import type { RateLimit } from '../../../src/domain/rate-limiting/rate-limiter.ts';
 import { aProject, MINUTE_MS, NOW } from '../../support/builders.ts';
 

@@ -10,9 +10,9 @@ import {
   UNKNOWN_KEY_QUERIES_MAX,
   UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
 } from '../../../src/application/access/project-keys.ts';
+import { Rejected } from '../../../src/application/errors/rejected.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { SETTINGS_FRESH_MS } from '../../../src/application/read-through-cache.ts';
-import { Rejected } from '../../../src/application/rejected.ts';
 import { hasChecksum, newApiKey } from '../../../src/domain/access/api-key.ts';
 import { aProject, DEV_KEY, HOUR_MS, LIVE_KEY, NOW, PROJECT_ID } from '../../support/builders.ts';
 

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../../../src/adapters/knex/database
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../src/adapters/node/hmac-key-hasher.ts';
 import { KeyUses } from '../../../src/application/access/key-uses.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 

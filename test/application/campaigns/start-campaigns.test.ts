@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyedCampaignCommand } from '../../../src/application/campaigns/campaign-command.ts';
 import { StartCampaigns } from '../../../src/application/campaigns/start-campaigns.ts';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import { type StartCampaignWork, startCampaignJob } from '../../../src/application/jobs/campaign-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
-import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import {
   aCampaign,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { RelayJobs } from '../../../src/application/jobs/relay-jobs.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS, type LeasedJob } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX } from '../../../src/application/jobs/record-job-failure.ts';

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { deliverWebhooksJob } from '../../../src/application/jobs/webhook-jobs.ts';
@@ -9,7 +10,6 @@ import {
 } from '../../../src/application/jobs/worker-heartbeat.ts';
 import { WORKER_HEARTBEAT_MS } from '../../../src/application/jobs/worker-watch.ts';
 import type { Durability } from '../../../src/application/ports/unit-of-work.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aMessage, anSmsId, NOW } from '../../support/builders.ts';
 import { until } from '../../support/until.ts';

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import type {
   AdvanceMessages,
   MessageBatch,
@@ -10,7 +11,6 @@ import type { RevokeAttempts } from '../../../src/application/messages/revoke-at
 import type { SubmissionReceipt } from '../../../src/application/ports/provider-events.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { RevokeAttempts } from '../../../src/application/messages/revoke-attempts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';

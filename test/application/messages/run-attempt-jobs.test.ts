@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
-import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
 import type { MessageWork } from '../../../src/application/jobs/attempt-jobs.ts';
 import type {
   AdvanceMessages,
@@ -15,12 +16,11 @@ import { RunAttemptJobs } from '../../../src/application/messages/run-attempt-jo
 import type { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import type { Stores } from '../../../src/application/ports/stores.ts';
 import type { LockWait, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { StorageLocked } from '../../../src/application/storage-locked.ts';
 import { NOW } from '../../support/builders.ts';
 import { Gate } from '../../support/job-collector.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextRound = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * Every commit waits until it is let through. Each job starts one attempt, whose submission does not end; `revocations` follow
@@ -78,7 +78,7 @@ function world(revocations: readonly PendingRevocation[] = []) {
     background,
     async commitAll() {
       for (const commit of commits.splice(0)) commit();
-      await nextTurn();
+      await nextRound();
     },
     run: () => runAttemptJobs.execute([{ id: 'sms-1/start/0', fencingToken: 1, work: {} as never }]),
     report: (results: number) =>
@@ -99,8 +99,8 @@ it('attempts do not start while more results wait for their commit than fit into
   const { log, commitAll, run, report } = world();
   const [one, two] = [report(BATCH_ITEMS_MAX), report(1)];
   const ran = run();
-  await nextTurn();
-  await nextTurn();
+  await nextRound();
+  await nextRound();
   expect(log).toEqual(['results 256']);
   await commitAll();
   await one;
@@ -115,7 +115,7 @@ it('attempts start while one batch of results waits for its commit', async () =>
   const { log, commitAll, run, report } = world();
   const reported = report(BATCH_ITEMS_MAX);
   const ran = run();
-  await nextTurn();
+  await nextRound();
   expect(log.toSorted()).toEqual(['jobs 1', 'results 256']);
   await commitAll();
   await Promise.all([reported, ran]);
@@ -124,13 +124,13 @@ it('attempts start while one batch of results waits for its commit', async () =>
 it('what a chain gave up on is revoked after the commit, by jobs and by submit results', async () => {
   const { log, commitAll, run, report } = world([{ channel: 'telegram', providerMessageIds: ['late'] }]);
   const ran = run();
-  await nextTurn();
+  await nextRound();
   expect(log).toEqual(['jobs 1']);
   await commitAll();
   await ran;
   expect(log).toEqual(['jobs 1', 'revoke late']);
   const reported = report(1);
-  await nextTurn();
+  await nextRound();
   expect(log.slice(2)).toEqual(['results 1']);
   await commitAll();
   await reported;
@@ -140,11 +140,11 @@ it('what a chain gave up on is revoked after the commit, by jobs and by submit r
 it('attempts start although a provider does not respond to earlier submissions', async () => {
   const { log, background, commitAll, run } = world();
   const first = run();
-  await nextTurn();
+  await nextRound();
   await commitAll();
   await first;
   const second = run();
-  await nextTurn();
+  await nextRound();
   await commitAll();
   await second;
   expect(log).toEqual(['jobs 1', 'jobs 1']);
@@ -155,10 +155,10 @@ it('results that cannot be committed do not keep attempts from starting', async 
   const { log, database, run, report, commitAll } = world();
   database.isAway = true;
   await expect(report(BATCH_ITEMS_MAX + 1)).rejects.toThrow('no database');
-  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  for (let turn = 0; turn < 5; turn += 1) await nextRound();
   database.isAway = false;
   const ran = run();
-  await nextTurn();
+  await nextRound();
   await commitAll();
   await ran;
   expect(log).toEqual(['jobs 1']);

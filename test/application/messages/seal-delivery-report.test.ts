@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Rejected } from '../../../src/application/errors/rejected.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
-import { Rejected } from '../../../src/application/rejected.ts';
 import { aDeliveryReport } from '../../support/builders.ts';
 
 /** Accepts https only and parses to lower case; seals a text as `sealed TEXT`. */

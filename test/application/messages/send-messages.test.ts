@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
 import { NoticeLowCredit } from '../../../src/application/billing/notice-low-credit.ts';
 import { CachedPriceList } from '../../../src/application/catalog/current-prices.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
+import type { Rejected } from '../../../src/application/errors/rejected.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import {
@@ -10,8 +12,6 @@ import {
   UntriedMessages,
 } from '../../../src/application/messages/untried-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import type { Rejected } from '../../../src/application/rejected.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';

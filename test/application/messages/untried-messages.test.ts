@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import {
   COUNTED_SLICE,
   UNTRIED_MESSAGES_MAX,
   UntriedMessages,
 } from '../../../src/application/messages/untried-messages.ts';
-import { StorageUnavailable } from '../../../src/application/storage-unavailable.ts';
 import { aCode, aMessage, anSmsId, aText, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryReportFiles } from '../../../src/adapters/memory/report-files.ts';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS, JOB_FAILURES_MAX } from '../../../src/application/jobs/record-job-failure.ts';
 import { makeReportJob } from '../../../src/application/jobs/report-jobs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_ITEMS_MAX } from '../../../src/application/batcher.ts';
+import { BATCH_ITEMS_MAX } from '../../../src/application/concurrency/batcher.ts';
 import { LEASE_LEFT_MS, LEASE_MS, RENEW_EVERY_MS } from '../../../src/application/jobs/job.ts';
 import { AttemptLimiter, type AttemptQueue } from '../../../src/application/webhooks/attempt-limiter.ts';
 import { DELIVERY_LIMITS, type DeliveryLimits } from '../../../src/application/webhooks/delivery-limits.ts';

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import {
   LEASE_LEFT_MS,
   LEASE_MS,

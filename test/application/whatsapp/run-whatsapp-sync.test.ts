@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { afterEach, expect, it } from 'vitest';
-import { BackgroundWork } from '../../../src/application/background-work.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import { LEASE_MS } from '../../../src/application/jobs/job.ts';
 import { FAILED_JOB_RETRY_MS } from '../../../src/application/jobs/record-job-failure.ts';
 import { removeReportJob } from '../../../src/application/jobs/report-jobs.ts';

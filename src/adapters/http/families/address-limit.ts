@@ -1,4 +1,4 @@
-import { InFlight } from '../../../application/in-flight.ts';
+import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 

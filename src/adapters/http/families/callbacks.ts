@@ -8,11 +8,12 @@ import {
   CALLBACKS_PER_ADDRESS_MAX,
 } from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
+import type { Tag } from '../routing/documented.ts';
 import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { text } from '../routing/http-reply.ts';
 import { NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
 import { ANY_TYPE } from '../routing/request-body.ts';
-import { type Gate, type Input, type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { type Gate, type Input, type RouteFamily, route } from '../routing/route.ts';
 import { AddressLimit } from './address-limit.ts';
 
 const TAG: Tag = {

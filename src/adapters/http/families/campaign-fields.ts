@@ -8,7 +8,7 @@ import { toIqd } from '../../../domain/shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../../../domain/whatsapp/whatsapp-resources.ts';
-import { rejectionError } from '../routing/known-errors.ts';
+import { rejectionError } from '../routing/rejection-errors.ts';
 import type { recipientsBody, updateBody } from './campaign-requests.ts';
 import type {
   campaignSchema,

@@ -9,11 +9,12 @@ import type { Project } from '../../../domain/access/project.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import { LARGE_BODY_BYTES_MAX, LARGE_BODY_MEMBERS_MAX } from '../limits.ts';
 import { projectKey } from '../routing/admission.ts';
+import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, invalid, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
-import { rejectionError } from '../routing/known-errors.ts';
-import { type PathParams, type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { rejectionError } from '../routing/rejection-errors.ts';
+import { type PathParams, type RouteFamily, route } from '../routing/route.ts';
 import {
   presentCampaign,
   presentPayload,

@@ -6,9 +6,10 @@ import type { SenderId } from '../../../domain/senders/sender-id.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import { projectKey } from '../routing/admission.ts';
+import type { Tag } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import {
   CURRENCY,
   priceList,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { CheckHealth } from '../../../application/check-health.ts';
 import { anyone } from '../routing/admission.ts';
+import { SERVICE_TAG } from '../routing/documented.ts';
 import { messageBody } from '../routing/error-bodies.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { type RouteFamily, route, SERVICE_TAG } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 
 const alive = z
   .object({ status: z.literal('ok').meta({ description: 'The process replies' }) })

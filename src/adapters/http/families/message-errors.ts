@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { DocumentedError } from '../routing/documented.ts';
 import { errorBody, errorText, messageBody, messageText } from '../routing/error-bodies.ts';
-import type { DocumentedError } from '../routing/route.ts';
 
 const number = z.number();
 

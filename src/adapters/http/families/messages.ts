@@ -8,11 +8,12 @@ import type { TrackMessage } from '../../../application/messages/track-message.t
 import { channelFlow, lastChannel, type Message } from '../../../domain/messages/message.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { projectKey } from '../routing/admission.ts';
+import type { Tag } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
-import { rejectionError } from '../routing/known-errors.ts';
-import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { rejectionError } from '../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import { RATE_LIMITED, SEND_REJECTED } from './message-errors.ts';
 import { sendResult, smsId, trackedMessage } from './message-schemas.ts';
 import { type Wait, withSandboxFaults } from './sandbox-faults.ts';

@@ -7,11 +7,12 @@ import type { RequestReports } from '../../../application/reports/request-report
 import { expiresAt, type ReportSelection } from '../../../domain/reports/report.ts';
 import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
+import type { Tag } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
-import { rejectionError } from '../routing/known-errors.ts';
-import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { rejectionError } from '../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import { AddressLimit } from './address-limit.ts';
 import {
   downloadParams,

@@ -10,7 +10,7 @@ import {
   type InboundContent,
   type InboundPayload,
 } from '../../../domain/webhooks/inbound-event.ts';
-import type { DocumentedWebhook, DocumentedWebhookHeader } from '../routing/route.ts';
+import type { DocumentedWebhook, DocumentedWebhookHeader } from '../routing/documented.ts';
 import { deliveryReportType } from './delivery-report-field.ts';
 import { channel, smsId } from './message-schemas.ts';
 

@@ -9,9 +9,10 @@ import {
   type WhatsappTemplate,
 } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { projectKey } from '../routing/admission.ts';
+import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
-import { type RouteFamily, route, type Tag } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import { INBOUND_WEBHOOK } from './webhooks.ts';
 import {
   type account,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { REQUEST_ID_CHARACTERS_MAX } from '../limits.ts';
+import type { DocumentedHeader } from '../routing/documented.ts';
 import { errorBody, messageBody } from '../routing/error-bodies.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import {
@@ -17,7 +18,7 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from '../routing/known-errors.ts';
 import { JSON_TYPE } from '../routing/request-body.ts';
-import type { DocumentedHeader, Route } from '../routing/route.ts';
+import type { Route } from '../routing/route.ts';
 import { PREFER_HEADER } from '../routing/unknown-fields.ts';
 import { exampleOf } from './examples.ts';
 import type { JsonSchema, SchemaWriter } from './schemas.ts';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { anyone } from '../routing/admission.ts';
+import { SERVICE_TAG } from '../routing/documented.ts';
 import { usualEnvelope } from '../routing/http-error.ts';
 import { html, ok, text as textReply } from '../routing/http-reply.ts';
-import { type RouteFamily, route, SERVICE_TAG } from '../routing/route.ts';
+import { type RouteFamily, route } from '../routing/route.ts';
 import { DOCS_POLICY, DOCS_SCRIPT, DOCS_STYLE, docsFile, docsPage } from './docs-page.ts';
 import { OPENAPI_VERSION, type OpenApi } from './open-api.ts';
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { DocumentedError, DocumentedReply, DocumentedWebhook, Tag } from '../routing/documented.ts';
 import { errorCode } from '../routing/error-bodies.ts';
 import type { ErrorEnvelope, HttpError } from '../routing/http-error.ts';
 import {
@@ -9,14 +10,7 @@ import {
   unsupportedMediaType,
 } from '../routing/known-errors.ts';
 import { JSON_TYPE } from '../routing/request-body.ts';
-import type {
-  DocumentedError,
-  DocumentedReply,
-  DocumentedWebhook,
-  Route,
-  RouteFamily,
-  Tag,
-} from '../routing/route.ts';
+import type { Route, RouteFamily } from '../routing/route.ts';
 import { UNKNOWN_FIELDS_HEADERS } from '../routing/unknown-fields.ts';
 import { bodyExamples } from './examples.ts';
 import { headerParameter, parametersOf, ResponseWriter } from './open-api-components.ts';

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
-import { Rejected } from '../../../application/rejected.ts';
+import { Rejected } from '../../../application/errors/rejected.ts';
 import { apiKeyFromHeader, bearerFromHeader } from '../../../domain/access/api-key.ts';
 import { type GuardedEndpoint, isAddressAllowed } from '../../../domain/access/ip-rule.ts';
 import type { Project } from '../../../domain/access/project.ts';

@@ -2,6 +2,16 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { z } from 'zod';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
+import type {
+  DocumentedContent,
+  DocumentedError,
+  DocumentedHeader,
+  DocumentedJson,
+  DocumentedReply,
+  DocumentedWebhook,
+  RawBody,
+  Tag,
+} from './documented.ts';
 import { type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { issueText, placeInBody } from './issue-place.ts';
@@ -20,59 +30,6 @@ import { namingUnknownFields, rejectIfStrict, unknownFields } from './unknown-fi
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type PathParams = Readonly<Record<string, string>>;
-
-/** A group of operations in the document. */
-export interface Tag {
-  readonly name: string;
-  readonly description: string;
-}
-
-/** The tag of what the service tells about itself. */
-export const SERVICE_TAG: Tag = {
-  name: 'Service',
-  description: 'Whether the service is well, and this description of it. These endpoints need no key.',
-};
-
-/** A reply in JSON, as the document describes it. */
-export interface DocumentedJson<Body = unknown> {
-  readonly description: string;
-  readonly schema: z.ZodType<Body>;
-  /** Names of headers beyond those every reply has. */
-  readonly headers?: readonly string[];
-}
-
-/** A reply of another kind, as the document describes it. */
-export interface DocumentedContent {
-  readonly description: string;
-  readonly kind: 'text' | 'html' | 'file' | 'events';
-  /** Of a file, or of a text that is not plain. */
-  readonly mediaType?: string;
-  readonly headers?: readonly string[];
-}
-
-export type DocumentedReply = DocumentedJson | DocumentedContent;
-
-/** A status other than 200. Without a schema its body is that of the family's envelope. */
-export interface DocumentedError {
-  readonly description: string;
-  readonly schema?: z.ZodType;
-  /** Whose body is the example; without it that of the schema is. */
-  readonly error?: HttpError;
-  readonly headers?: readonly string[];
-}
-
-export interface DocumentedHeader {
-  readonly name: string;
-  readonly description: string;
-  readonly example: string;
-  readonly pattern: string;
-}
-
-/** A body that the handler reads itself, as `input.bytes`. */
-export interface RawBody {
-  readonly description: string;
-  readonly mediaType: string;
-}
 
 interface Documentation {
   readonly method: Method;
@@ -161,25 +118,6 @@ export interface Route extends Documentation {
     params: PathParams,
     place: Place,
   ) => Promise<HttpReply>;
-}
-
-/** A header of a webhook. */
-export interface DocumentedWebhookHeader extends DocumentedHeader {
-  readonly required: boolean;
-}
-
-/** A request that the service makes to the server of a customer, as the document describes it. */
-export interface DocumentedWebhook {
-  readonly name: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly headers: readonly DocumentedWebhookHeader[];
-  readonly body: z.ZodType;
-  /** Bodies by name: at least one. */
-  readonly examples: Readonly<Record<string, unknown>>;
-  /** What a response of the customer's server does, by status. */
-  readonly responses: Readonly<Record<string, string>>;
 }
 
 /** Routes of one subject, whose errors have one shape. */

@@ -1,5 +1,6 @@
 import { nextTick } from 'node:process';
 import { setImmediate, setTimeout } from 'node:timers';
+import { RoundTime } from '../../../application/concurrency/round-time.ts';
 
 /** What waits for the event loop. */
 export interface Waiting {
@@ -15,30 +16,27 @@ export interface Waiting {
 export class FairTurns {
   readonly #msPerRound: number;
   readonly #share: number;
+  /** For what does not wait. */
+  readonly #time: RoundTime;
   /** The key that is served next is the first. */
   readonly #byKey = new Map<string, Waiting[]>();
   #isScheduled = false;
   #pausedUntil = 0;
-  #round = 0;
-  #isRoundCounted = false;
-  /** When this round has had its time. */
-  #endsAt = 0;
 
   constructor(msPerRound: number, share = 1) {
     this.#msPerRound = msPerRound;
     this.#share = share;
+    this.#time = new RoundTime(msPerRound, () => performance.now());
   }
 
   /** The number of this round of the event loop: every chunk that is read before the next one has the same. */
   get round(): number {
-    this.#countRound();
-    return this.#round;
+    return this.#time.number;
   }
 
   /** Whether this round has time for what does not wait, counted from the first question. */
   hasTime(): boolean {
-    this.#countRound();
-    return performance.now() < this.#endsAt;
+    return this.#time.isLeft();
   }
 
   /** Adds what is not waiting yet, behind what waits under the key. */
@@ -54,16 +52,6 @@ export class FairTurns {
     // What is done at once is not measured, and no pause follows it.
     if (this.#share === 1 && this.#byKey.size === 0 && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));
-  }
-
-  #countRound(): void {
-    if (this.#isRoundCounted) return;
-    this.#isRoundCounted = true;
-    this.#endsAt = performance.now() + this.#msPerRound;
-    setImmediate(() => {
-      this.#isRoundCounted = false;
-      this.#round += 1;
-    });
   }
 
   #schedule(): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { InFlight } from '../../../application/in-flight.ts';
+import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import { BODIES_MS_MAX, BODY_BYTES_MAX, LARGE_BODIES_SHARE, type ServerLimits } from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';

@@ -137,7 +137,7 @@ class Connection implements Waiting {
     this.open.push(response);
     if (this.open.length > this.#limits.connectionRequestsMax) this.#pause();
     response.on('close', this.#onClose);
-    if (isFirst && !this.unread.isTooMuch && this.#hasTurn()) {
+    if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime()) {
       this.#serve(request, response);
       return;
     }
@@ -165,7 +165,7 @@ class Connection implements Waiting {
    * Whether this is the first request of the round, and the round has time. With many headers or a body Node's parser calls
    * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open.
    */
-  #hasTurn(): boolean {
+  #hasRoundTime(): boolean {
     const { round } = this.#turns;
     if (round === this.#lastRound || !this.#turns.hasTime()) return false;
     this.#lastRound = round;

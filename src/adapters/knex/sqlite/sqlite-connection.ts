@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
-import { nextTurn } from '../../../application/next-turn.ts';
+import { nextRound } from '../../../application/concurrency/next-round.ts';
+import { RoundTime } from '../../../application/concurrency/round-time.ts';
 import type { AcceptedAtQuery } from '../../../application/ports/message-store.ts';
 import type {
   BatchQuery,
@@ -17,7 +18,6 @@ import { rowReader, rowsWriter, rowWriter } from './row-codec.ts';
 import { SqliteNumberBlocks } from './sqlite-number-blocks.ts';
 import { SqliteRecentSends } from './sqlite-recent-sends.ts';
 import { batchText, inSqlite, toValue } from './sqlite-text.ts';
-import { TurnBudget } from './turn-budget.ts';
 import type { Checkpointer } from './wal/checkpointer.ts';
 import type { WalSync } from './wal/wal-sync.ts';
 
@@ -48,6 +48,9 @@ interface RowsInsert {
 /** Rows of one INSERT: that takes a third to a half less than an INSERT for each, and with more rows no less. */
 const ROWS_PER_INSERT = 8;
 
+/** After so many milliseconds of transactions in a round of the event loop, the next one begins in a later one. */
+const TRANSACTIONS_MS_MAX = 3;
+
 /** The table that recent sends follow, and the table of the rate windows. */
 const SENDS = 'messages';
 const WINDOWS = 'projects';
@@ -71,7 +74,7 @@ export class SqliteConnection implements Connection {
   readonly #version: Sqlite.Statement<[], number>;
   readonly #recentSends = new SqliteRecentSends();
   readonly #numberBlocks: SqliteNumberBlocks;
-  readonly #turnBudget = new TurnBudget();
+  readonly #roundTime = new RoundTime(TRANSACTIONS_MS_MAX, () => performance.now());
   /** What the open transaction inserted. */
   #sends: Row[] = [];
   /** The open transaction changed projects. */
@@ -86,14 +89,15 @@ export class SqliteConnection implements Connection {
 
   /** Takes the write lock at once, or fails: what a transaction reads is not outdated when it writes. */
   async begin(): Promise<void> {
-    await this.#turnBudget.begin();
+    // Those that wait for the only connection would follow each other in one round, and requests would wait for all of them.
+    while (!this.#roundTime.isLeft()) await nextRound();
     this.#run('BEGIN IMMEDIATE');
     this.#wal?.walSync.prepare();
     this.#sends = [];
     this.#hasChangedWindows = false;
     // Before any statement of the unit of work, while nobody else can write.
     await this.#recentSends.follow(this.#version.get() ?? 0, (sql, parameters) =>
-      this.#queryNextTurn(sql, parameters),
+      this.#queryNextRound(sql, parameters),
     );
   }
 
@@ -207,8 +211,8 @@ export class SqliteConnection implements Connection {
   }
 
   /** Many pages may have to be read. */
-  async #queryNextTurn(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
-    await nextTurn();
+  async #queryNextRound(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    await nextRound();
     return this.query(sql, parameters);
   }
 

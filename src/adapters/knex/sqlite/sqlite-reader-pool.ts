@@ -1,5 +1,5 @@
-import { IdleGate } from '../../../application/idle-gate.ts';
-import { StorageUnavailable } from '../../../application/storage-unavailable.ts';
+import { IdleGate } from '../../../application/concurrency/idle-gate.ts';
+import { StorageUnavailable } from '../../../application/errors/storage-unavailable.ts';
 import type { Reader } from '../driver/connection.ts';
 import type { ReaderPool } from '../driver/dialect.ts';
 import type { SqliteReader } from './sqlite-reader.ts';

@@ -3,7 +3,8 @@ import { highestByCountryCode, type PriceList } from '../../../domain/billing/pr
 import type { Actor } from '../../../domain/operators/audit-record.ts';
 import { auditedPriceChanges } from '../../../domain/operators/audited.ts';
 import { larger, type Money, ZERO } from '../../../domain/shared/money.ts';
-import { nextTurn } from '../../next-turn.ts';
+import { nextRound } from '../../concurrency/next-round.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CsvDecoder } from '../../ports/csv-decoder.ts';
 import type { IdSource } from '../../ports/id-source.ts';
@@ -11,7 +12,6 @@ import type { CountryPrices } from '../../ports/price-version-store.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { Rejected } from '../../rejected.ts';
 import { recordChange } from '../operator-change.ts';
 import { type PricePlan, planPrices, schedulePlaceOf } from './plan-prices.ts';
 import type { PriceSource } from './price-source.ts';
@@ -148,7 +148,7 @@ async function write(
     await priceVersions.insertCountries(version.id, batch);
     batch = [];
     rows = 0;
-    await nextTurn();
+    await nextRound();
   }
   await priceVersions.insertCountries(version.id, batch);
 }

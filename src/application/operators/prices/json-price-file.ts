@@ -1,4 +1,4 @@
-import { nextTurn } from '../../next-turn.ts';
+import { nextRound } from '../../concurrency/next-round.ts';
 
 /** A row of the list `international`, and the line at which it begins. */
 export interface JsonRow {
@@ -59,7 +59,7 @@ export async function readJsonPrices(text: string, take: (row: JsonRow) => boole
   };
   for (let index = 0; index < text.length; index += 1) {
     if (index >= nextPause) {
-      await nextTurn();
+      await nextRound();
       nextPause = index + SLICE_CHARACTERS;
     }
     const unit = text.charCodeAt(index);
@@ -94,7 +94,7 @@ export async function readJsonPrices(text: string, take: (row: JsonRow) => boole
     } else if (unit === COMMA && isInList && depth === 2) {
       if (!hasMore(index)) break;
       row = rowAt(index + 1);
-      if (rows % ROWS_PER_SLICE === 0) await nextTurn();
+      if (rows % ROWS_PER_SLICE === 0) await nextRound();
     }
   }
   const { start, end } = list;

@@ -9,11 +9,11 @@ import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import type { Actor } from '../../../domain/operators/audit-record.ts';
 import { auditedVersion } from '../../../domain/operators/audited.ts';
 import type { Page } from '../../../domain/shared/page.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { Rejected } from '../../rejected.ts';
 import { recordChange } from '../operator-change.ts';
 
 /** A version, and what it is now. */

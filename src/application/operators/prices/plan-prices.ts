@@ -8,12 +8,12 @@ import {
 import { scheduleRejection } from '../../../domain/billing/price-version.ts';
 import { highestByCountryCode, type PriceList } from '../../../domain/billing/pricing.ts';
 import { larger, type Money, ZERO } from '../../../domain/shared/money.ts';
-import { nextTurn } from '../../next-turn.ts';
+import { nextRound } from '../../concurrency/next-round.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import type { CountryPrices } from '../../ports/price-version-store.ts';
 import type { RequestHasher } from '../../ports/request-hasher.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
-import { Rejected } from '../../rejected.ts';
 import { type PriceSource, seededSource, storedSource } from './price-source.ts';
 import type { ImportedPrices } from './read-price-file.ts';
 
@@ -93,7 +93,7 @@ export async function planPrices(
     counts.changed += changes.length - added - removed;
     counts.unchanged += later.length + removed - changes.length;
     rows.push(...changes.slice(0, PREVIEW_ROWS_MAX - rows.length));
-    await nextTurn();
+    await nextRound();
     if (later.length === 0) continue;
     countries.push({ countryIso, rows: later, rowsBefore: rowCount });
     rowCount += later.length;

@@ -1,7 +1,7 @@
 import { compareRows, type SystemPrices } from '../../../domain/billing/price-changes.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
+import { nextRound } from '../../concurrency/next-round.ts';
 import { groupBy } from '../../group-by.ts';
-import { nextTurn } from '../../next-turn.ts';
 import type { StoredPrices } from '../../ports/catalog-stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 
@@ -24,7 +24,7 @@ export async function storedSource(unitOfWork: UnitOfWork, versionId: string): P
     system,
     countries,
     rowsOf: async (countryIso) => {
-      await nextTurn();
+      await nextRound();
       return unitOfWork.read(({ priceVersions }) => priceVersions.rowsOf(versionId, countryIso));
     },
   };
@@ -37,7 +37,7 @@ export function seededSource({ sms, whatsapp, telegram, international }: StoredP
     system: { sms, whatsapp, telegram },
     countries: [...byCountry.keys()].sort(),
     rowsOf: async (countryIso) => {
-      await nextTurn();
+      await nextRound();
       return (byCountry.get(countryIso) ?? []).toSorted(compareRows);
     },
   };

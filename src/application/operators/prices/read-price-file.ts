@@ -2,9 +2,9 @@ import { compareRows, rowKey, type SystemPrices } from '../../../domain/billing/
 import { PRICE_ROW_FIELDS, readPriceRow } from '../../../domain/billing/price-row.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
 import { readSystemPrices } from '../../../domain/billing/system-price-fields.ts';
-import { nextTurn } from '../../next-turn.ts';
+import { nextRound } from '../../concurrency/next-round.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import { type CsvDecoder, InvalidCsv } from '../../ports/csv-decoder.ts';
-import { Rejected } from '../../rejected.ts';
 import { readJsonPrices } from './json-price-file.ts';
 import { PriceMistakes } from './price-mistakes.ts';
 
@@ -58,7 +58,7 @@ async function readCsv(
         if (rows.isFull) break;
       }
       if (rows.isFull) break;
-      await nextTurn();
+      await nextRound();
     }
   } catch (error) {
     if (!(error instanceof InvalidCsv)) throw error;
@@ -153,7 +153,7 @@ class ImportedRows {
     const sorted = new Map<string, readonly InternationalPrice[]>();
     for (const countryIso of [...this.#countries.keys()].sort()) {
       sorted.set(countryIso, (this.#countries.get(countryIso) ?? []).sort(compareRows));
-      await nextTurn();
+      await nextRound();
     }
     return sorted;
   }

@@ -1,10 +1,10 @@
 import { millisecondsInMinute, millisecondsInSecond } from 'date-fns/constants';
 import { firstIdAt, LAST_ID } from '../../../domain/shared/id-time.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WebhookRequest } from '../../ports/webhook-transport.ts';
-import { Rejected } from '../../rejected.ts';
 import type { AttemptDelivery } from '../../webhooks/attempt-delivery.ts';
 import { projectNamed } from '../operator-change.ts';
 

@@ -5,6 +5,7 @@ import { onlySecret, rotated } from '../../../domain/webhooks/inbound-secrets.ts
 import { addressOf, type InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';
 import { discard } from '../../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber } from '../../../domain/whatsapp/whatsapp-resources.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import { deliverWebhooksJob } from '../../jobs/webhook-jobs.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
@@ -15,7 +16,6 @@ import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WakeSignal } from '../../ports/wake-signal.ts';
 import type { NumberOfProject } from '../../ports/webhook-stores.ts';
 import type { WebhookTransport } from '../../ports/webhook-transport.ts';
-import { Rejected } from '../../rejected.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from '../operator-change.ts';
 
 /** A webhook as operators see it; `now` is when it was read. */

@@ -4,13 +4,13 @@ import { CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
 import { hostOf } from '../../../domain/webhooks/endpoint.ts';
 import { type Resent, resend } from '../../../domain/webhooks/resend.ts';
 import type { WebhookEvent } from '../../../domain/webhooks/webhook-event.ts';
+import { Rejected } from '../../errors/rejected.ts';
 import { deliverWebhooksJob, destinationKey, type WebhookDestination } from '../../jobs/webhook-jobs.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { WakeSignal } from '../../ports/wake-signal.ts';
-import { Rejected } from '../../rejected.ts';
 import { newChange, projectNamed, recordChange } from '../operator-change.ts';
 import { eventOf } from './webhook-event-of.ts';
 

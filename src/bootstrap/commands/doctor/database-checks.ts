@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '../../../adapters/knex/database.ts'
 import { SqlUnitOfWork } from '../../../adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey, WrongSecretKey } from '../../../application/access/check-secret-key.ts';
-import { StorageUnwritable } from '../../../application/storage-unavailable.ts';
+import { StorageUnwritable } from '../../../application/errors/storage-unavailable.ts';
 import { type Config, ConfigError, IN_MEMORY_SQLITE } from '../../config.ts';
 import { secretKeyFile, secretKeyFor } from '../../secret-key.ts';
 import { counted } from '../counted.ts';

@@ -4,7 +4,7 @@ import {
   INBOUND_WEBHOOK,
   LOW_CREDIT_WEBHOOK,
 } from '../../../../src/adapters/http/families/webhooks.ts';
-import type { DocumentedWebhook } from '../../../../src/adapters/http/routing/route.ts';
+import type { DocumentedWebhook } from '../../../../src/adapters/http/routing/documented.ts';
 import { nodeHmac } from '../../../../src/adapters/node/node-hmac.ts';
 import { iqd } from '../../../../src/domain/shared/money.ts';
 import { lowCreditEvent } from '../../../../src/domain/webhooks/credit-event.ts';

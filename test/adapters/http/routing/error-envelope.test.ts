@@ -4,7 +4,7 @@ import { projectKey } from '../../../../src/adapters/http/routing/admission.ts';
 import { type ErrorEnvelope, RequestRejected } from '../../../../src/adapters/http/routing/http-error.ts';
 import { ok } from '../../../../src/adapters/http/routing/http-reply.ts';
 import { route } from '../../../../src/adapters/http/routing/route.ts';
-import { Rejected } from '../../../../src/application/rejected.ts';
+import { Rejected } from '../../../../src/application/errors/rejected.ts';
 import { HttpWorld } from '../http-world.ts';
 import { MemoryApi } from '../memory-api.ts';
 

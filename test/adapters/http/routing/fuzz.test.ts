@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Rejected, type Rejection } from '../../../../src/application/rejected.ts';
+import { Rejected, type Rejection } from '../../../../src/application/errors/rejected.ts';
 import { iqd } from '../../../../src/domain/shared/money.ts';
 import {
   aMessage,

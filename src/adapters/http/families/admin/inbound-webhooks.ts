@@ -9,10 +9,11 @@ import { overlapEndsAt } from '../../../../domain/webhooks/inbound-secrets.ts';
 import { SECRET_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/known-errors.ts';
-import { type DocumentedError, type RouteFamily, route } from '../../routing/route.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, iso, NO_PROJECT } from './fields.ts';
 import {
   changeWebhookBody,

@@ -7,7 +7,7 @@ import type { Admission } from '../../routing/admission.ts';
 import { pageFrom, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/known-errors.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, invalidBody, iso } from './fields.ts';
 import {

@@ -4,10 +4,11 @@ import type { ManageKeys } from '../../../../application/operators/manage-keys.t
 import { KEY_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/known-errors.ts';
-import { type DocumentedError, type RouteFamily, route } from '../../routing/route.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, FRESH, invalidBody, NO_PROJECT, presentKey } from './fields.ts';
 import { keyPage, keyParams, keySchema, newKeySchema, rotateBody, rotatedSchema } from './key-schemas.ts';
 import { pageQuery, projectParams } from './shared-schemas.ts';

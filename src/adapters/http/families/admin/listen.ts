@@ -9,7 +9,7 @@ import type { Admission } from '../../routing/admission.ts';
 import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/known-errors.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { iso, NO_PROJECT } from './fields.ts';
 import { listenPage } from './listen-schemas.ts';

@@ -17,11 +17,13 @@ import type { Page } from '../../../../domain/shared/page.ts';
 import { ADMIN_LIMIT_MAX, PRICES_BODY_BYTES_MAX, PRICING_PAGE_MAX } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { cursorOf, invalidCursor, pageFrom, placeOf } from '../../routing/cursor.ts';
+import type { DocumentedError } from '../../routing/documented.ts';
 import { invalid, RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError, UNSUPPORTED_MEDIA_TYPE } from '../../routing/known-errors.ts';
+import { UNSUPPORTED_MEDIA_TYPE } from '../../routing/known-errors.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
 import { ANY_TYPE } from '../../routing/request-body.ts';
-import { type DocumentedError, type RouteFamily, route } from '../../routing/route.ts';
+import { type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, iso, isoOrNull } from './fields.ts';
 import {
   adminPriceList,

@@ -6,10 +6,11 @@ import { iqd } from '../../../../domain/shared/money.ts';
 import type { MobileOperator } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/known-errors.ts';
-import { type DocumentedError, type Input, type RouteFamily, route } from '../../routing/route.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
+import { type Input, type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';
 import {
   type managedSenderId,

@@ -6,7 +6,7 @@ import { WHATSAPP_TREE_BYTES_MAX } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { rejectionError } from '../../routing/known-errors.ts';
+import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { presentBusiness } from '../whatsapp-resources.ts';
 import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';

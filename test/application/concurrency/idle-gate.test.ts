@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { IdleGate } from '../../src/application/idle-gate.ts';
+import { IdleGate } from '../../../src/application/concurrency/idle-gate.ts';
 
 it('an idle gate resolves at once while nothing is in flight', async () => {
   const gate = new IdleGate();
@@ -18,7 +18,7 @@ it('an idle gate resolves for every waiter when the last of several things ends'
     gate.idle().then(() => resolved.push('second')),
   ]);
   gate.end(2);
-  await nextTurn();
+  await nextRound();
   expect([resolved, gate.isIdle]).toEqual([[], false]);
   gate.end();
   await both;
@@ -34,7 +34,7 @@ it('an idle gate keeps a waiter when something begins as the last one ends', asy
   });
   gate.end();
   gate.begin();
-  await nextTurn();
+  await nextRound();
   expect(isResolved).toBe(false);
   gate.end();
   await idle;
@@ -48,7 +48,7 @@ it('an idle gate lets a caller go on as soon as no more are in flight than it ca
     isResolved = true;
   });
   gate.end();
-  await nextTurn();
+  await nextRound();
   expect(isResolved).toBe(false);
   gate.end();
   await few;

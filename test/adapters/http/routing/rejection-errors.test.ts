@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { errorReply, usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
-import { rejectionError } from '../../../../src/adapters/http/routing/known-errors.ts';
-import type { Rejection } from '../../../../src/application/rejected.ts';
+import { rejectionError } from '../../../../src/adapters/http/routing/rejection-errors.ts';
+import type { Rejection } from '../../../../src/application/errors/rejected.ts';
 import { iqd, ZERO } from '../../../../src/domain/shared/money.ts';
 
 type Row = [rejection: Rejection, status: number, body: object];

@@ -1,17 +1,17 @@
-import type { BalanceBelowHolds, BalanceTooLarge } from '../domain/billing/account.ts';
-import type { ScheduleRejection } from '../domain/billing/price-version.ts';
-import type { AttachRejection } from '../domain/campaigns/attach-recipients.ts';
-import type { CampaignStatus } from '../domain/campaigns/campaign.ts';
-import type { PlanRejection } from '../domain/campaigns/plan-campaign.ts';
-import type { StartRejection } from '../domain/campaigns/start-campaign.ts';
-import type { IdempotencyConflict } from '../domain/idempotency/idempotency.ts';
-import type { SendRejection } from '../domain/messages/send-policy.ts';
-import type { ReportStatus, TooManyReports } from '../domain/reports/report.ts';
-import type { TestNumberRejected } from '../domain/sandbox/sandbox-send.ts';
-import type { SenderIdRequestRejection } from '../domain/senders/managed-sender-id.ts';
-import type { ResourceUse } from '../domain/whatsapp/resource-changes.ts';
-import type { TooManyUntried } from './messages/untried-messages.ts';
-import type { PriceMistake } from './operators/prices/price-mistakes.ts';
+import type { BalanceBelowHolds, BalanceTooLarge } from '../../domain/billing/account.ts';
+import type { ScheduleRejection } from '../../domain/billing/price-version.ts';
+import type { AttachRejection } from '../../domain/campaigns/attach-recipients.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
+import type { PlanRejection } from '../../domain/campaigns/plan-campaign.ts';
+import type { StartRejection } from '../../domain/campaigns/start-campaign.ts';
+import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.ts';
+import type { SendRejection } from '../../domain/messages/send-policy.ts';
+import type { ReportStatus, TooManyReports } from '../../domain/reports/report.ts';
+import type { TestNumberRejected } from '../../domain/sandbox/sandbox-send.ts';
+import type { SenderIdRequestRejection } from '../../domain/senders/managed-sender-id.ts';
+import type { ResourceUse } from '../../domain/whatsapp/resource-changes.ts';
+import type { TooManyUntried } from '../messages/untried-messages.ts';
+import type { PriceMistake } from '../operators/prices/price-mistakes.ts';
 
 /** Every reason why a well-formed request is not done. */
 export type Rejection =

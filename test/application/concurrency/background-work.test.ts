@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BackgroundWork } from '../../src/application/background-work.ts';
-import { Gate } from '../support/job-collector.ts';
-import { RecordingLogger } from '../support/recording-logger.ts';
+import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
+import { Gate } from '../../support/job-collector.ts';
+import { RecordingLogger } from '../../support/recording-logger.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

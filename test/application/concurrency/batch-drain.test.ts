@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { BatchDrain } from '../../src/application/batch-drain.ts';
-import { Gate } from '../support/job-collector.ts';
+import { BatchDrain } from '../../../src/application/concurrency/batch-drain.ts';
+import { Gate } from '../../support/job-collector.ts';
 
 /** A drain of words, grouped by their first letter; batches of a letter in `gates` wait for its gate. */
 function drainOf(batchMax: number, gates: Readonly<Record<string, Gate>> = {}) {
@@ -32,10 +32,10 @@ it('a batch drain handles one batch of a group at a time and fills the next mean
   const a = new Gate();
   const { batches, drain, push } = drainOf(10, { a });
   push('a1');
-  await nextTurn();
+  await nextRound();
   push('a2');
   push('a3');
-  await nextTurn();
+  await nextRound();
   expect([batches, drain.waiting, drain.isIdle]).toEqual([[['a1']], 2, false]);
   a.open();
   await drain.idle();
@@ -46,9 +46,9 @@ it('a batch drain does not let one group wait for the batch of another', async (
   const a = new Gate();
   const { batches, drain, push } = drainOf(10, { a });
   push('a1', 'b1', 'a2');
-  await nextTurn();
+  await nextRound();
   push('b2');
-  await nextTurn();
+  await nextRound();
   expect(batches).toEqual([['a1', 'a2'], ['b1'], ['b2']]);
   expect(drain.isIdle).toBe(false);
   a.open();
@@ -59,7 +59,7 @@ it('a batch drain forgets what waits when it is cleared, and finishes the batch 
   const a = new Gate();
   const { batches, drain, push } = drainOf(1, { a });
   push('a1', 'a2', 'b1');
-  await nextTurn();
+  await nextRound();
   push('b2');
   drain.clear();
   expect([drain.waiting, drain.isIdle]).toEqual([0, false]);

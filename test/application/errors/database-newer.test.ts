@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DatabaseNewer } from '../../src/application/database-newer.ts';
+import { DatabaseNewer } from '../../../src/application/errors/database-newer.ts';
 
 it('an error about a newer database names its migrations, and what can be done', () => {
   const error = new DatabaseNewer(['030-a', '031-b']);

@@ -1,5 +1,5 @@
+import type { Logger } from '../ports/logger.ts';
 import { IdleGate } from './idle-gate.ts';
-import type { Logger } from './ports/logger.ts';
 
 /**
  * Work whose callers do not wait for it. A call to the outside is committed before it starts and after it ends. The callers

@@ -6,10 +6,10 @@ import {
   type BatchRun,
   type BatchWork,
   REPEATS_END_MS,
-} from '../../src/application/batcher.ts';
-import type { Delay } from '../../src/application/ports/delay.ts';
-import { StorageLocked } from '../../src/application/storage-locked.ts';
-import { StorageUnavailable } from '../../src/application/storage-unavailable.ts';
+} from '../../../src/application/concurrency/batcher.ts';
+import { StorageLocked } from '../../../src/application/errors/storage-locked.ts';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
+import type { Delay } from '../../../src/application/ports/delay.ts';
 
 interface Batch {
   readonly items: readonly number[];
@@ -43,7 +43,7 @@ class HeldWork {
   }
 }
 
-/** The end of the event-loop turn, at which batches begin. */
+/** The end of the round of the event loop, at which batches begin. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 const named = (items: readonly number[]) => items.map((item) => `result ${item}`);

@@ -1,10 +1,10 @@
-import { groupBy } from './group-by.ts';
-import { onNextTurn } from './next-turn.ts';
-import type { Clock } from './ports/clock.ts';
-import type { Delay } from './ports/delay.ts';
-import type { LockWait } from './ports/unit-of-work.ts';
-import { StorageLocked } from './storage-locked.ts';
-import { StorageUnavailable } from './storage-unavailable.ts';
+import { StorageLocked } from '../errors/storage-locked.ts';
+import { StorageUnavailable } from '../errors/storage-unavailable.ts';
+import { groupBy } from '../group-by.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Delay } from '../ports/delay.ts';
+import type { LockWait } from '../ports/unit-of-work.ts';
+import { onNextRound } from './next-round.ts';
 
 /** One run of a batch. */
 export interface BatchRun {
@@ -56,8 +56,8 @@ interface BatcherOptions<Item> {
 }
 
 /**
- * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the event-loop
- * turn, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
+ * Turns single calls into batches. While one batch runs the next one fills; a batch begins at the end of the round of
+ * the event loop, or of the batch window if there is one. A batch that throws is run again item by item, so that a poisoned item
  * fails alone; when the database was unavailable it is run again once, as a whole. A batch that met a lock is run again
  * as one batch for each project, all at once. `work` returns its results in the order of its items.
  */
@@ -124,7 +124,7 @@ export class Batcher<Item, Result> {
     this.#isWorking = true;
     this.#inFlight += 1;
     this.#startWindow();
-    onNextTurn(() => void this.#runNext());
+    onNextRound(() => void this.#runNext());
   }
 
   async #runNext(): Promise<void> {

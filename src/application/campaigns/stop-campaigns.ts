@@ -1,11 +1,11 @@
 import { smsIdOf } from '../../domain/campaigns/recipient.ts';
 import { BUSY_RETRY_MS } from '../../domain/messages/fallback-chain.ts';
+import { doUnlessLocked } from '../errors/storage-locked.ts';
 import { type StopCampaignWork, stopCampaignJob } from '../jobs/campaign-jobs.ts';
 import type { LeasedJob } from '../jobs/job.ts';
+import type { AdvanceMessages, MessageEvent } from '../messages/advance-messages.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { doUnlessLocked } from '../storage-locked.ts';
-import type { AdvanceMessages, MessageEvent } from './advance-messages.ts';
 
 interface StopPorts {
   readonly unitOfWork: UnitOfWork;

@@ -1,5 +1,5 @@
 import { IdleGate } from './idle-gate.ts';
-import { onNextTurn } from './next-turn.ts';
+import { onNextRound } from './next-round.ts';
 
 interface BatchDrainOptions<Item> {
   /** The most items one batch may hold. */
@@ -17,7 +17,7 @@ interface Group<Item> {
 
 /**
  * Hands items over in batches: of each group one batch at a time, in the order of arrival. What arrives meanwhile fills
- * the next batch, so an idle drain hands over at the end of the event-loop turn and a busy one hands over much.
+ * the next batch, so an idle drain hands over at the end of the round of the event loop and a busy one hands over much.
  */
 export class BatchDrain<Item> {
   readonly #options: BatchDrainOptions<Item>;
@@ -46,7 +46,7 @@ export class BatchDrain<Item> {
     this.#gate.begin();
     if (group.isRunning) return;
     group.isRunning = true;
-    onNextTurn(() => void this.#run(group));
+    onNextRound(() => void this.#run(group));
   }
 
   /** Forgets what waits; batches that are being handled go on. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InFlight } from '../../src/application/in-flight.ts';
+import { InFlight } from '../../../src/application/concurrency/in-flight.ts';
 
 it('counts what is in flight by key, and takes as much of a key as it may have', () => {
   const inFlight = new InFlight(2);
