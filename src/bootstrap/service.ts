@@ -1,4 +1,5 @@
 import { createHttpServer, type HttpServer } from '../adapters/http/http-server.ts';
+import { LISTEN_BACKLOG_MAX } from '../adapters/http/limits.ts';
 import type { ObservedReply } from '../adapters/http/server/observed-reply.ts';
 import { WorkLoop } from '../adapters/timer/work-loop.ts';
 import type { ProviderEventSink } from '../application/ports/provider-events.ts';
@@ -94,7 +95,7 @@ export class Service {
     const { server } = this.http;
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, host, () => {
+      server.listen({ port, host, backlog: LISTEN_BACKLOG_MAX }, () => {
         server.off('error', reject);
         const address = server.address();
         resolve(typeof address === 'object' && address !== null ? address.port : port);

@@ -16,7 +16,7 @@ import {
 import { startService } from '../support/running-service.ts';
 
 /** On servers every request takes several times as long, and the stores are what differs: fewer commands do. */
-const COMMANDS_MIN = process.env.HARNESS_DATABASE_URL ? 600 : 10_000;
+const COMMANDS_MIN = process.env.HARNESS_DATABASE_URL ? 200 : 5_000;
 /** So many commands are sure to have every kind of reply. */
 const COMMANDS_TO_SEE_EVERYTHING = 5_000;
 const RUNS_AT_A_TIME = 10;

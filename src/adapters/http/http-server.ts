@@ -25,6 +25,7 @@ import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { ExactPaths } from './server/exact-paths.ts';
 import { fastExpress } from './server/fast-express.ts';
+import { ListenBacklog } from './server/listen-backlog.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import type { ObservedReply } from './server/observed-reply.ts';
 import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
@@ -91,10 +92,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Node's own reply to a missing Host has no body; ours has one.
     requireHostHeader: false,
   });
+  const backlog = new ListenBacklog(server);
   const connections = new ConnectionTable(server, limits.connectionsMax);
 
   const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
-  const shedder = new LoadShedder(limits, clientAddress);
+  const shedder = new LoadShedder(limits, clientAddress, backlog);
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({
     logger,
@@ -119,6 +121,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const withOtherExpectation = new WeakSet<IncomingMessage>();
   const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
+    backlog,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: (request) => networkOf(clientAddress(request)),
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),

@@ -89,6 +89,10 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 export const WAITING_REQUESTS_MS_MAX = 4;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
+/** Both for so long in a round while connections wait to be accepted, of which each round accepts one. */
+export const BACKLOG_ROUND_MS = 0.5;
+/** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
+export const LISTEN_BACKLOG_MAX = 4_096;
 /** Bodies of more than `BODY_BYTES_MAX` have this share of the event loop's time, one in a round: some take 40 ms. */
 export const LARGE_BODIES_SHARE = 0.2;
 

@@ -109,7 +109,10 @@ export class SmppSession {
 
   constructor(options: SmppSessionOptions) {
     this.#options = options;
-    this.#readingTime = new RoundTime(options.readingMs, () => performance.now());
+    this.#readingTime = new RoundTime(
+      () => options.readingMs,
+      () => performance.now(),
+    );
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });

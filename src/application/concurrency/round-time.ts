@@ -2,14 +2,14 @@ import { onNextRound } from './next-round.ts';
 
 /** What one kind of work may take of each round of the event loop, so that other work is done in between. */
 export class RoundTime {
-  readonly #msMax: number;
+  readonly #msMax: () => number;
   readonly #nowMs: () => number;
   #number = 0;
   /** Null before the first question of a round. */
   #endsAt: number | null = null;
 
-  /** Milliseconds of each round, counted from its first question on. `nowMs` never goes back. */
-  constructor(msMax: number, nowMs: () => number) {
+  /** `msMax` has the milliseconds of a round, counted from its first question on. `nowMs` never goes back. */
+  constructor(msMax: () => number, nowMs: () => number) {
     this.#msMax = msMax;
     this.#nowMs = nowMs;
   }
@@ -29,7 +29,7 @@ export class RoundTime {
   /** Returns when the time of this round is over. */
   #begin(now = this.#nowMs()): number {
     if (this.#endsAt === null) {
-      this.#endsAt = now + this.#msMax;
+      this.#endsAt = now + this.#msMax();
       onNextRound(() => {
         this.#endsAt = null;
         this.#number += 1;

@@ -8,7 +8,10 @@ let time: RoundTime;
 
 beforeEach(() => {
   now = 1_000;
-  time = new RoundTime(MS_MAX, () => now);
+  time = new RoundTime(
+    () => MS_MAX,
+    () => now,
+  );
 });
 
 it('a round has time until so many milliseconds have gone by since its first question', () => {

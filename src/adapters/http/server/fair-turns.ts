@@ -14,7 +14,7 @@ export interface Waiting {
  * however much waits. With a share below 1 it pauses between rounds, so that all rounds together take that share of the time.
  */
 export class FairTurns {
-  readonly #msPerRound: number;
+  readonly #msPerRound: () => number;
   readonly #share: number;
   /** For what does not wait. */
   readonly #time: RoundTime;
@@ -23,7 +23,7 @@ export class FairTurns {
   #isScheduled = false;
   #pausedUntil = 0;
 
-  constructor(msPerRound: number, share = 1) {
+  constructor(msPerRound: () => number, share = 1) {
     this.#msPerRound = msPerRound;
     this.#share = share;
     this.#time = new RoundTime(msPerRound, () => performance.now());
@@ -64,7 +64,7 @@ export class FairTurns {
 
   async #serve(): Promise<void> {
     const startedAt = performance.now();
-    const endsAt = startedAt + this.#msPerRound;
+    const endsAt = startedAt + this.#msPerRound();
     do {
       this.#serveNext();
       // What it does without waiting for anything else counts as well.

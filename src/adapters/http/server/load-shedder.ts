@@ -1,11 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
-import { BODIES_MS_MAX, BODY_BYTES_MAX, LARGE_BODIES_SHARE, type ServerLimits } from '../limits.ts';
+import {
+  BACKLOG_ROUND_MS,
+  BODIES_MS_MAX,
+  BODY_BYTES_MAX,
+  LARGE_BODIES_SHARE,
+  type ServerLimits,
+} from '../limits.ts';
 import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
 import { FairTurns } from './fair-turns.ts';
+import type { ListenBacklog } from './listen-backlog.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
 
@@ -16,15 +23,17 @@ export class LoadShedder {
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
   /** Of bodies, by project. */
-  readonly #turns = new FairTurns(BODIES_MS_MAX);
+  readonly #turns: FairTurns;
   /** Of larger ones, one in a round. */
-  readonly #largeTurns = new FairTurns(1, LARGE_BODIES_SHARE);
+  readonly #largeTurns = new FairTurns(() => 1, LARGE_BODIES_SHARE);
   #count = 0;
 
   constructor(
     { requestsMax, requestsPerAddressMax, requestsPerProjectMax }: Limits,
     clientAddress: ClientAddress,
+    backlog: Pick<ListenBacklog, 'mayWait'>,
   ) {
+    this.#turns = new FairTurns(() => (backlog.mayWait ? BACKLOG_ROUND_MS : BODIES_MS_MAX));
     this.#clientAddress = clientAddress;
     this.#max = requestsMax;
     this.#byAddress = new InFlight(requestsPerAddressMax);

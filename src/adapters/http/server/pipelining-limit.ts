@@ -2,9 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import { type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
+import { BACKLOG_ROUND_MS, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { FairTurns, type Waiting } from './fair-turns.ts';
+import type { ListenBacklog } from './listen-backlog.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 
 /** What Node's parser calls for each request with complete headers. Node has no public way to end it inside a chunk. */
@@ -27,6 +28,7 @@ type Limits = Pick<
 /** What the connections of a server share. */
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
+  readonly backlog: Pick<ListenBacklog, 'mayWait'>;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -49,7 +51,8 @@ export interface PipeliningLimit {
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
-  const turns = new FairTurns(WAITING_REQUESTS_MS_MAX);
+  const { backlog } = parts;
+  const turns = new FairTurns(() => (backlog.mayWait ? BACKLOG_ROUND_MS : WAITING_REQUESTS_MS_MAX));
   const track = (socket: Socket): Connection => {
     const connection = new Connection(socket, limits, parts, turns);
     connections.set(socket, connection);

@@ -74,7 +74,10 @@ export class SqliteConnection implements Connection {
   readonly #version: Sqlite.Statement<[], number>;
   readonly #recentSends = new SqliteRecentSends();
   readonly #numberBlocks: SqliteNumberBlocks;
-  readonly #roundTime = new RoundTime(TRANSACTIONS_MS_MAX, () => performance.now());
+  readonly #roundTime = new RoundTime(
+    () => TRANSACTIONS_MS_MAX,
+    () => performance.now(),
+  );
   /** What the open transaction inserted. */
   #sends: Row[] = [];
   /** The open transaction changed projects. */

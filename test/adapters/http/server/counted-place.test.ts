@@ -5,7 +5,9 @@ import { SERVER_LIMITS } from '../../../../src/adapters/http/limits.ts';
 import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.ts';
 
 it('a place that ends twice takes nothing from the others of its address', () => {
-  const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 2 }, () => '127.0.0.1');
+  const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 2 }, () => '127.0.0.1', {
+    mayWait: false,
+  });
   const request = new IncomingMessage(new Socket());
   const first = shedder.begin(request);
   shedder.begin(request);

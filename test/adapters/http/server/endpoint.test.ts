@@ -17,7 +17,9 @@ it.each([
   ['is larger than is free counts for its address until it has gone out', BYTES, false],
   ['is as large as is free, headers included, counts for nobody', 2 * BYTES, true],
 ])('an unsent reply that %s', async (_, freeReplyBytesMax, isFree) => {
-  const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 1 }, () => '127.0.0.1');
+  const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 1 }, () => '127.0.0.1', {
+    mayWait: false,
+  });
   const writer = new ReplyWriter({
     logger: new RecordingLogger(),
     requestIds: () => 'request',

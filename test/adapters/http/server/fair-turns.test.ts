@@ -10,7 +10,7 @@ let served: string[];
 let now: number;
 
 beforeEach(() => {
-  waiting = new FairTurns(WAITING_REQUESTS_MS_MAX);
+  waiting = new FairTurns(() => WAITING_REQUESTS_MS_MAX);
   served = [];
   now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -71,7 +71,7 @@ it('lets callers go on at once while nothing waits and the round has time, and e
 });
 
 it('pauses between rounds when it has a share of the time', async () => {
-  const shared = new FairTurns(1, 0.2);
+  const shared = new FairTurns(() => 1, 0.2);
   const turns: string[] = [];
   const go = (name: string, ms: number) =>
     shared.turn(name)?.then(() => {
@@ -94,4 +94,24 @@ it('leaves the rest to the next rounds once their time in one round is over, how
   expect(served).toHaveLength(WAITING_REQUESTS_MS_MAX);
   await setImmediate();
   expect(served).toHaveLength(2 * WAITING_REQUESTS_MS_MAX);
+});
+
+it('serves less in a round as soon as a round is to be shorter', async () => {
+  let msPerRound = 4;
+  const turns = new FairTurns(() => msPerRound);
+  const round: string[] = [];
+  const work = (name: string) => ({
+    serveNext(): void {
+      round.push(name);
+      now += 1;
+    },
+  });
+  for (const name of ['1', '2', '3', '4', '5', '6']) turns.add('a', work(name));
+  await setImmediate();
+  expect(round.splice(0)).toEqual(['1', '2', '3', '4']);
+  msPerRound = 1;
+  await setImmediate();
+  expect(round.splice(0)).toEqual(['5']);
+  await setImmediate();
+  expect(round).toEqual(['6']);
 });

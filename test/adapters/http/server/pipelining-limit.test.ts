@@ -42,6 +42,7 @@ beforeEach(async () => {
     { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME, connectionOpenRequestsMax: OPEN_MAX },
     {
       table: new ConnectionTable(server, 10),
+      backlog: { mayWait: false },
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
