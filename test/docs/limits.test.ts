@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  BACKLOG_ROUND_MS,
   BODIES_MS_MAX,
   BODY_BYTES_MAX,
   CALLBACK_BYTES_MAX,
@@ -16,6 +17,7 @@ import {
   LARGE_BODIES_SHARE,
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
+  LISTEN_BACKLOG_MAX,
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
@@ -37,7 +39,7 @@ import {
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
 import { LOG_WAITING_BYTES_MAX } from '../../src/adapters/pino/log-output.ts';
 import { READY_JOBS_MAX } from '../../src/adapters/rabbitmq/job-queue.ts';
-import { READING_MS_MAX } from '../../src/adapters/smpp/smpp-session.ts';
+import { READING_MS_MAX } from '../../src/adapters/smpp/smpp-provider.ts';
 import { IDLE_CONNECTIONS_MAX } from '../../src/adapters/undici/connections.ts';
 import {
   HANDSHAKE_BYTES_MAX,
@@ -251,6 +253,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'unknown keys without a checksum looked up at a time',
         `${UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX} of one address, ${UNKNOWN_KEY_QUERIES_MAX} in all; more get 503 \`overloaded\``,
+      ],
+      [
+        'connections that wait to be accepted',
+        `${number(LISTEN_BACKLOG_MAX)}, where the system allows as many; meanwhile a round of the event loop has ${BACKLOG_ROUND_MS} ms of requests and ${BACKLOG_ROUND_MS} ms of bodies`,
       ],
       [
         'bodies parsed and checked',

@@ -36,6 +36,9 @@ export const TEMPLATE_NAME_CHARACTERS_MAX = 512;
 export const WHATSAPP_ID_CHARACTERS_MAX = 64;
 export const TEMPLATE_PARAMETER_CHARACTERS_MAX = 4096;
 
+/** The last instant that ISO 8601 writes with a year of four digits. */
+export const LATEST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
 export const PRICING_PAGE_MAX = 1_000_000;
 export const PRICING_LIMIT_MAX = 500;
 export const PRICING_LIMIT_DEFAULT = 100;
@@ -93,7 +96,9 @@ export const BODIES_MS_MAX = 10;
 export const BACKLOG_ROUND_MS = 0.5;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
 export const LISTEN_BACKLOG_MAX = 4_096;
-/** Bodies of more than `BODY_BYTES_MAX` have this share of the event loop's time, one in a round: some take 40 ms. */
+/** Those of more than `BODY_BYTES_MAX`: after this time the next one waits for another round. Some take 40 ms alone. */
+export const LARGE_BODIES_MS_MAX = 1;
+/** And their share of the event loop's time. */
 export const LARGE_BODIES_SHARE = 0.2;
 
 /** How much of a rejected body is still read, and how long, so that the client sees the reply. */

@@ -16,13 +16,7 @@ import { PartReferences } from './part-references.ts';
 import { ESME_ROK, ESME_RX_T_APPN, type IncomingPdu } from './pdu.ts';
 import { isReceipt, receiptOf } from './receipt.ts';
 import { SmppBind } from './smpp-bind.ts';
-import {
-  READING_MS_MAX,
-  SmppSession,
-  type SmscAddress,
-  type SmscCredentials,
-  type Timeouts,
-} from './smpp-session.ts';
+import { SmppSession, type SmscAddress, type SmscCredentials, type Timeouts } from './smpp-session.ts';
 import { SubmitDeadlines } from './submit-deadlines.ts';
 import { hasSenderOfSmpp, type SubmitSettings, submitFieldsOf } from './submit-fields.ts';
 import { SubmitQueue } from './submit-queue.ts';
@@ -31,6 +25,9 @@ import { SubmitQueue } from './submit-queue.ts';
 export const START_TIMEOUT_MS = 2_000;
 /** How long `close` waits for the sink, and then for the response to its unbind, in milliseconds. */
 export const CLOSE_TIMEOUT_MS = 1_000;
+
+/** PDUs of one SMSC are read for so long in one round of the event loop, over all its binds, in milliseconds. */
+export const READING_MS_MAX = 2;
 
 export const WINDOW_DEFAULT = 50;
 export const ENQUIRE_LINK_DEFAULT_MS = 30_000;

@@ -25,8 +25,6 @@ export const BIND_TIMEOUT_MS = 8_000;
 export const ENQUIRE_LINK_TIMEOUT_MS = 10_000;
 /** The connection is closed when the SMSC leaves more than this unread, in octets. */
 export const UNREAD_BYTES_MAX = 1_048_576;
-/** PDUs of one SMSC are read for so long in one round of the event loop, over all its binds, in milliseconds. */
-export const READING_MS_MAX = 2;
 
 const SEQUENCE_MAX = 0x7fff_ffff;
 

@@ -27,7 +27,8 @@ export interface ReceiverWork {
 /**
  * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a
  * chain of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what
- * costs more than an honest receiver does is a debt of its project, whose handshakes wait until it is repaid. A round of the loop has `RECEIVER_ROUND_MS` of this work, of all projects in rotation.
+ * costs more than an honest receiver does is a debt of its project, whose handshakes, and responses beyond their free time, wait
+ * until it is repaid. A round of the loop has `RECEIVER_ROUND_MS` of this work, of all projects in rotation.
  */
 export class ReceiverTime {
   readonly #now: () => number;

@@ -2,8 +2,8 @@ import type { Logger } from '../ports/logger.ts';
 import { IdleGate } from './idle-gate.ts';
 
 /**
- * Work whose callers do not wait for it. A call to the outside is committed before it starts and after it ends. The callers
- * bound it: `SubmissionCapacity` for channels, `DeliveryCapacity` for webhooks, `UntriedMessages` one count per project.
+ * Work whose callers do not wait for it. It has no limit of its own: each caller bounds what it starts, such as
+ * `SubmissionCapacity` for channels and `DeliveryCapacity` for webhooks.
  */
 export class BackgroundWork {
   readonly #logger: Logger;

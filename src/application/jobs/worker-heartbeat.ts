@@ -14,7 +14,7 @@ export const WORKER_SEEN_MS = 15_000;
 export const WORKER_KEPT_MS = 24 * 60 * 60 * 1_000;
 
 /** A worker's leases are found although its clock was ahead by so many milliseconds. */
-const CLOCKS_DIFFER_MS_MAX = 15_000;
+const LEASE_CLOCKS_DIFFER_MS_MAX = 15_000;
 
 /** While a worker is gone, a job of a message that was leased so many milliseconds ago may be with it, by way of the queue. */
 const QUEUED_JOB_MS_MAX = 1_000;
@@ -124,7 +124,7 @@ export class WorkerHeartbeat {
 
   /** Resolves with how many jobs are due again. */
   #takeOver(gone: readonly string[], now: number): Promise<number> {
-    const leasedByGone = { workerIds: gone, now, until: now + LEASE_MS + CLOCKS_DIFFER_MS_MAX };
+    const leasedByGone = { workerIds: gone, now, until: now + LEASE_MS + LEASE_CLOCKS_DIFFER_MS_MAX };
     const queued = {
       workerIds: [this.#ports.workerId],
       now,

@@ -192,7 +192,7 @@ function fold(
     if (message === undefined) continue;
     const retryAt = event.kind === 'start' && !message.isFinal ? retryAts.get(smsId) : undefined;
     if (retryAt !== undefined) {
-      writes.postponeStart(message, event, retryAt);
+      writes.postponeStart(message, event.attemptNumber, retryAt);
       continue;
     }
     const outcome = advance(message, event, now);

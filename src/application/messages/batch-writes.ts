@@ -1,6 +1,6 @@
 import { type LedgerEntry, settlementEntry } from '../../domain/billing/ledger.ts';
 import { amountCaptured } from '../../domain/billing/settlement.ts';
-import type { ChainEffect, ChainEvent } from '../../domain/messages/chain-event.ts';
+import type { ChainEffect } from '../../domain/messages/chain-event.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import {
   attemptDeadlineJob,
@@ -13,7 +13,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef } from '../ports/submission-store.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 
-/** Collects the effects of chains, and writes what follows from them for a whole batch: of several jobs of one attempt the last. */
+/** Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps the last. */
 export class BatchWrites {
   readonly started: AttemptRef[] = [];
   readonly revoked: AttemptRef[] = [];
@@ -66,7 +66,7 @@ export class BatchWrites {
   }
 
   /** The attempt is started by a job of the same id, later. */
-  postponeStart(message: Message, { attemptNumber }: ChainEvent, at: number): void {
+  postponeStart(message: Message, attemptNumber: number, at: number): void {
     this.#schedule(startAttemptJob(message, attemptNumber, at));
   }
 

@@ -1,2 +1,2 @@
-/** Calls `over` once, after a short fixed time. It collects work that is cheaper done together; tests replace it. */
+/** Calls `over` once, after a short fixed time. Unlike a `Timeout` it cannot be cancelled; tests replace it. */
 export type Delay = (over: () => void) => void;

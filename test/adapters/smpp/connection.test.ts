@@ -4,12 +4,8 @@ import { createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodePdu } from '../../../src/adapters/smpp/packaged-pdu.ts';
 import { RECONNECT_MAX_MS, reconnectDelayMs } from '../../../src/adapters/smpp/smpp-bind.ts';
-import { START_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
-import {
-  BIND_TIMEOUT_MS,
-  ENQUIRE_LINK_TIMEOUT_MS,
-  READING_MS_MAX,
-} from '../../../src/adapters/smpp/smpp-session.ts';
+import { READING_MS_MAX, START_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
+import { BIND_TIMEOUT_MS, ENQUIRE_LINK_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-session.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { type KeyPair, withCertificateAuthority } from '../../support/certificates.ts';
 import { hasOpenssl, OPENSSL_MISSING } from '../../support/openssl.ts';

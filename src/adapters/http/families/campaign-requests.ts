@@ -11,6 +11,7 @@ import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
+  LATEST_INSTANT_MS,
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
@@ -22,7 +23,6 @@ import { BODY_ERROR, phoneNumberField, templateParametersField } from './send-bo
 /** Our ids, in either case of letters. */
 export const ANY_CASE_ID_PATTERN = /^[a-fA-F0-9]{24}$/;
 const SCHEDULED_FOR_ERROR = 'scheduledFor must be an ISO 8601 date and time with its offset';
-const LATEST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 const RECIPIENTS_ERROR = `recipients must be a list of 1 to ${RECIPIENTS_PER_REQUEST_MAX} recipients`;
 const TOO_MANY_ERROR = `Recipients cannot exceed ${RECIPIENTS_PER_REQUEST_MAX} per request`;
 
@@ -68,7 +68,7 @@ const schedule = {
   scheduledFor: z.iso
     .datetime({ offset: true, error: SCHEDULED_FOR_ERROR })
     // The offset may move it beyond what ISO 8601 writes with four digits of the year.
-    .refine((text) => Date.parse(text) <= LATEST_INSTANT, { error: SCHEDULED_FOR_ERROR })
+    .refine((text) => Date.parse(text) <= LATEST_INSTANT_MS, { error: SCHEDULED_FOR_ERROR })
     .meta({
       description:
         'When it starts: ISO 8601 date and time with its offset, in the future; required with `schedule`',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
 import { FILE_ID_PATTERN, REPORT_STATUSES, type ReportStatus } from '../../../domain/reports/report.ts';
 import {
+  LATEST_INSTANT_MS,
   REPORT_LIMIT_DEFAULT,
   REPORT_LIMIT_MAX,
   REPORT_PAGE_MAX,
@@ -20,7 +21,6 @@ const OFFSET_PATTERN = /(?:Z|[+-]\d{2}:?\d{2})$/;
 export const START_OF_DAY = 'T00:00:00.000Z';
 export const END_OF_DAY = 'T23:59:59.999Z';
 const EARLIEST_INSTANT = 0;
-const LATEST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** A date in ISO 8601, which may have a time, which may have an offset; UTC without one. */
 function dateField(name: string) {
@@ -28,7 +28,7 @@ function dateField(name: string) {
   return z.union([z.iso.date(), z.iso.datetime({ offset: true, local: true })], { error }).refine(
     (text) => {
       const instant = instantOf(text, START_OF_DAY);
-      return instant >= EARLIEST_INSTANT && instant <= LATEST_INSTANT;
+      return instant >= EARLIEST_INSTANT && instant <= LATEST_INSTANT_MS;
     },
     { error },
   );

@@ -4,6 +4,7 @@ import {
   BACKLOG_ROUND_MS,
   BODIES_MS_MAX,
   BODY_BYTES_MAX,
+  LARGE_BODIES_MS_MAX,
   LARGE_BODIES_SHARE,
   type ServerLimits,
 } from '../limits.ts';
@@ -24,8 +25,8 @@ export class LoadShedder {
   readonly #byProject: InFlight;
   /** Of bodies, by project. */
   readonly #turns: FairTurns;
-  /** Of larger ones, one in a round. */
-  readonly #largeTurns = new FairTurns(() => 1, LARGE_BODIES_SHARE);
+  /** Of larger ones. */
+  readonly #largeTurns = new FairTurns(() => LARGE_BODIES_MS_MAX, LARGE_BODIES_SHARE);
   #count = 0;
 
   constructor(

@@ -3,10 +3,9 @@ import { PREVIEW_ROWS_MAX } from '../../../../application/operators/prices/plan-
 import { PRICE_MISTAKES_MAX } from '../../../../application/operators/prices/price-mistakes.ts';
 import { PRICE_VERSION_STATUSES } from '../../../../domain/billing/price-version.ts';
 import { ACTORS } from '../../../../domain/operators/audit-record.ts';
-import { ADMIN_CURSOR_CHARACTERS_MAX } from '../../limits.ts';
+import { ADMIN_CURSOR_CHARACTERS_MAX, LATEST_INSTANT_MS } from '../../limits.ts';
 import { priceRow } from '../catalog-schemas.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, id, instant, next, pageQuery } from './shared-schemas.ts';
-import { LATEST_MS } from './time-fields.ts';
 
 const DIGEST_EXAMPLE = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 const FROM_ERROR = 'effectiveFrom must be an instant in ISO 8601 with a time zone';
@@ -15,7 +14,7 @@ const price = z.number().meta({ description: 'In IQD', examples: [80] });
 
 const effectiveFrom = z.iso
   .datetime({ offset: true, error: FROM_ERROR })
-  .refine((text) => Date.parse(text) <= LATEST_MS, { error: FROM_ERROR })
+  .refine((text) => Date.parse(text) <= LATEST_INSTANT_MS, { error: FROM_ERROR })
   .meta({ description: 'From when on the prices are in force; at once without', examples: [INSTANT_EXAMPLE] })
   .optional();
 
