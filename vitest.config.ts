@@ -8,7 +8,7 @@ export default defineConfig({
     pool: 'forks',
     // The files of a process share the modules: loading them for each file took a third of the time of all tests.
     isolate: false,
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

@@ -21,6 +21,7 @@ import {
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
+  READING_BODIES_MS_MAX,
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
@@ -34,6 +35,7 @@ import {
   SERVER_LIMITS,
   TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
+  UNREAD_BODY_BYTES_KEPT,
   WAITING_REQUESTS_MS_MAX,
 } from '../../src/adapters/http/limits.ts';
 import { MEMORY_QUEUE_JOBS_MAX } from '../../src/adapters/memory/job-queue.ts';
@@ -257,6 +259,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'connections that wait to be accepted',
         `${number(LISTEN_BACKLOG_MAX)}, where the system allows as many; meanwhile a round of the event loop has ${BACKLOG_ROUND_MS} ms of requests and ${BACKLOG_ROUND_MS} ms of bodies`,
+      ],
+      [
+        `bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB, and chunked ones, while they are read`,
+        `${READING_BODIES_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted; then one piece in a round, by address in rotation`,
       ],
       [
         'bodies parsed and checked',

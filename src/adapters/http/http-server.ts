@@ -3,7 +3,7 @@ import type { Express, Request, Response } from 'express';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
-import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { BACKLOG_ROUND_MS, READING_BODIES_MS_MAX, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
@@ -25,6 +25,7 @@ import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { ExactPaths } from './server/exact-paths.ts';
 import { fastExpress } from './server/fast-express.ts';
+import { LargeBodyReading } from './server/large-body-reading.ts';
 import { ListenBacklog } from './server/listen-backlog.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import type { ObservedReply } from './server/observed-reply.ts';
@@ -97,6 +98,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
   const shedder = new LoadShedder(limits, clientAddress, backlog);
+  const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
+  const reading = new LargeBodyReading(
+    () => (backlog.mayWait ? BACKLOG_ROUND_MS : READING_BODIES_MS_MAX),
+    networkOfRequest,
+  );
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({
     logger,
@@ -122,8 +128,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
     backlog,
+    reading,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
-    networkOf: (request) => networkOf(clientAddress(request)),
+    networkOf: networkOfRequest,
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });
   server.timeout = limits.stallTimeoutMs;

@@ -90,6 +90,8 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 
 /** Waiting requests of all connections are served for so long in one round of the event loop. */
 export const WAITING_REQUESTS_MS_MAX = 4;
+/** Bodies of more than `UNREAD_BODY_BYTES_KEPT`, and chunked ones, are read for so long in a round, wanted or not. */
+export const READING_BODIES_MS_MAX = 2;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
 /** Both for so long in a round while connections wait to be accepted, of which each round accepts one. */

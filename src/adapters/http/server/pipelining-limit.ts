@@ -5,8 +5,10 @@ import { setImmediate } from 'node:timers';
 import { BACKLOG_ROUND_MS, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import { FairTurns, type Waiting } from './fair-turns.ts';
+import type { LargeBodyReading } from './large-body-reading.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
+import { leavesMuchUnread } from './write-reply.ts';
 
 /** What Node's parser calls for each request with complete headers. Node has no public way to end it inside a chunk. */
 interface Parser {
@@ -29,6 +31,8 @@ type Limits = Pick<
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
   readonly backlog: Pick<ListenBacklog, 'mayWait'>;
+  /** Of large request bodies. */
+  readonly reading: Pick<LargeBodyReading, 'mayGoOn'>;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -94,7 +98,10 @@ class Connection implements Waiting {
   readonly #onClose: (this: ServerResponse) => void;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
-  #isPaused = false;
+  /** It has as many open requests as it may: nothing more is read. */
+  #isFull = false;
+  /** Its body waits for other bodies. */
+  #waitsToRead = false;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
   /** It has had more requests than it may have. */
@@ -114,7 +121,7 @@ class Connection implements Waiting {
     };
     // Node resumes the connection behind every request, and for every body that is read.
     socket.on('resume', () => {
-      if (this.#isPaused) socket.pause();
+      if (this.#isFull || this.#waitsToRead) socket.pause();
     });
     socket.on('drain', () => this.#serveAfterRead());
     socket.once('close', () => {
@@ -140,6 +147,7 @@ class Connection implements Waiting {
     this.open.push(response);
     if (this.open.length > this.#limits.connectionRequestsMax) this.#pause();
     response.on('close', this.#onClose);
+    if (leavesMuchUnread(request)) this.#limitReading(request);
     if (isFirst && !this.unread.isTooMuch && this.#hasRoundTime()) {
       this.#serve(request, response);
       return;
@@ -215,14 +223,31 @@ class Connection implements Waiting {
   }
 
   #pause(): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
+    if (this.#isFull) return;
+    this.#isFull = true;
     this.#socket.pause();
   }
 
   #resume(): void {
-    if (!this.#isPaused || this.#isStopped) return;
-    this.#isPaused = false;
-    this.#socket.resume();
+    if (!this.#isFull || this.#isStopped) return;
+    this.#isFull = false;
+    if (!this.#waitsToRead) this.#socket.resume();
+  }
+
+  /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
+  #limitReading(request: IncomingMessage): void {
+    const push = request.push.bind(request);
+    const goOn = (): void => {
+      this.#waitsToRead = false;
+      if (!this.#isFull) this.#socket.resume();
+    };
+    request.push = (piece, encoding) => {
+      const wantsMore = push(piece, encoding);
+      if (piece !== null && !this.#waitsToRead && !this.#parts.reading.mayGoOn(request, goOn)) {
+        this.#waitsToRead = true;
+        this.#socket.pause();
+      }
+      return wantsMore;
+    };
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS, WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
@@ -15,6 +15,9 @@ const OPEN_MAX = 10;
 /** More than 60 KB: one chunk, or nearly. */
 const FLOOD = 2_000;
 const KILOBYTE = 1024;
+const LARGE_BODY_BYTES = 512 * KILOBYTE;
+/** Node reads no more from a socket at a time. */
+const CHUNK_BYTES_MAX = 64 * KILOBYTE;
 
 let server: Server;
 let connection: RawConnection;
@@ -28,6 +31,9 @@ let clientErrors: (string | undefined)[];
 let closes: string[];
 /** What a handler does at once. */
 let onServed: () => void;
+/** Whether the pieces of large bodies follow each other; what lets them go on. */
+let readsAtOnce: boolean;
+let waitingBodies: (() => void)[];
 
 beforeEach(async () => {
   served = [];
@@ -35,6 +41,8 @@ beforeEach(async () => {
   closes = [];
   clientErrors = [];
   onServed = () => undefined;
+  readsAtOnce = true;
+  waitingBodies = [];
   server = createServer();
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
   const { serve } = pipeliningLimit(
@@ -43,6 +51,12 @@ beforeEach(async () => {
     {
       table: new ConnectionTable(server, 10),
       backlog: { mayWait: false },
+      reading: {
+        mayGoOn: (_, goOn) => {
+          waitingBodies.push(goOn);
+          return readsAtOnce;
+        },
+      },
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
@@ -192,5 +206,31 @@ describe('the pipelining limit', () => {
       await untilServed(4);
       while (socket.bytesRead === bytesRead) await eventLoopRound();
     }
+  });
+
+  it.each([
+    ['wanted', (request: IncomingMessage) => request.on('data', () => undefined)],
+    ['thrown away', (request: IncomingMessage) => request.resume()],
+  ])('reads one piece of a large body that is %s each time that it may go on', async (_, read) => {
+    readsAtOnce = false;
+    let hasEnded = false;
+    server.on('request', (request: IncomingMessage) => {
+      read(request).on('end', () => {
+        hasEnded = true;
+      });
+    });
+    connection.write(`POST /p1. HTTP/1.1\r\nHost: x\r\nContent-Length: ${LARGE_BODY_BYTES}\r\n\r\n`);
+    connection.write('x'.repeat(LARGE_BODY_BYTES));
+    await untilServed(1);
+    let pieces = 0;
+    while (!hasEnded) {
+      while (waitingBodies.length === 0 && !hasEnded) await eventLoopRound();
+      const { bytesRead } = socket;
+      await rounds();
+      expect(socket.bytesRead).toBe(bytesRead);
+      pieces += 1;
+      for (const goOn of waitingBodies.splice(0)) goOn();
+    }
+    expect(pieces).toBeGreaterThanOrEqual(LARGE_BODY_BYTES / CHUNK_BYTES_MAX);
   });
 });
