@@ -1,4 +1,4 @@
-import { millisecondsInHour } from 'date-fns/constants';
+import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
 import { INSTALLATION, type Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
@@ -9,8 +9,10 @@ export interface RunRetentionWork {
 
 export const RUN_RETENTION_FIELDS: FieldsOf<RunRetentionWork> = {};
 
-/** So long after one run the next one is due, in milliseconds. */
+/** So long after one run the next one is due when a project has retention, in milliseconds. */
 export const RETENTION_INTERVAL_MS = millisecondsInHour;
+/** So long after one run the next one is due when no project has retention: only webhook events leave the log then. Milliseconds. */
+export const LOG_INTERVAL_MS = millisecondsInDay;
 
 /** The id of `runRetentionJob`: the installation has one, however many workers add it. */
 export const RUN_RETENTION_JOB_ID = 'retention/run';

@@ -3,7 +3,12 @@ import type { Retention } from '../../domain/access/retention.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
-import { RETENTION_INTERVAL_MS, type RunRetentionWork, runRetentionJob } from '../jobs/retention-jobs.ts';
+import {
+  LOG_INTERVAL_MS,
+  RETENTION_INTERVAL_MS,
+  type RunRetentionWork,
+  runRetentionJob,
+} from '../jobs/retention-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -30,7 +35,10 @@ interface RunPorts extends LongJobPorts {
 /** Projects that are read at a time. */
 const PROJECTS_PAGE = 200;
 
-/** Treats what projects do not keep any longer: at the start of a worker, and `RETENTION_INTERVAL_MS` after each run. */
+/**
+ * Treats what projects do not keep any longer: at the start of a worker, and `RETENTION_INTERVAL_MS` after each run, or
+ * `LOG_INTERVAL_MS` after it while no project has retention.
+ */
 export class RunRetention {
   readonly #ports: RunPorts;
   readonly #longJobs: LongJobs;
@@ -95,11 +103,15 @@ export class RunRetention {
   /** The job is due again: webhook events leave the log also where no project has retention. */
   #end(job: LeasedJob<RunRetentionWork>): Promise<void> {
     const { unitOfWork, clock } = this.#ports;
-    return unitOfWork.run(async ({ jobs }) => {
+    return unitOfWork.run(async (stores) => {
+      const { jobs } = stores;
       const held = await jobs.lockLeased([job]);
       if (held.length === 0) return;
+      // Behind the lock: a setting that is changed from here on makes the job due at once.
+      const anyRetention = (await retentionsIn(stores)).size > 0;
+      const interval = anyRetention ? RETENTION_INTERVAL_MS : LOG_INTERVAL_MS;
       // Not completed before: the fencing tokens of this id have to rise for ever.
-      await jobs.add([runRetentionJob(clock.now() + RETENTION_INTERVAL_MS)]);
+      await jobs.add([runRetentionJob(clock.now() + interval)]);
     });
   }
 }

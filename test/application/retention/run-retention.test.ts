@@ -44,3 +44,19 @@ it('a message that cannot be read keeps its own project waiting, and no other, a
   });
   expect(await world.unitOfWork.read(({ jobs }) => jobs.deadLettered(5))).toEqual([]);
 });
+
+it('a run comes again a day later while no project has retention, and at once when one gets it', async () => {
+  const projects = world.container.get(ManageProjects);
+  const change = (projectId: string, days: number | null) =>
+    projects.change('operator', projectId, {
+      settings: { retention: days === null ? null : { days, action: 'anonymise' } },
+    });
+  for (const projectId of [PROJECT_ID, OTHER_ID]) await change(projectId, null);
+  expect(await world.runDueJobs()).toEqual(['retention/run']);
+  world.clock.at += DAY_MS - 1;
+  expect(await world.runDueJobs()).toEqual([]);
+  world.clock.at += 1;
+  expect(await world.runDueJobs()).toEqual(['retention/run']);
+  await change(OTHER_ID, 9);
+  expect(await world.runDueJobs()).toEqual(['retention/run']);
+});
