@@ -6,6 +6,7 @@ import pg from 'pg';
 import { type Child, startChild } from '../../support/child-process.ts';
 import type { PrivateServer } from '../../support/private-server.ts';
 import { startPrivatePostgres, startPrivateRabbit } from '../../support/services.ts';
+import { IS_LEFT } from './jobs-left.ts';
 import {
   checkLedger,
   type LedgerCheck,
@@ -189,7 +190,9 @@ export class Installation {
     const startedAt = performance.now();
     return this.withDatabase(async (query) => {
       for (;;) {
-        const [row] = await query('SELECT COUNT(*) AS n FROM jobs WHERE due_at < $1', [dueBefore()]);
+        const [row] = await query(`SELECT COUNT(*) AS n FROM jobs WHERE due_at < $1 AND ${IS_LEFT}`, [
+          dueBefore(),
+        ]);
         const jobs = Number(row?.n);
         const waitedMs = performance.now() - startedAt;
         if (jobs === 0) return waitedMs;

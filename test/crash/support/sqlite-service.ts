@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { type Child, startChild } from '../../support/child-process.ts';
+import { IS_LEFT } from './jobs-left.ts';
 import type { CrashServiceHandlers } from './service-process.ts';
 
 const POLL_MS = 100;
@@ -63,7 +64,7 @@ export class SqliteService {
     for (;;) {
       const jobs = await this.read((database) =>
         database
-          .prepare<[number], { n: number }>('SELECT COUNT(*) AS n FROM jobs WHERE due_at < ?')
+          .prepare<[number], { n: number }>(`SELECT COUNT(*) AS n FROM jobs WHERE due_at < ? AND ${IS_LEFT}`)
           .get(dueBefore()),
       );
       const waitedMs = performance.now() - startedAt;
