@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
+  ACCEPTING_MS,
   BACKLOG_ROUND_MS,
+  BACKLOG_WORK_MS,
   BODIES_MS_MAX,
   BODY_BYTES_MAX,
   CALLBACK_BYTES_MAX,
@@ -21,7 +23,7 @@ import {
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
-  READING_BODIES_MS_MAX,
+  READING_CLIENTS_MS_MAX,
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
   RECIPIENTS_PER_REQUEST_MAX,
@@ -258,11 +260,11 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'connections that wait to be accepted',
-        `${number(LISTEN_BACKLOG_MAX)}, where the system allows as many; meanwhile a round of the event loop has ${BACKLOG_ROUND_MS} ms of requests and ${BACKLOG_ROUND_MS} ms of bodies`,
+        `${number(LISTEN_BACKLOG_MAX)}, where the system allows as many; meanwhile rounds of the event loop only accept for ${ACCEPTING_MS} ms, and for ${BACKLOG_WORK_MS} ms each has ${BACKLOG_ROUND_MS} ms of requests and ${BACKLOG_ROUND_MS} ms of bodies`,
       ],
       [
-        `bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB, and chunked ones, while they are read`,
-        `${READING_BODIES_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted; then one piece in a round, by address in rotation`,
+        `new connections, and bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB and chunked ones, while they are read`,
+        `${READING_CLIENTS_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted, none in a round that only accepts; then one piece in a round, by address in rotation`,
       ],
       [
         'bodies parsed and checked',

@@ -3,7 +3,7 @@ import type { Express, Request, Response } from 'express';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
-import { BACKLOG_ROUND_MS, READING_BODIES_MS_MAX, SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { READING_CLIENTS_MS_MAX, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
@@ -24,8 +24,8 @@ import { dropConnection } from './server/drop-connection.ts';
 import { Endpoint, type EndpointParts } from './server/endpoint.ts';
 import { EventStreams } from './server/event-streams.ts';
 import { ExactPaths } from './server/exact-paths.ts';
+import { FairReading } from './server/fair-reading.ts';
 import { fastExpress } from './server/fast-express.ts';
-import { LargeBodyReading } from './server/large-body-reading.ts';
 import { ListenBacklog } from './server/listen-backlog.ts';
 import { LoadShedder } from './server/load-shedder.ts';
 import type { ObservedReply } from './server/observed-reply.ts';
@@ -99,10 +99,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
   const shedder = new LoadShedder(limits, clientAddress, backlog);
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
-  const reading = new LargeBodyReading(
-    () => (backlog.mayWait ? BACKLOG_ROUND_MS : READING_BODIES_MS_MAX),
-    networkOfRequest,
-  );
+  const reading = new FairReading(() => backlog.roundMs(READING_CLIENTS_MS_MAX));
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({
     logger,

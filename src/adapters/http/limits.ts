@@ -91,11 +91,14 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 /** Waiting requests of all connections are served for so long in one round of the event loop. */
 export const WAITING_REQUESTS_MS_MAX = 4;
 /** Bodies of more than `UNREAD_BODY_BYTES_KEPT`, and chunked ones, are read for so long in a round, wanted or not. */
-export const READING_BODIES_MS_MAX = 2;
+export const READING_CLIENTS_MS_MAX = 2;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
 /** Both for so long in a round while connections wait to be accepted, of which each round accepts one. */
 export const BACKLOG_ROUND_MS = 0.5;
+/** While connections wait, rounds only accept for so long, and then do other work too for `BACKLOG_WORK_MS`. */
+export const ACCEPTING_MS = 2;
+export const BACKLOG_WORK_MS = 2;
 /** Connections that wait to be accepted; the system may allow fewer, on Linux by `net.core.somaxconn`. */
 export const LISTEN_BACKLOG_MAX = 4_096;
 /** Those of more than `BODY_BYTES_MAX`: after this time the next one waits for another round. Some take 40 ms alone. */

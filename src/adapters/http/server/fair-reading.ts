@@ -1,29 +1,28 @@
-import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
 import { FairTurns } from './fair-turns.ts';
 
 /** One piece in a round: what it takes to read it is not known when it begins. */
-const ONE_PIECE_MS = 0;
+const ONE_PIECE_MS = Number.MIN_VALUE;
 
 /**
- * Lets the pieces of large request bodies follow each other while a round of the event loop has time for them, and then one in a
- * round, by address in rotation: however many clients send large bodies, wanted or not, other work is done in between.
+ * Lets what clients send be read while a round of the event loop has time for it, and then one piece in a round, by address in
+ * rotation: however many clients connect or send large bodies, wanted or not, other work is done in between.
  */
-export class LargeBodyReading {
-  readonly #networkOf: (request: IncomingMessage) => string;
+export class FairReading {
   readonly #time: RoundTime;
-  readonly #turns = new FairTurns(() => ONE_PIECE_MS);
+  readonly #turns: FairTurns;
 
-  /** `msMax` has the milliseconds of a round. */
-  constructor(msMax: () => number, networkOf: (request: IncomingMessage) => string) {
-    this.#networkOf = networkOf;
+  /** `msMax` has the milliseconds of a round; in one with 0 what waits is not read. */
+  constructor(msMax: () => number) {
     this.#time = new RoundTime(msMax, () => performance.now());
+    this.#turns = new FairTurns(() => Math.min(msMax(), ONE_PIECE_MS));
   }
 
-  /** Whether the next piece may follow at once. If not, `goOn` is called when it may. */
-  mayGoOn(request: IncomingMessage, goOn: () => void): boolean {
+  /** Whether the next piece of a client in `network` may follow at once. If not, `goOn` is called when it may. */
+  mayGoOn(network: string, goOn: () => void): boolean {
     if (this.#time.isLeft()) return true;
-    this.#turns.add(this.#networkOf(request), { serveNext: goOn });
+    this.#turns.add(network, { serveNext: goOn });
     return false;
   }
 }

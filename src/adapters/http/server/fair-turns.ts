@@ -11,7 +11,7 @@ export interface Waiting {
 /**
  * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
  * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
- * however much waits. With a share below 1 it pauses between rounds, so that all rounds together take that share of the time.
+ * however much waits; in a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so that all rounds together take that share of the time.
  */
 export class FairTurns {
   readonly #msPerRound: () => number;
@@ -64,12 +64,14 @@ export class FairTurns {
 
   async #serve(): Promise<void> {
     const startedAt = performance.now();
-    const endsAt = startedAt + this.#msPerRound();
-    do {
+    const ms = this.#msPerRound();
+    let isOver = ms === 0;
+    while (!isOver) {
       this.#serveNext();
       // What it does without waiting for anything else counts as well.
       await new Promise<void>((resolve) => nextTick(resolve));
-    } while (this.#byKey.size > 0 && performance.now() < endsAt);
+      isOver = this.#byKey.size === 0 || performance.now() >= startedAt + ms;
+    }
     const now = performance.now();
     this.#pausedUntil = now + (now - startedAt) * (1 / this.#share - 1);
     this.#isScheduled = false;

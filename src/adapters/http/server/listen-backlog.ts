@@ -1,27 +1,43 @@
-import type { Server } from 'node:http';
+import type { Server } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers';
+import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../limits.ts';
 
 /**
- * Node accepts one connection in a round of the event loop, however many wait. So rounds have to be short while connections may
- * wait: a hundred callers who send without end would keep every new connection waiting for as long as a hundred full rounds take.
+ * Node accepts one connection in a round of the event loop, however many wait. A hundred callers who send without end would keep
+ * every new connection waiting for as long as a hundred full rounds take. So while connections may wait, rounds that only accept
+ * follow each other for a short time, and then rounds that do other work too, which are short.
  */
 export class ListenBacklog {
   #accepted = 0;
+  /** Since when each round has accepted one, in milliseconds; null when only one round has, or none. */
+  #since: number | null = null;
 
   constructor(server: Server) {
     server.on('connection', () => {
+      if (this.#accepted > 0) this.#since ??= performance.now();
       this.#accepted += 1;
       // Until the end of the next round, in which one more would be accepted.
       setImmediate(() =>
         setImmediate(() => {
           this.#accepted -= 1;
+          if (this.#accepted === 0) this.#since = null;
         }),
       );
     });
   }
 
-  /** Whether connections may wait: one was accepted in this round or in the one before. */
-  get mayWait(): boolean {
-    return this.#accepted > 0;
+  /**
+   * What requests and bodies have of this round, in milliseconds: `msMax`, less while connections may wait, because one was
+   * accepted in this round or in the one before, and nothing in a round that only accepts.
+   */
+  roundMs(msMax: number): number {
+    if (this.#accepted === 0) return msMax;
+    return this.#onlyAccepts() ? 0 : Math.min(msMax, BACKLOG_ROUND_MS);
+  }
+
+  #onlyAccepts(): boolean {
+    if (this.#since === null) return false;
+    return (performance.now() - this.#since) % (ACCEPTING_MS + BACKLOG_WORK_MS) < ACCEPTING_MS;
   }
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import {
-  BACKLOG_ROUND_MS,
   BODIES_MS_MAX,
   BODY_BYTES_MAX,
   LARGE_BODIES_MS_MAX,
@@ -32,9 +31,9 @@ export class LoadShedder {
   constructor(
     { requestsMax, requestsPerAddressMax, requestsPerProjectMax }: Limits,
     clientAddress: ClientAddress,
-    backlog: Pick<ListenBacklog, 'mayWait'>,
+    backlog: Pick<ListenBacklog, 'roundMs'>,
   ) {
-    this.#turns = new FairTurns(() => (backlog.mayWait ? BACKLOG_ROUND_MS : BODIES_MS_MAX));
+    this.#turns = new FairTurns(() => backlog.roundMs(BODIES_MS_MAX));
     this.#clientAddress = clientAddress;
     this.#max = requestsMax;
     this.#byAddress = new InFlight(requestsPerAddressMax);

@@ -2,10 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import { BACKLOG_ROUND_MS, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
+import { type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
+import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
+import type { FairReading } from './fair-reading.ts';
 import { FairTurns, type Waiting } from './fair-turns.ts';
-import type { LargeBodyReading } from './large-body-reading.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 import { leavesMuchUnread } from './write-reply.ts';
@@ -30,9 +31,9 @@ type Limits = Pick<
 /** What the connections of a server share. */
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
-  readonly backlog: Pick<ListenBacklog, 'mayWait'>;
-  /** Of large request bodies. */
-  readonly reading: Pick<LargeBodyReading, 'mayGoOn'>;
+  readonly backlog: Pick<ListenBacklog, 'roundMs'>;
+  /** Of new connections, and of large request bodies. */
+  readonly reading: Pick<FairReading, 'mayGoOn'>;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -56,7 +57,7 @@ export interface PipeliningLimit {
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
   const { backlog } = parts;
-  const turns = new FairTurns(() => (backlog.mayWait ? BACKLOG_ROUND_MS : WAITING_REQUESTS_MS_MAX));
+  const turns = new FairTurns(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   const track = (socket: Socket): Connection => {
     const connection = new Connection(socket, limits, parts, turns);
     connections.set(socket, connection);
@@ -94,13 +95,17 @@ class Connection implements Waiting {
   /** Of waiting requests, by address. */
   readonly #turns: FairTurns;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
+  readonly #goOnReading = (): void => {
+    this.#waitsToRead = false;
+    if (!this.#isFull) this.#socket.resume();
+  };
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
   /** How many of the open ones are being served; the others wait. */
   #served = 0;
   /** It has as many open requests as it may: nothing more is read. */
   #isFull = false;
-  /** Its body waits for other bodies. */
+  /** What it sends waits for what others send. */
   #waitsToRead = false;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
@@ -123,6 +128,8 @@ class Connection implements Waiting {
     socket.on('resume', () => {
       if (this.#isFull || this.#waitsToRead) socket.pause();
     });
+    // Node resumes a new connection behind this: only then does a pause end its reading.
+    this.#waitToRead(networkOf(socket.remoteAddress));
     socket.on('drain', () => this.#serveAfterRead());
     socket.once('close', () => {
       // No client is left to read the responses.
@@ -237,17 +244,18 @@ class Connection implements Waiting {
   /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
   #limitReading(request: IncomingMessage): void {
     const push = request.push.bind(request);
-    const goOn = (): void => {
-      this.#waitsToRead = false;
-      if (!this.#isFull) this.#socket.resume();
-    };
+    const network = this.#parts.networkOf(request);
     request.push = (piece, encoding) => {
       const wantsMore = push(piece, encoding);
-      if (piece !== null && !this.#waitsToRead && !this.#parts.reading.mayGoOn(request, goOn)) {
-        this.#waitsToRead = true;
-        this.#socket.pause();
+      if (piece !== null) {
+        this.#waitToRead(network);
+        if (this.#waitsToRead) this.#socket.pause();
       }
       return wantsMore;
     };
+  }
+
+  #waitToRead(network: string): void {
+    this.#waitsToRead ||= !this.#parts.reading.mayGoOn(network, this.#goOnReading);
   }
 }

@@ -6,7 +6,7 @@ import { LoadShedder } from '../../../../src/adapters/http/server/load-shedder.t
 
 it('a place that ends twice takes nothing from the others of its address', () => {
   const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 2 }, () => '127.0.0.1', {
-    mayWait: false,
+    roundMs: (msMax) => msMax,
   });
   const request = new IncomingMessage(new Socket());
   const first = shedder.begin(request);

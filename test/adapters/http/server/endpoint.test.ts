@@ -18,7 +18,7 @@ it.each([
   ['is as large as is free, headers included, counts for nobody', 2 * BYTES, true],
 ])('an unsent reply that %s', async (_, freeReplyBytesMax, isFree) => {
   const shedder = new LoadShedder({ ...SERVER_LIMITS, requestsPerAddressMax: 1 }, () => '127.0.0.1', {
-    mayWait: false,
+    roundMs: (msMax) => msMax,
   });
   const writer = new ReplyWriter({
     logger: new RecordingLogger(),

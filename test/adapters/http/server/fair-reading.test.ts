@@ -1,21 +1,18 @@
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { LargeBodyReading } from '../../../../src/adapters/http/server/large-body-reading.ts';
+import { FairReading } from '../../../../src/adapters/http/server/fair-reading.ts';
 
 const MS_MAX = 2;
 let now: number;
-let reading: LargeBodyReading;
+let roundMs: number;
+let reading: FairReading;
 let wentOn: string[];
 
 beforeEach(() => {
   now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
-  reading = new LargeBodyReading(
-    () => MS_MAX,
-    (request) => String(request.headers.network),
-  );
+  roundMs = MS_MAX;
+  reading = new FairReading(() => roundMs);
   wentOn = [];
 });
 
@@ -23,11 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function mayGoOn(network: string): boolean {
-  const request = new IncomingMessage(new Socket());
-  request.headers.network = network;
-  return reading.mayGoOn(request, () => wentOn.push(network));
-}
+const mayGoOn = (network: string) => reading.mayGoOn(network, () => wentOn.push(network));
 
 it('pieces follow each other while the round has time, then one in a round, by address in rotation', async () => {
   expect(mayGoOn('a')).toBe(true);
@@ -43,4 +36,15 @@ it('pieces follow each other while the round has time, then one in a round, by a
   await setImmediate();
   expect(wentOn).toEqual(['a', 'b', 'a']);
   expect(mayGoOn('a')).toBe(true);
+});
+
+it('nothing is read in a round without time for it', async () => {
+  roundMs = 0;
+  expect(mayGoOn('a')).toBe(false);
+  await setImmediate();
+  await setImmediate();
+  expect(wentOn).toEqual([]);
+  roundMs = MS_MAX;
+  await setImmediate();
+  expect(wentOn).toEqual(['a']);
 });

@@ -109,6 +109,9 @@ it('serves less in a round as soon as a round is to be shorter', async () => {
   for (const name of ['1', '2', '3', '4', '5', '6']) turns.add('a', work(name));
   await setImmediate();
   expect(round.splice(0)).toEqual(['1', '2', '3', '4']);
+  msPerRound = 0;
+  await setImmediate();
+  expect(round.splice(0)).toEqual([]);
   msPerRound = 1;
   await setImmediate();
   expect(round.splice(0)).toEqual(['5']);

@@ -1,26 +1,58 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ACCEPTING_MS, BACKLOG_ROUND_MS, BACKLOG_WORK_MS } from '../../../../src/adapters/http/limits.ts';
 import { ListenBacklog } from '../../../../src/adapters/http/server/listen-backlog.ts';
-import { portOf } from '../../../support/port-of.ts';
 
-it('connections may wait in the round in which one was accepted and in the next, and not after', async () => {
+const FULL_MS = 10;
+let now: number;
+
+beforeEach(() => {
+  now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function aBacklog() {
   const server = createServer();
   const backlog = new ListenBacklog(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  expect(backlog.mayWait).toBe(false);
-  const client = connect(portOf(server), '127.0.0.1');
-  onTestFinished(() => {
-    client.destroy();
-    server.close();
-  });
-  await once(server, 'connection');
-  expect(backlog.mayWait).toBe(true);
+  return { backlog, accept: () => server.emit('connection', new Socket()) };
+}
+
+it('rounds are short in the round in which a connection was accepted and in the next, and not after', async () => {
+  const { backlog, accept } = aBacklog();
+  expect(backlog.roundMs(FULL_MS)).toBe(FULL_MS);
+  accept();
+  expect(backlog.roundMs(FULL_MS)).toBe(BACKLOG_ROUND_MS);
+  expect(backlog.roundMs(0.1)).toBe(0.1);
   await setImmediate();
-  expect(backlog.mayWait).toBe(true);
+  expect(backlog.roundMs(FULL_MS)).toBe(BACKLOG_ROUND_MS);
   await setImmediate();
-  expect(backlog.mayWait).toBe(false);
+  expect(backlog.roundMs(FULL_MS)).toBe(FULL_MS);
+});
+
+it('rounds that only accept and rounds with other work alternate while each round accepts a connection', async () => {
+  const { backlog, accept } = aBacklog();
+  const nextRound = async (ms: number) => {
+    await setImmediate();
+    now += ms;
+    accept();
+  };
+  accept();
+  await nextRound(0);
+  expect(backlog.roundMs(FULL_MS)).toBe(0);
+  await nextRound(ACCEPTING_MS - 0.1);
+  expect(backlog.roundMs(FULL_MS)).toBe(0);
+  await nextRound(0.1);
+  expect(backlog.roundMs(FULL_MS)).toBe(BACKLOG_ROUND_MS);
+  await nextRound(BACKLOG_WORK_MS - 0.1);
+  expect(backlog.roundMs(FULL_MS)).toBe(BACKLOG_ROUND_MS);
+  await nextRound(0.1);
+  expect(backlog.roundMs(FULL_MS)).toBe(0);
+  await setImmediate();
+  await setImmediate();
+  expect(backlog.roundMs(FULL_MS)).toBe(FULL_MS);
 });

@@ -31,9 +31,9 @@ let clientErrors: (string | undefined)[];
 let closes: string[];
 /** What a handler does at once. */
 let onServed: () => void;
-/** Whether the pieces of large bodies follow each other; what lets them go on. */
+/** Whether clients are read at once; what lets them go on. */
 let readsAtOnce: boolean;
-let waitingBodies: (() => void)[];
+let waitingToRead: (() => void)[];
 
 beforeEach(async () => {
   served = [];
@@ -42,7 +42,7 @@ beforeEach(async () => {
   clientErrors = [];
   onServed = () => undefined;
   readsAtOnce = true;
-  waitingBodies = [];
+  waitingToRead = [];
   server = createServer();
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
   const { serve } = pipeliningLimit(
@@ -50,10 +50,10 @@ beforeEach(async () => {
     { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME, connectionOpenRequestsMax: OPEN_MAX },
     {
       table: new ConnectionTable(server, 10),
-      backlog: { mayWait: false },
+      backlog: { roundMs: (msMax) => msMax },
       reading: {
         mayGoOn: (_, goOn) => {
-          waitingBodies.push(goOn);
+          if (!readsAtOnce) waitingToRead.push(goOn);
           return readsAtOnce;
         },
       },
@@ -208,6 +208,18 @@ describe('the pipelining limit', () => {
     }
   });
 
+  it('reads nothing from a new connection until it may', async () => {
+    readsAtOnce = false;
+    await connectAnew();
+    connection.write('GET /p1. HTTP/1.1\r\nHost: x\r\n\r\n');
+    await rounds();
+    expect([socket.bytesRead, served.length]).toEqual([0, 0]);
+    expect(waitingToRead).toHaveLength(1);
+    waitingToRead[0]?.();
+    await untilServed(1);
+    expect(paths()).toEqual(['/p1.']);
+  });
+
   it.each([
     ['wanted', (request: IncomingMessage) => request.on('data', () => undefined)],
     ['thrown away', (request: IncomingMessage) => request.resume()],
@@ -224,12 +236,12 @@ describe('the pipelining limit', () => {
     await untilServed(1);
     let pieces = 0;
     while (!hasEnded) {
-      while (waitingBodies.length === 0 && !hasEnded) await eventLoopRound();
+      while (waitingToRead.length === 0 && !hasEnded) await eventLoopRound();
       const { bytesRead } = socket;
       await rounds();
       expect(socket.bytesRead).toBe(bytesRead);
       pieces += 1;
-      for (const goOn of waitingBodies.splice(0)) goOn();
+      for (const goOn of waitingToRead.splice(0)) goOn();
     }
     expect(pieces).toBeGreaterThanOrEqual(LARGE_BODY_BYTES / CHUNK_BYTES_MAX);
   });
