@@ -1,7 +1,7 @@
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
-import { scheduled, statusEvent } from '../../src/domain/webhooks/webhook-event.ts';
+import { deliveryEvent, scheduled } from '../../src/domain/webhooks/webhook-event.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { loadSeed } from '../../test/support/load-seed.ts';
 import { LOAD_SECRET_KEY, startLoadService } from '../../test/support/load-service.ts';
@@ -48,7 +48,7 @@ const handlers = {
         events += 1;
         const id = events.toString(16).padStart(24, '0');
         const message = { smsId: `sms-${id}`, senderId: null, projectId };
-        return scheduled(statusEvent(id, message, report, change, at), at + LATER_MS);
+        return scheduled(deliveryEvent(id, message, report, change, at), at + LATER_MS);
       });
       await unitOfWork.run(async (stores) => {
         await stores.webhookEvents.insert(batch);

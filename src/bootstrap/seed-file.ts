@@ -27,12 +27,7 @@ import type { LowCredit } from '../domain/billing/low-credit.ts';
 import { readPriceRow } from '../domain/billing/price-row.ts';
 import type { InternationalPrice } from '../domain/billing/pricing.ts';
 import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
-import {
-  SENDER_ID_CHARACTERS_MAX,
-  WEBHOOK_SECRET_CHARACTERS_MAX,
-  WEBHOOK_SECRET_PATTERN,
-  WEBHOOK_URL_CHARACTERS_MAX,
-} from '../domain/messages/send-request.ts';
+import { SENDER_ID_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
 import { LANGUAGES } from '../domain/shared/language.ts';
 import { IQD_MAX, iqd, isIqdAmount } from '../domain/shared/money.ts';
@@ -43,6 +38,11 @@ import {
   INBOUND_SECRET_PREFIX,
 } from '../domain/webhooks/inbound-event.ts';
 import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../domain/webhooks/signer.ts';
+import {
+  WEBHOOK_SECRET_CHARACTERS_MAX,
+  WEBHOOK_SECRET_PATTERN,
+  WEBHOOK_URL_CHARACTERS_MAX,
+} from '../domain/webhooks/webhook-limits.ts';
 import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
 import { jsonMistake } from './json-mistake.ts';
 import { id24, whatsappTree } from './seed-whatsapp.ts';

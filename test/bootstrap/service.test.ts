@@ -101,7 +101,7 @@ describe('the address of a seeded inbound webhook', () => {
     const service = serviceWith({ inboundUrl: 'https://EXAMPLE.com:443/in?a=b#part' });
     await service.start();
     const stored = await service.roots.unitOfWork.read((stores) =>
-      stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
+      stores.inboundWebhooks.byWhatsappPhoneIds([NUMBER_ID]),
     );
     expect(stored).toMatchObject([{ whatsappPhoneId: NUMBER_ID, url: 'https://example.com/in?a=b' }]);
     expect(stored[0]?.secret).not.toContain(SECRET);

@@ -239,7 +239,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         inbound('e', NOW + 3, OTHER_PHONE_NUMBER_ID),
       );
       const list = async (limit: number) =>
-        (await read((s) => s.webhookEvents.ofPhoneNumber(PHONE_NUMBER_ID, NOW, limit))).map(({ id }) => id);
+        (await read((s) => s.webhookEvents.ofWhatsappPhone(PHONE_NUMBER_ID, NOW, limit))).map(({ id }) => id);
       expect(await list(5)).toEqual(['d', 'c', 'b']);
       expect(await list(2)).toEqual(['d', 'c']);
     });
@@ -419,7 +419,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         await inboundWebhooks.save([other, first]);
       });
       const ids = [OTHER_PHONE_NUMBER_ID, PHONE_NUMBER_ID];
-      expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds(ids))).toEqual([first, other]);
+      expect(await read((s) => s.inboundWebhooks.byWhatsappPhoneIds(ids))).toEqual([first, other]);
       const renewed = {
         ...first,
         url: 'https://customer.example/3',
@@ -428,7 +428,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         nextSecretFrom: NOW,
       };
       await run(({ inboundWebhooks }) => inboundWebhooks.save([renewed]));
-      expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds([PHONE_NUMBER_ID]))).toEqual([renewed]);
+      expect(await read((s) => s.inboundWebhooks.byWhatsappPhoneIds([PHONE_NUMBER_ID]))).toEqual([renewed]);
       expect(await run((s) => s.inboundWebhooks.lock(ids))).toEqual([renewed, other]);
       expect(await run((s) => s.inboundWebhooks.lock([]))).toEqual([]);
       expect(await run((s) => s.inboundWebhooks.hold(ids))).toEqual([renewed, other]);
@@ -459,7 +459,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       await expect(again).rejects.toThrow(/unique|duplicate/i);
       await run(({ inboundWebhooks }) => inboundWebhooks.delete([PHONE_NUMBER_ID]));
       const ids = [PHONE_NUMBER_ID, OTHER_PHONE_NUMBER_ID];
-      expect(await read((s) => s.inboundWebhooks.byPhoneNumberIds(ids))).toEqual([other]);
+      expect(await read((s) => s.inboundWebhooks.byWhatsappPhoneIds(ids))).toEqual([other]);
     });
   });
 }

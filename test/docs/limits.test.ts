@@ -35,7 +35,6 @@ import {
   REPORT_PHONE_NUMBER_CHARACTERS_MAX,
   REPORT_PHONE_NUMBERS_MAX,
   SERVER_LIMITS,
-  TEMPLATE_NAME_CHARACTERS_MAX,
   TEMPLATE_PARAMETER_CHARACTERS_MAX,
   UNREAD_BODY_BYTES_KEPT,
   WAITING_REQUESTS_MS_MAX,
@@ -99,8 +98,6 @@ import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   SENDER_ID_CHARACTERS_MAX,
   VERIFICATION_CODE_CHARACTERS_MAX,
-  WEBHOOK_SECRET_CHARACTERS_MAX,
-  WEBHOOK_URL_CHARACTERS_MAX,
 } from '../../src/domain/messages/send-request.ts';
 import { DEFAULT_RATE_LIMIT } from '../../src/domain/rate-limiting/rate-limiter.ts';
 import {
@@ -111,6 +108,11 @@ import {
 import { JSON_DEPTH_MAX } from '../../src/domain/shared/json-text.ts';
 import { PHONE_NUMBER_DIGITS_MAX, PHONE_NUMBER_DIGITS_MIN } from '../../src/domain/shared/phone-number.ts';
 import { DELIVERY_RETRIES_MAX, plannedDeliveryDelayMs } from '../../src/domain/webhooks/retry-schedule.ts';
+import {
+  WEBHOOK_SECRET_CHARACTERS_MAX,
+  WEBHOOK_URL_CHARACTERS_MAX,
+} from '../../src/domain/webhooks/webhook-limits.ts';
+import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../src/domain/whatsapp/text-limits.ts';
 import { Page, tables } from '../support/markdown.ts';
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3_600 };

@@ -23,7 +23,7 @@ it('an event whose secret was sealed under a lost key is discarded at the end of
   const { roots } = service.service;
   const otherBox = new AesSecretBox({ secretKey: Buffer.alloc(32, 9) });
   await roots.unitOfWork.run(async ({ inboundWebhooks }) => {
-    const [webhook] = await inboundWebhooks.byPhoneNumberIds([NUMBER_ID]);
+    const [webhook] = await inboundWebhooks.byWhatsappPhoneIds([NUMBER_ID]);
     if (webhook === undefined) throw new Error('The number is configured');
     await inboundWebhooks.save([{ ...webhook, secret: otherBox.seal('another secret') }]);
   });

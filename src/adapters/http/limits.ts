@@ -31,8 +31,7 @@ export const LARGE_BODY_MEMBERS_MAX = 30_000;
 export const REQUEST_ID_CHARACTERS_MAX = 128;
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 
-/** The specification gives no maximum for these; the platform's own template names end at 512. */
-export const TEMPLATE_NAME_CHARACTERS_MAX = 512;
+/** The specification gives no maximum for these. */
 export const WHATSAPP_ID_CHARACTERS_MAX = 64;
 export const TEMPLATE_PARAMETER_CHARACTERS_MAX = 4096;
 

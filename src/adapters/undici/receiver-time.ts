@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { onNextRound } from '../../application/concurrency/next-round.ts';
 
 /** Debts of one project are repaid in this share of the event loop's time. */
-export const RECEIVER_PROJECT_SHARE = 0.05;
+export const RECEIVER_PROJECT_SHARE = 0.02;
 /** And those of all projects together in this share. */
 export const RECEIVER_ALL_SHARE = 0.15;
 /** After so many milliseconds of this work the event loop serves what else waits. */

@@ -65,8 +65,11 @@ export class CachedProjectKeys {
   readonly #ports: Ports;
   readonly #projects: ReadThroughCache<Project | null>;
   readonly #hasKeyWithoutChecksum: ReadThroughCache<boolean>;
-  readonly #unknownByNetwork = new InFlight(UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX);
-  #unknownKeyQueries = 0;
+  /** By network. */
+  readonly #unknownKeyQueries = new InFlight({
+    perKey: UNKNOWN_KEY_QUERIES_PER_ADDRESS_MAX,
+    all: UNKNOWN_KEY_QUERIES_MAX,
+  });
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -94,14 +97,11 @@ export class CachedProjectKeys {
     // Only this installation makes keys with its checksum: nobody can make up many.
     if (hasChecksum(apiKey, keyHasher.checksum)) return source.projectOf(apiKey);
     if (!(await this.#hasKeyWithoutChecksum.get('', () => source.hasKeyWithoutChecksum()))) return null;
-    const isFull = this.#unknownKeyQueries >= UNKNOWN_KEY_QUERIES_MAX;
-    if (isFull || !this.#unknownByNetwork.tryBegin(network)) throw new Rejected({ kind: 'overloaded' });
-    this.#unknownKeyQueries += 1;
+    if (!this.#unknownKeyQueries.tryBegin(network)) throw new Rejected({ kind: 'overloaded' });
     try {
       return await source.projectOf(apiKey);
     } finally {
-      this.#unknownKeyQueries -= 1;
-      this.#unknownByNetwork.end(network);
+      this.#unknownKeyQueries.end(network);
     }
   }
 }

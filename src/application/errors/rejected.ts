@@ -1,5 +1,5 @@
 import type { BalanceBelowHolds, BalanceTooLarge } from '../../domain/billing/account.ts';
-import type { ScheduleRejection } from '../../domain/billing/price-version.ts';
+import type { PriceScheduleRejection } from '../../domain/billing/price-version.ts';
 import type { AttachRejection } from '../../domain/campaigns/attach-recipients.ts';
 import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
 import type { PlanRejection } from '../../domain/campaigns/plan-campaign.ts';
@@ -73,7 +73,7 @@ export type OperatorRejection =
   | { readonly kind: 'invalid-prices'; readonly mistakes: readonly PriceMistake[] }
   /** The first price list of the installation, without all system prices. */
   | { readonly kind: 'incomplete-prices' }
-  | ScheduleRejection
+  | PriceScheduleRejection
   /** An apply that names no preview of the same import, or one from before another change. */
   | { readonly kind: 'preview-outdated' }
   | { readonly kind: 'unknown-price-version' }

@@ -1,7 +1,5 @@
+import { isStorableLine } from '../../domain/shared/storable-line.ts';
 import type { Work } from './job.ts';
-
-/** A NUL or half a surrogate pair would fail its batch on some databases; no id has any other control character either. */
-const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** An id has no slash: put together with slashes, the id of a job tells which work it has. */
 type FieldType = 'id' | 'text' | 'whole number';
@@ -30,7 +28,7 @@ export function readWork(
 
 /** Whether a value is a text that every database can store, and not empty. */
 function isStorableText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && !UNSTORABLE.test(value);
+  return typeof value === 'string' && value !== '' && isStorableLine(value);
 }
 
 function isOfType(value: unknown, type: FieldType): boolean {

@@ -107,14 +107,14 @@ export class ApplyMessageEvents {
 
   /** In a transaction of its own: two that record ids, and then park under each other's, would be a deadlock. */
   async #recordEarly(receipts: readonly IdentifiedReceipt[], lockWait: LockWait): Promise<void> {
-    const { unitOfWork, correlateReceipts, advanceMessages } = this.#ports;
-    const park = async (stores: Stores): Promise<readonly IdentifiedReceipt[]> => {
-      const parked = await correlateReceipts.park(stores, receipts);
-      // No receipt makes a chain give up on what was submitted: there is nothing to revoke.
-      await advanceMessages.execute(stores, { events: parked.events });
-      return parked.dropped;
+    const { unitOfWork, correlateReceipts, advanceMessages, revokeAttempts } = this.#ports;
+    const park = async (stores: Stores) => {
+      const { events, dropped } = await correlateReceipts.park(stores, receipts);
+      const { revocations } = await advanceMessages.execute(stores, { events });
+      return { dropped, revocations };
     };
-    const dropped = await unitOfWork.run(park, 'full', lockWait);
+    const { dropped, revocations } = await unitOfWork.run(park, 'full', lockWait);
+    revokeAttempts.start(revocations);
     for (const [provider, { length }] of groupBy(dropped, (each) => providerOf(each.providerMessageId))) {
       this.#log.warn('provider_receipts_dropped', { provider }, length);
     }

@@ -72,7 +72,7 @@ async function rejectInUse(stores: Stores, projectId: string, removed: readonly 
   // Sends and campaigns lock the account before they read the tree: what they add is seen here, or they see the new tree.
   await lockedAccount(stores, projectId);
   const [webhooks, campaigns, messages] = await Promise.all([
-    stores.inboundWebhooks.byPhoneNumberIds(removed),
+    stores.inboundWebhooks.byWhatsappPhoneIds(removed),
     stores.campaigns.sendersOfOpen(projectId),
     stores.messages.sendersOfOpen(projectId),
   ]);

@@ -81,8 +81,8 @@ export const SUBMIT_TIMEOUT_MS = 10_000;
 /** Which providers carry a channel. A project of the `dev` environment always gets the simulator. */
 export interface ChannelProviders {
   /**
-   * The providers to try for a number, the first one first; a later one gets what those before it rejected as `busy` or for
-   * its `sender`. Empty when none is configured for the number.
+   * The providers to try for a number, the first one first; a later one gets what those before it rejected with a
+   * cause. Empty when none is configured for the number.
    */
   route(channel: Channel, environment: Environment, phoneNumber: PhoneNumber): readonly ChannelProvider[];
   /** The channels that have a provider for projects of this environment. */

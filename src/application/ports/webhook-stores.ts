@@ -42,7 +42,7 @@ export interface WebhookEventStore {
   /** As `save`, and writes address and secret, too. */
   saveWithAddress(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
   /** The events of a whatsapp number made after `since`, the newest first, at most `limit`. */
-  ofPhoneNumber(whatsappPhoneId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
+  ofWhatsappPhone(whatsappPhoneId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
   /**
    * The open events of the number with ids greater than `after`, in the order of their ids, at most `limit`, locked until the
    * transaction ends.
@@ -81,10 +81,10 @@ export interface InboundWebhookStore {
   /** Adds or replaces the configuration of the numbers. */
   save(webhooks: readonly InboundWebhook[]): Promise<void>;
   /** The configuration of those of the numbers that have one, in the order of our 24-hex ids. */
-  byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
-  /** As `byPhoneNumberIds`, locked until the transaction ends. */
+  byWhatsappPhoneIds(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
+  /** As `byWhatsappPhoneIds`, locked until the transaction ends. */
   lock(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
-  /** As `byPhoneNumberIds`. Until the transaction ends nobody changes or removes them; others may hold them as well. */
+  /** As `byWhatsappPhoneIds`. Until the transaction ends nobody changes or removes them; others may hold them as well. */
   hold(ids: readonly string[]): Promise<readonly InboundWebhook[]>;
   /** Up to `limit` of the project in the order of their numbers, those after `after` when it is given. */
   ofProject(projectId: string, after: string | null, limit: number): Promise<readonly InboundWebhook[]>;

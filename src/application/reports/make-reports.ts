@@ -50,8 +50,8 @@ export class MakeReports {
   #isStopping = false;
   /** Ends when the page at hand is read: one page at a time, however many reports are made. */
   #page: Promise<unknown> = Promise.resolve();
-  #written = 0;
-  readonly #writtenByProject = new InFlight(REPORTS_WRITTEN_PER_PROJECT_MAX);
+  /** By project. */
+  readonly #written = new InFlight({ perKey: REPORTS_WRITTEN_PER_PROJECT_MAX, all: REPORTS_WRITTEN_MAX });
   /** Those that wait to be written, in their order. */
   readonly #waiting: { readonly projectId: string; readonly begin: () => void }[] = [];
 
@@ -89,20 +89,13 @@ export class MakeReports {
   }
 
   async #begin(projectId: string): Promise<void> {
-    if (this.#tryBegin(projectId)) return;
+    if (this.#written.tryBegin(projectId)) return;
     await new Promise<void>((begin) => this.#waiting.push({ projectId, begin }));
   }
 
-  #tryBegin(projectId: string): boolean {
-    if (this.#written === REPORTS_WRITTEN_MAX || !this.#writtenByProject.tryBegin(projectId)) return false;
-    this.#written += 1;
-    return true;
-  }
-
   #end(projectId: string): void {
-    this.#written -= 1;
-    this.#writtenByProject.end(projectId);
-    const next = this.#waiting.findIndex((waiting) => this.#tryBegin(waiting.projectId));
+    this.#written.end(projectId);
+    const next = this.#waiting.findIndex((waiting) => this.#written.tryBegin(waiting.projectId));
     for (const { begin } of next === -1 ? [] : this.#waiting.splice(next, 1)) begin();
   }
 

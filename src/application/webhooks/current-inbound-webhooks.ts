@@ -21,7 +21,7 @@ export class CurrentInboundWebhooks {
   of(whatsappPhoneId: string): Promise<InboundWebhook | null> {
     return this.#webhooks.get(whatsappPhoneId, () =>
       this.#unitOfWork.read(async ({ inboundWebhooks }) => {
-        const [webhook] = await inboundWebhooks.byPhoneNumberIds([whatsappPhoneId]);
+        const [webhook] = await inboundWebhooks.byWhatsappPhoneIds([whatsappPhoneId]);
         return webhook ?? null;
       }),
     );

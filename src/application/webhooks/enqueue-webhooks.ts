@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/messages/message.ts';
 import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import { enqueueInOrder, statusEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { deliveryEvent, enqueueInOrder, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { deliverWebhooksJob } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -32,7 +32,7 @@ export class EnqueueWebhooks {
     const now = clock.now();
     const events = changes.flatMap(({ message, change }) =>
       message.deliveryReport !== null && wantsStatusChange(message.deliveryReport.deliveryReportType, change)
-        ? [statusEvent(ids.hex24(now), message, message.deliveryReport, change, now)]
+        ? [deliveryEvent(ids.hex24(now), message, message.deliveryReport, change, now)]
         : [],
     );
     if (events.length === 0) return;

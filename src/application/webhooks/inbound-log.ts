@@ -18,7 +18,7 @@ export class InboundLog {
   read(whatsappPhoneId: string): Promise<readonly WebhookEvent[]> {
     const since = this.#ports.clock.now() - WEBHOOK_LOG_LIFETIME_MS;
     return this.#ports.unitOfWork.read((stores) =>
-      stores.webhookEvents.ofPhoneNumber(whatsappPhoneId, since, INBOUND_LOG_EVENTS_MAX),
+      stores.webhookEvents.ofWhatsappPhone(whatsappPhoneId, since, INBOUND_LOG_EVENTS_MAX),
     );
   }
 }

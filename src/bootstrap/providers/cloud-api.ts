@@ -3,6 +3,7 @@ import { CloudApiCallback } from '../../adapters/cloud-api/cloud-api-callback.ts
 import { CloudApiPlatform } from '../../adapters/cloud-api/cloud-api-platform.ts';
 import { CloudApiProvider } from '../../adapters/cloud-api/cloud-api-provider.ts';
 import { GraphApi } from '../../adapters/cloud-api/graph-api.ts';
+import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../domain/whatsapp/text-limits.ts';
 import { baseUrl } from './base-url.ts';
 import { hasMembers } from './has-members.ts';
 import type { ProviderKind } from './provider-kind.ts';
@@ -12,7 +13,6 @@ import type { SecretSchema } from './secret.ts';
 export const GRAPH_VERSION = 'v25.0';
 const GRAPH_URL = 'https://graph.facebook.com';
 
-const TEMPLATE_NAME_CHARACTERS_MAX = 512;
 const LANGUAGE_CHARACTERS_MAX = 15;
 
 const settings = (secret: SecretSchema) =>

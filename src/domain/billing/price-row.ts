@@ -1,5 +1,6 @@
 import { IQD_MAX, iqd, isIqdAmount } from '../shared/money.ts';
-import type { InternationalPrice } from './pricing.ts';
+import { isStorableLine } from '../shared/storable-line.ts';
+import { COUNTRY_CODE_DIGITS_MAX, type InternationalPrice } from './pricing.ts';
 
 /** The fields of an international row, as the columns of a csv file name them. */
 export const PRICE_ROW_FIELDS = [
@@ -28,9 +29,8 @@ export type ReadRow =
   | { readonly kind: 'row'; readonly row: InternationalPrice }
   | { readonly kind: 'mistakes'; readonly mistakes: readonly FieldMistake[] };
 
+const COUNTRY_CODE_PATTERN = new RegExp(`^[0-9]{1,${COUNTRY_CODE_DIGITS_MAX}}$`);
 const PRICE_PATTERN = /^[0-9]{1,10}(?:\.[0-9]{1,3})?$/;
-/** NUL, control characters and halves of surrogate pairs: no two databases keep them alike. */
-const FORBIDDEN = /[\p{Cc}\p{Cs}]/u;
 
 const TEXT_PROBLEM = `must be a text of 1 to ${PRICE_ROW_TEXT_CHARACTERS_MAX} characters without control characters`;
 export const PRICE_PROBLEM = `must be an IQD amount from 0 to ${IQD_MAX} with at most three decimals`;
@@ -39,7 +39,7 @@ const isName = (value: unknown): boolean =>
   typeof value === 'string' &&
   value.length > 0 &&
   value.length <= PRICE_ROW_TEXT_CHARACTERS_MAX &&
-  !FORBIDDEN.test(value);
+  isStorableLine(value);
 const fits = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
 
 const RULES: Readonly<
@@ -47,7 +47,10 @@ const RULES: Readonly<
 > = {
   continent: { isValid: isName, problem: TEXT_PROBLEM },
   countryIso: { isValid: fits(/^[A-Z]{2}$/), problem: 'must be two upper-case letters' },
-  countryCode: { isValid: fits(/^[0-9]{1,7}$/), problem: 'must be 1 to 7 digits' },
+  countryCode: {
+    isValid: fits(COUNTRY_CODE_PATTERN),
+    problem: `must be 1 to ${COUNTRY_CODE_DIGITS_MAX} digits`,
+  },
   country: { isValid: isName, problem: TEXT_PROBLEM },
   networkId: { isValid: isName, problem: TEXT_PROBLEM },
   network: { isValid: isName, problem: TEXT_PROBLEM },

@@ -36,7 +36,7 @@ export function priceVersionStatus(
   return id === inForce ? 'in-force' : 'replaced';
 }
 
-export type ScheduleRejection =
+export type PriceScheduleRejection =
   | { readonly kind: 'effective-from-past' }
   | { readonly kind: 'too-many-scheduled-prices' };
 
@@ -45,7 +45,7 @@ export function scheduleRejection(
   effectiveFrom: number | null,
   scheduled: number,
   now: number,
-): ScheduleRejection | null {
+): PriceScheduleRejection | null {
   if (effectiveFrom === null) return null;
   if (effectiveFrom <= now) return { kind: 'effective-from-past' };
   return scheduled >= SCHEDULED_VERSIONS_MAX ? { kind: 'too-many-scheduled-prices' } : null;

@@ -43,7 +43,7 @@ export interface PriceList {
 export type ChannelPrices = Readonly<Partial<Record<Channel, Money>>>;
 
 /** Country calling codes have one to seven digits when the area belongs to the code (for example 1876). */
-const COUNTRY_CODE_DIGITS_MAX = 7;
+export const COUNTRY_CODE_DIGITS_MAX = 7;
 
 /**
  * One price for each country calling code: the highest of its networks. The network of a number is known only after the

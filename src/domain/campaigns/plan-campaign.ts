@@ -17,7 +17,7 @@ export interface PlanRequest {
   readonly scheduledFor: number | null;
 }
 
-export type ScheduleRejection =
+export type CampaignScheduleRejection =
   /** `schedule` without a time. */
   | { readonly kind: 'scheduled-for-missing' }
   /** A time for a campaign that is started by hand. */
@@ -29,7 +29,7 @@ export interface Planned {
   readonly plan: CampaignPlan;
 }
 
-export type PlanRejection = ScheduleRejection | CampaignSenderRejection | CampaignNotEditable;
+export type PlanRejection = CampaignScheduleRejection | CampaignSenderRejection | CampaignNotEditable;
 
 /**
  * Specification 4.10 and 4.11: the plan of a new campaign, or what an update makes of the plan of `current`. The category
@@ -63,7 +63,7 @@ function planSchedule(
   current: Pick<Campaign, 'scheduledFor'> | null,
   { scheduleType, scheduledFor }: PlanRequest,
   now: number,
-): { readonly kind: 'schedule'; readonly scheduledFor: number | null } | ScheduleRejection {
+): { readonly kind: 'schedule'; readonly scheduledFor: number | null } | CampaignScheduleRejection {
   const planned = current?.scheduledFor ?? null;
   const type = scheduleType ?? (planned === null ? 'now' : 'schedule');
   if (type === 'now') {

@@ -1,6 +1,6 @@
 import type { ChannelPrices } from '../billing/pricing.ts';
 import type { Channel } from '../shared/channel.ts';
-import { channelsOfProvider } from './provider.ts';
+import { channelsOfProviderValue } from './provider-value.ts';
 import { canCarry, type SendRequest } from './send-request.ts';
 
 /** The chain of a request, and those of its channels that can carry the content. */
@@ -47,7 +47,7 @@ export function decideChain(
  * is an sms, other texts leave out telegram, which carries codes only, and a template is whatsapp's.
  */
 export function channelsOf({ provider, content, senderId }: SendRequest): readonly Channel[] {
-  if (provider !== 'auto') return channelsOfProvider(provider);
+  if (provider !== 'auto') return channelsOfProviderValue(provider);
   switch (content.smsType) {
     case 'verification':
       return ['whatsapp', 'telegram', 'sms'];

@@ -1,4 +1,5 @@
 import type { Channel } from '../shared/channel.ts';
+import type { RejectionCause } from '../shared/rejection-class.ts';
 import type { Message } from './message.ts';
 
 /** What the provider charges the operator for a message, in its own words. It never changes what the customer is billed. */
@@ -14,13 +15,6 @@ export interface ProviderCharge {
 export type DeliveryReceipt =
   | { readonly kind: 'sent' | 'delivered' | 'read'; readonly charge?: ProviderCharge }
   | { readonly kind: 'failed'; readonly reason: string };
-
-/**
- * Why a provider rejects a message that it would take at another time, or from another sender. `busy`: it takes nothing for
- * now, from anybody. `limited`: it takes no more for now from this sender, to this recipient, or out of our own queue; others
- * are not concerned. `sender`: nothing can be sent with this template or from this number until somebody acts.
- */
-export type RejectionCause = 'busy' | 'limited' | 'sender';
 
 /**
  * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery

@@ -10,8 +10,8 @@ const RANK: Readonly<Record<Exclude<MessageStatus, 'failed'>, number>> = {
 };
 
 /**
- * The status after hearing `next`: only ever upwards, and failed only from pending or sent. A report that
- * would lower the status (late, doubled, reversed) changes nothing.
+ * The status after hearing `next`: only ever upwards, and failed only from pending or sent. A delivery
+ * receipt that would lower the status (late, doubled, reversed) changes nothing.
  */
 export function raiseStatus(current: MessageStatus, next: MessageStatus): MessageStatus {
   if (current === 'failed') return current;

@@ -1,17 +1,13 @@
 import type { Channel } from '../shared/channel.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
 import type { TemplateParameters } from '../whatsapp/template-parameters.ts';
-import type { Provider } from './provider.ts';
+import type { ProviderValue } from './provider-value.ts';
 
 export const SMS_TYPES = ['verification', 'custom', 'whatsapp-template'] as const;
 
 export const SENDER_ID_CHARACTERS_MAX = 11;
 export const VERIFICATION_CODE_CHARACTERS_MAX = 20;
 export const CUSTOM_MESSAGE_CHARACTERS_MAX = 1000;
-/** The longest URL that common servers and clients accept. */
-export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;
-export const WEBHOOK_SECRET_CHARACTERS_MAX = 200;
-export const WEBHOOK_SECRET_PATTERN = /^[\w!#$%&'*+\-.^_`|~]+$/;
 
 export const DELIVERY_REPORT_TYPES = ['all', 'final'] as const;
 export type DeliveryReportType = (typeof DELIVERY_REPORT_TYPES)[number];
@@ -47,7 +43,7 @@ export interface SendRequest {
   readonly phoneNumber: PhoneNumber;
   /** The number as the caller wrote it, which is the one that replies show. */
   readonly phoneNumberAsSent: string;
-  readonly provider: Provider;
+  readonly provider: ProviderValue;
   readonly senderId: string | null;
   readonly content: Content;
   readonly whatsappSender: WhatsappSender;

@@ -1,6 +1,7 @@
-import type { DeliveryReceipt, RejectionCause } from '../messages/chain-event.ts';
+import type { DeliveryReceipt } from '../messages/chain-event.ts';
 import type { Channel } from '../shared/channel.ts';
 import type { PhoneNumber } from '../shared/phone-number.ts';
+import type { RejectionCause } from '../shared/rejection-class.ts';
 import type { InboundContent } from '../webhooks/inbound-event.ts';
 import { outcomeDigitsOf } from './test-number.ts';
 

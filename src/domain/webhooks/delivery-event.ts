@@ -7,7 +7,7 @@ import { type Hmac, signStandard } from './signer.ts';
 
 export type StatusChange = Extract<ChainEffect, { readonly kind: 'status-changed' }>;
 
-/** The body of a status webhook (specification 6.1). */
+/** The body of a delivery webhook (specification 6.1). */
 export interface DeliveryPayload {
   readonly smsId: string;
   readonly deliveryReportType: DeliveryReportType;

@@ -23,7 +23,7 @@ export const INBOUND_QUICK_ATTEMPTS = INBOUND_QUICK_DELAYS_MS.length + 1;
 export const INBOUND_QUEUED_DELAY_MS = millisecondsInHour;
 /** Counted from the first attempt; an attempt on the last instant is still made. */
 export const INBOUND_LIFETIME_MS = 48 * millisecondsInHour;
-/** Events of either kind are kept for this long; the specification says so of the inbound ones. */
+/** Events of every kind are kept for this long; the specification says so of the inbound ones. */
 export const WEBHOOK_LOG_LIFETIME_MS = 15 * millisecondsInDay;
 
 export interface FailedDelivery {
@@ -36,7 +36,7 @@ export interface FailedDelivery {
   readonly retryAfterMs: number | null;
 }
 
-/** The next attempt of a status webhook after a failed one (specification 6.1). */
+/** The next attempt of a delivery webhook after a failed one (specification 6.1). */
 export function nextDeliveryAttempt(failed: FailedDelivery): NextAttempt {
   if (failed.attempts > DELIVERY_RETRIES_MAX) return { kind: 'give-up' };
   const planned = plannedDeliveryDelayMs(failed.attempts);

@@ -15,7 +15,7 @@ import {
 
 /**
  * `pending` is tried again soon, `queued_retry` hourly (inbound events only); the others are final. `superseded`: a later
- * event of the same message took its place before it was delivered.
+ * event of its ordering key took its place before it was delivered.
  */
 export const WEBHOOK_STATES = ['pending', 'queued_retry', 'delivered', 'discarded', 'superseded'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
@@ -60,7 +60,7 @@ export interface FinishedAttempt {
 }
 
 /** The event that tells of a message's new status; not scheduled yet. */
-export function statusEvent(
+export function deliveryEvent(
   id: string,
   message: Pick<Message, 'smsId' | 'senderId' | 'projectId'>,
   report: DeliveryReport,

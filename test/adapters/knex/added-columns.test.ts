@@ -20,7 +20,10 @@ const READS: readonly [string, (stores: Stores) => Promise<unknown>][] = [
   ['accounts.lock', ({ accounts }) => accounts.lock([PROJECT_ID])],
   ['senderIds.byProjectIds', ({ senderIds }) => senderIds.byProjectIds([PROJECT_ID])],
   ['senderIds.find', ({ senderIds }) => senderIds.find(PROJECT_ID, 'Acme')],
-  ['inboundWebhooks.byPhoneNumberIds', ({ inboundWebhooks }) => inboundWebhooks.byPhoneNumberIds([anId()])],
+  [
+    'inboundWebhooks.byWhatsappPhoneIds',
+    ({ inboundWebhooks }) => inboundWebhooks.byWhatsappPhoneIds([anId()]),
+  ],
   ['inboundWebhooks.ofProject', ({ inboundWebhooks }) => inboundWebhooks.ofProject(PROJECT_ID, null, 1)],
   ['messages.find', ({ messages }) => messages.find(PROJECT_ID, anSmsId())],
   ['messages.lock', ({ messages }) => messages.lock([anSmsId()])],
@@ -43,7 +46,7 @@ const READS: readonly [string, (stores: Stores) => Promise<unknown>][] = [
   ['retention.recipientsAt', ({ retention }) => retention.recipientsAt(anId(), 0, 1)],
   ['webhookEvents.lock', ({ webhookEvents }) => webhookEvents.lock([anId()])],
   ['webhookEvents.lockOpen', ({ webhookEvents }) => webhookEvents.lockOpen([anId()])],
-  ['webhookEvents.ofPhoneNumber', ({ webhookEvents }) => webhookEvents.ofPhoneNumber(anId(), 0, 1)],
+  ['webhookEvents.ofWhatsappPhone', ({ webhookEvents }) => webhookEvents.ofWhatsappPhone(anId(), 0, 1)],
   ['webhookEvents.lockOpenOfNumber', ({ webhookEvents }) => webhookEvents.lockOpenOfNumber(PHONE, '', 1)],
   [
     'webhookEvents.ofProject',

@@ -3,6 +3,7 @@ import { StorageLocked } from '../../../src/application/errors/storage-locked.ts
 import type {
   AdvanceMessages,
   MessageBatch,
+  PendingRevocation,
   ProviderWork,
 } from '../../../src/application/messages/advance-messages.ts';
 import { ApplyMessageEvents } from '../../../src/application/messages/apply-message-events.ts';
@@ -23,29 +24,48 @@ const receipts: readonly SubmissionReceipt[] = ['a:one', 'a:two', 'b:three'].map
   receipt: { kind: 'delivered' },
 }));
 
-/** All receipts but `known` come early, and the last `dropped` of them are dropped. */
+const revocationOf = (smsId: string): PendingRevocation => ({ channel: 'sms', providerMessageIds: [smsId] });
+
+/** Each event that is applied revokes what its message has submitted. All receipts but `known` come early, and the last `dropped` of them are dropped. */
 function world({ known, dropped }: { readonly known: number; readonly dropped: number }) {
   const parked: number[] = [];
+  const revoked: PendingRevocation[] = [];
   const logger = new RecordingLogger();
   const correlateReceipts: Pick<CorrelateReceipts, 'recordIds' | 'find' | 'park'> = {
     recordIds: async () => [],
     find: async (_stores, found) => ({ events: [], early: found.slice(known) }),
     async park(_stores, early) {
       parked.push(early.length);
-      return { events: [], dropped: early.slice(early.length - dropped) };
+      const found = early.slice(0, early.length - dropped).map(({ providerMessageId }) => ({
+        smsId: `sms-${providerMessageId}`,
+        event: {
+          kind: 'receipt',
+          attemptNumber: 0,
+          providerMessageId,
+          receipt: { kind: 'delivered' },
+        } as const,
+      }));
+      return { events: found, dropped: early.slice(early.length - dropped) };
     },
   };
   const unitOfWork: Pick<UnitOfWork, 'run'> = { run: (work) => work({} as Stores) };
   const applyMessageEvents = new ApplyMessageEvents({
     unitOfWork: unitOfWork as UnitOfWork,
     correlateReceipts: correlateReceipts as CorrelateReceipts,
-    advanceMessages: { execute: async () => NO_WORK } as unknown as AdvanceMessages,
-    revokeAttempts: { start() {} } as unknown as RevokeAttempts,
+    advanceMessages: {
+      execute: async (_stores: Stores, { events = [] }: MessageBatch) => ({
+        ...NO_WORK,
+        revocations: events.map(({ smsId }) => revocationOf(smsId)),
+      }),
+    } as unknown as AdvanceMessages,
+    revokeAttempts: {
+      start: (revocations: readonly PendingRevocation[]) => revoked.push(...revocations),
+    } as unknown as RevokeAttempts,
     wakeSignal: { wake() {} },
     clock: { now: () => NOW },
     logger,
   });
-  return { applyMessageEvents, parked, logger };
+  return { applyMessageEvents, parked, revoked, logger };
 }
 
 it('receipts that come early are parked together, and those dropped are logged once a minute for each provider', async () => {
@@ -57,6 +77,12 @@ it('receipts that come early are parked together, and those dropped are logged o
     { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'a', count: 1 } },
     { level: 'warn', event: 'provider_receipts_dropped', fields: { provider: 'b', count: 1 } },
   ]);
+});
+
+it('what a receipt revokes is revoked, also when its submit result was recorded while it was parked', async () => {
+  const { applyMessageEvents, revoked } = world({ known: 0, dropped: 1 });
+  await applyMessageEvents.received(receipts);
+  expect(revoked).toEqual([revocationOf('sms-a:one'), revocationOf('sms-a:two')]);
 });
 
 it('nothing is parked when every receipt is known, and nothing is logged when none is dropped', async () => {

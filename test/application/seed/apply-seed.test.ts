@@ -43,7 +43,7 @@ describe('ApplySeed', () => {
       projects: await stores.projects.byIds([full.project.id]),
       senderIds: await stores.senderIds.byProjectIds([full.project.id]),
       whatsapp: await stores.whatsapp.byProjectIds([full.project.id]),
-      inbound: await stores.inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
+      inbound: await stores.inboundWebhooks.byWhatsappPhoneIds([NUMBER_ID]),
       international: await stores.prices.international({ countryIso: null }, { page: 1, limit: 9 }),
     }));
     expect(stored).toMatchObject({

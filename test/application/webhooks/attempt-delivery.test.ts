@@ -6,7 +6,11 @@ import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { InboundWebhook } from '../../../src/domain/webhooks/inbound-webhook.ts';
 import { verifyInbound, verifyStandard } from '../../../src/domain/webhooks/signer.ts';
-import { inboundEvent, statusEvent, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
+import {
+  deliveryEvent,
+  inboundEvent,
+  type WebhookEvent,
+} from '../../../src/domain/webhooks/webhook-event.ts';
 import { aDeliveryReport, aMessage, NOW } from '../../support/builders.ts';
 
 const EVENT_ID = '0000000000000000000000e1';
@@ -21,7 +25,7 @@ const delivery = (webhookSecret: string | null): WebhookEvent => {
     isFinal: false,
     reason: null,
   } as const;
-  return statusEvent(EVENT_ID, aMessage(), aDeliveryReport({ webhookSecret }), change, NOW);
+  return deliveryEvent(EVENT_ID, aMessage(), aDeliveryReport({ webhookSecret }), change, NOW);
 };
 const inbound = (attempts: number): WebhookEvent => {
   const message = {

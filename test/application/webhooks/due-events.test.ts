@@ -8,7 +8,7 @@ import {
 import { FetchDueEvents } from '../../../src/application/webhooks/fetch-due-events.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
 import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
-import { statusEvent, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
+import { deliveryEvent, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 
@@ -30,7 +30,7 @@ function anEvent(number: number, afterMs = 0): WebhookEvent {
     isFinal: true,
     reason: null,
   } as const;
-  const event = statusEvent(id, aMessage({ smsId: `sms-${id}` }), aDeliveryReport(), change, NOW);
+  const event = deliveryEvent(id, aMessage({ smsId: `sms-${id}` }), aDeliveryReport(), change, NOW);
   return { ...event, nextAttemptAt: NOW + afterMs };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { channelsOf, decideChain } from '../../../src/domain/messages/chain-channels.ts';
-import type { Provider } from '../../../src/domain/messages/provider.ts';
+import type { ProviderValue } from '../../../src/domain/messages/provider-value.ts';
 import type { Content } from '../../../src/domain/messages/send-request.ts';
 import { CHANNELS, type Channel } from '../../../src/domain/shared/channel.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
@@ -11,14 +11,14 @@ const ABROAD = { whatsapp: iqd(60), telegram: iqd(40) };
 const NO_PRICE = { kind: 'unsupported-destination', missing: 'price' };
 
 const decide = (
-  provider: Provider,
+  provider: ProviderValue,
   content: Content,
   available: readonly Channel[] = CHANNELS,
   prices: Parameters<typeof decideChain>[2] = PRICES,
 ) => decideChain(aSendRequest({ provider, content }), available, prices);
 
 describe('the channels a request asks for', () => {
-  test.each<[Provider, Content, senderId: string | null, readonly Channel[]]>([
+  test.each<[ProviderValue, Content, senderId: string | null, readonly Channel[]]>([
     ['auto', aCode(), null, ['whatsapp', 'telegram', 'sms']],
     ['auto', aCode(), 'Barid', ['whatsapp', 'telegram', 'sms']],
     ['auto', aText(), null, ['whatsapp', 'sms']],
@@ -83,7 +83,7 @@ describe('a named chain', () => {
     expect(decide('whatsapp', aCode(), CHANNELS, ABROAD)).toMatchObject({ channels: ['whatsapp'] });
   });
 
-  test.each<[Provider, Content, readonly Channel[]]>([
+  test.each<[ProviderValue, Content, readonly Channel[]]>([
     ['telegram', aCode('123'), ['telegram']],
     ['telegram', aText(), ['telegram']],
     ['sms', aTemplateContent(), ['sms']],
@@ -95,7 +95,7 @@ describe('a named chain', () => {
     },
   );
 
-  test.each<[Provider, Content, capable: readonly Channel[]]>([
+  test.each<[ProviderValue, Content, capable: readonly Channel[]]>([
     ['telegram', aCode('1234'), ['telegram']],
     ['telegram-sms', aText(), ['sms']],
     ['whatsapp-sms', aTemplateContent(), ['whatsapp']],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../src/domain/messages/chain-event.ts';
-import { channelsOfProvider } from '../../../src/domain/messages/provider.ts';
+import { channelsOfProviderValue } from '../../../src/domain/messages/provider-value.ts';
 import { canCarry } from '../../../src/domain/messages/send-request.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import { aCode, aMessage, aTemplateContent, aText, HOUR_MS } from '../../support/builders.ts';
@@ -22,12 +22,12 @@ const CHAIN_LENGTH_MAX = 3;
 
 const contents = fc.constantFrom(aCode('123456'), aCode('AB12'), aText(), aTemplateContent());
 const chains = fc.constantFrom<readonly Channel[]>(
-  channelsOfProvider('whatsapp-sms'),
-  channelsOfProvider('telegram-sms'),
-  channelsOfProvider('whatsapp-telegram-sms'),
-  channelsOfProvider('sms'),
-  channelsOfProvider('whatsapp'),
-  channelsOfProvider('telegram'),
+  channelsOfProviderValue('whatsapp-sms'),
+  channelsOfProviderValue('telegram-sms'),
+  channelsOfProviderValue('whatsapp-telegram-sms'),
+  channelsOfProviderValue('sms'),
+  channelsOfProviderValue('whatsapp'),
+  channelsOfProviderValue('telegram'),
 );
 const messages = fc
   .record({ content: contents, channels: chains })

@@ -1,11 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  type Content,
-  canCarry,
-  maskContent,
-  WEBHOOK_SECRET_PATTERN,
-} from '../../../src/domain/messages/send-request.ts';
+import { type Content, canCarry, maskContent } from '../../../src/domain/messages/send-request.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
+import { WEBHOOK_SECRET_PATTERN } from '../../../src/domain/webhooks/webhook-limits.ts';
 import { aCode, aTemplateContent, aText } from '../../support/builders.ts';
 
 describe('what a channel can carry', () => {

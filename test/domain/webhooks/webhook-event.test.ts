@@ -3,13 +3,13 @@ import type { AttemptFailure } from '../../../src/domain/webhooks/attempt-result
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import {
   afterAttempt,
+  deliveryEvent,
   enqueueInOrder,
   type FinishedAttempt,
   inboundEvent,
   isOpen,
   promoteNext,
   scheduled,
-  statusEvent,
   supersede,
   type WebhookEvent,
 } from '../../../src/domain/webhooks/webhook-event.ts';
@@ -18,7 +18,7 @@ import { aDeliveryReport, aMessage, HOUR_MS, NOW, SECOND_MS } from '../../suppor
 const EVENT_ID = '0000000000000000000000e1';
 
 const delivery = (given: Partial<WebhookEvent> = {}): WebhookEvent => ({
-  ...statusEvent(
+  ...deliveryEvent(
     EVENT_ID,
     aMessage(),
     aDeliveryReport({ webhookUrl: 'https://customer.example/status?of=1', webhookSecret: 'sealed' }),
@@ -61,7 +61,7 @@ const failed = (reason: AttemptFailure) => at(NOW, { kind: 'failed', reason });
 describe('a new status event', () => {
   it('makes a delivery event that names its destination and is not scheduled yet', () => {
     const message = aMessage();
-    const event = statusEvent(
+    const event = deliveryEvent(
       EVENT_ID,
       message,
       aDeliveryReport({ webhookUrl: 'https://customer.example/status?of=1', webhookSecret: 'sealed' }),

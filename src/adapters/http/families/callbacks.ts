@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/messages/receive-callbacks.ts';
 import {
   CALLBACK_BYTES_MAX,
@@ -11,10 +12,8 @@ import { anyone } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
 import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { text } from '../routing/http-reply.ts';
-import { NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
-import { ANY_TYPE } from '../routing/request-body.ts';
+import { ANY_TYPE, NOT_FOUND, OVERLOADED, unauthorized } from '../routing/known-errors.ts';
 import { type Gate, type Input, type RouteFamily, route } from '../routing/route.ts';
-import { AddressLimit } from './address-limit.ts';
 
 const TAG: Tag = {
   name: 'Callbacks',
@@ -46,16 +45,16 @@ export function callbackRoutes({
   readonly receiveCallbacks: ReceiveCallbacks;
 }): RouteFamily {
   /** A body is held before anybody knows who sent it. */
-  const limit = new AddressLimit({ max: CALLBACKS_MAX, perAddressMax: CALLBACKS_PER_ADDRESS_MAX });
+  const held = new InFlight({ perKey: CALLBACKS_PER_ADDRESS_MAX, all: CALLBACKS_MAX });
 
   const throughGate: Gate<null> = async (_caller, work, { params, network, headers }) => {
     if (!receiveCallbacks.knows(params.provider ?? '')) throw new RequestRejected(NOT_FOUND);
     if (!isLimited(headers)) return work();
-    const end = limit.begin(network);
+    if (!held.tryBegin(network)) throw new RequestRejected(OVERLOADED);
     try {
       return await work();
     } finally {
-      end();
+      held.end(network);
     }
   };
 

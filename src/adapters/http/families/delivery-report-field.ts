@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { DELIVERY_REPORT_TYPES } from '../../../domain/messages/send-request.ts';
+import { isStorableLine } from '../../../domain/shared/storable-line.ts';
+import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../domain/webhooks/signer.ts';
 import {
-  DELIVERY_REPORT_TYPES,
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_SECRET_PATTERN,
   WEBHOOK_URL_CHARACTERS_MAX,
-} from '../../../domain/messages/send-request.ts';
-import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../domain/webhooks/signer.ts';
-import { isClean } from '../routing/text-fields.ts';
+} from '../../../domain/webhooks/webhook-limits.ts';
 
 /** Whether webhooks may go to an https address is decided where they are posted, by one reading of it. */
 export const HTTPS_PATTERN = /^https:\/\//i;
@@ -32,7 +32,7 @@ export const deliveryReportField = z
         .refine((text) => text.length <= WEBHOOK_URL_CHARACTERS_MAX, {
           error: `deliveryReport.webhookUrl must be at most ${WEBHOOK_URL_CHARACTERS_MAX} characters long`,
         })
-        .refine((text) => HTTPS_PATTERN.test(text) && isClean(text), {
+        .refine((text) => HTTPS_PATTERN.test(text) && isStorableLine(text), {
           error: 'deliveryReport.webhookUrl must begin with https:// and hold no control characters',
         })
         .meta({

@@ -2,18 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
+import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import type { RequestReports } from '../../../application/reports/request-reports.ts';
 import { expiresAt, type ReportSelection } from '../../../domain/reports/report.ts';
 import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
-import { usualEnvelope } from '../routing/http-error.ts';
+import { RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
+import { OVERLOADED } from '../routing/known-errors.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../routing/route.ts';
-import { AddressLimit } from './address-limit.ts';
 import {
   downloadParams,
   END_OF_DAY,
@@ -48,10 +49,8 @@ export function reportRoutes(
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticate);
-  const downloads = new AddressLimit({
-    max: REPORT_DOWNLOADS_MAX,
-    perAddressMax: REPORT_DOWNLOADS_PER_ADDRESS_MAX,
-  });
+  /** By network. */
+  const downloads = new InFlight({ perKey: REPORT_DOWNLOADS_PER_ADDRESS_MAX, all: REPORT_DOWNLOADS_MAX });
   const linkOf = (request: IncomingMessage, fileId: string) =>
     `${publicUrl ?? originOf(request)}${FILE_PATH}/${fileId}`;
 
@@ -156,7 +155,8 @@ export function reportRoutes(
       },
     },
     async handle({ params, network }) {
-      const end = downloads.begin(network);
+      if (!downloads.tryBegin(network)) throw new RequestRejected(OVERLOADED);
+      const end = () => downloads.end(network);
       try {
         const { fileName, content } = await browseReports.download(params.fileId ?? '');
         const stream = content instanceof Readable ? content : Readable.from(content);

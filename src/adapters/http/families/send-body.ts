@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROVIDERS } from '../../../domain/messages/provider.ts';
+import { PROVIDER_VALUES } from '../../../domain/messages/provider-value.ts';
 import {
   CUSTOM_MESSAGE_CHARACTERS_MAX,
   type DeliveryReport,
@@ -13,13 +13,11 @@ import {
   PHONE_NUMBER_PATTERN,
   type PhoneNumber,
 } from '../../../domain/shared/phone-number.ts';
+import { isStorableLine } from '../../../domain/shared/storable-line.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
-import {
-  TEMPLATE_NAME_CHARACTERS_MAX,
-  TEMPLATE_PARAMETER_CHARACTERS_MAX,
-  WHATSAPP_ID_CHARACTERS_MAX,
-} from '../limits.ts';
-import { isClean, nameField, textField } from '../routing/text-fields.ts';
+import { TEMPLATE_NAME_CHARACTERS_MAX } from '../../../domain/whatsapp/text-limits.ts';
+import { TEMPLATE_PARAMETER_CHARACTERS_MAX, WHATSAPP_ID_CHARACTERS_MAX } from '../limits.ts';
+import { nameField, textField } from '../routing/text-fields.ts';
 import { deliveryReportField } from './delivery-report-field.ts';
 
 export const BODY_ERROR = 'The request body must be a JSON object';
@@ -100,7 +98,7 @@ export const templateParametersField = z
 const leadingFields = { phoneNumber: phoneNumberField };
 const commonFields = {
   provider: z
-    .enum(PROVIDERS, { error: 'Invalid provider' })
+    .enum(PROVIDER_VALUES, { error: 'Invalid provider' })
     .meta({
       id: 'Provider',
       description:
@@ -293,7 +291,7 @@ function isParameter(key: string, value: unknown): boolean {
   if (!PARAMETER_KEY_PATTERN.test(key)) return false;
   const isPlain =
     typeof value === 'string'
-      ? value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX && isClean(value)
+      ? value.length <= TEMPLATE_PARAMETER_CHARACTERS_MAX && isStorableLine(value)
       : Number.isFinite(value);
   return isPlain || parameterValue.safeParse(value).success;
 }

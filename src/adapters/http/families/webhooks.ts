@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import {
-  WEBHOOK_SECRET_CHARACTERS_MAX,
-  WEBHOOK_SECRET_PATTERN,
-} from '../../../domain/messages/send-request.ts';
 import { LOW_CREDIT_EVENT_NAME, type LowCreditPayload } from '../../../domain/webhooks/credit-event.ts';
 import type { DeliveryPayload } from '../../../domain/webhooks/delivery-event.ts';
 import {
@@ -10,6 +6,10 @@ import {
   type InboundContent,
   type InboundPayload,
 } from '../../../domain/webhooks/inbound-event.ts';
+import {
+  WEBHOOK_SECRET_CHARACTERS_MAX,
+  WEBHOOK_SECRET_PATTERN,
+} from '../../../domain/webhooks/webhook-limits.ts';
 import type { DocumentedWebhook, DocumentedWebhookHeader } from '../routing/documented.ts';
 import { deliveryReportType } from './delivery-report-field.ts';
 import { channel, smsId } from './message-schemas.ts';

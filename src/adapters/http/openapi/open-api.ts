@@ -3,6 +3,7 @@ import type { DocumentedError, DocumentedReply, DocumentedWebhook, Tag } from '.
 import { errorCode } from '../routing/error-bodies.ts';
 import type { ErrorEnvelope, HttpError } from '../routing/http-error.ts';
 import {
+  ANY_TYPE,
   BODY_TOO_LARGE,
   INTERNAL_ERROR,
   MALFORMED_REQUEST,
@@ -58,7 +59,6 @@ export interface DocumentHead {
 const CUSTOMER_HEAD: DocumentHead = { title: 'Barid', description: DESCRIPTION, errorCode };
 
 const MEDIA_TYPES = { text: 'text/plain', html: 'text/html', events: 'text/event-stream' };
-const ANY_MEDIA_TYPE = '*/*';
 const TEXT_SCHEMA = { type: 'string' };
 const BYTES_SCHEMA = { type: 'string', format: 'binary' };
 
@@ -211,7 +211,7 @@ class DocumentWriter {
 
   #content(reply: DocumentedReply): JsonSchema {
     if ('schema' in reply) return { [JSON_TYPE]: this.#json(this.#schemas.ofReply(reply.schema)) };
-    if (reply.kind === 'file') return { [reply.mediaType ?? ANY_MEDIA_TYPE]: { schema: BYTES_SCHEMA } };
+    if (reply.kind === 'file') return { [reply.mediaType ?? ANY_TYPE]: { schema: BYTES_SCHEMA } };
     return { [reply.mediaType ?? MEDIA_TYPES[reply.kind]]: { schema: TEXT_SCHEMA } };
   }
 

@@ -54,11 +54,14 @@ export function unauthorized(text: string, challenge: 'Bearer' | 'Signature'): H
   return { status: 401, code: 'unauthorized', text, headers: ['WWW-Authenticate', challenge] };
 }
 
+/** Stands for every media type, and for none. */
+export const ANY_TYPE = '*/*';
+
 /** The 415 of a route whose body has this media type. */
 export function unsupportedMediaType(mediaType: string): HttpError {
   if (mediaType === 'application/json') return UNSUPPORTED_MEDIA_TYPE;
   const text =
-    mediaType === '*/*'
+    mediaType === ANY_TYPE
       ? 'The request body must come without compression'
       : `The request body must be ${mediaType}, without compression`;
   return { ...UNSUPPORTED_MEDIA_TYPE, text };

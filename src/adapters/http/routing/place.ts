@@ -13,5 +13,5 @@ export interface Place {
   /** The request is served again. Throws `RequestRejected` with 503 when the process has become full meanwhile. */
   comeBack(): void;
   /** Resolves when a body of so many bytes may be parsed and checked, by project in rotation; null when that is now. */
-  turn(bytes: number): Promise<void> | null;
+  waitToParse(bytes: number): Promise<void> | null;
 }

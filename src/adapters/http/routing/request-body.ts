@@ -4,12 +4,9 @@ import { GrowingBuffer } from '../../../application/growing-buffer.ts';
 import { JSON_DEPTH_MAX, jsonExcess } from '../../../domain/shared/json-text.ts';
 import { BODY_BYTES_MAX, JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
-import { BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
+import { ANY_TYPE, BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
 
 export const JSON_TYPE = 'application/json';
-
-/** Stands for every media type, and for none. */
-export const ANY_TYPE = '*/*';
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';

@@ -208,8 +208,8 @@ export function route<
     if (mediaType !== undefined) {
       bytes = await receive(request, response, place);
       place.comeBack();
-      const turn = place.turn(bytes.length);
-      if (turn !== null) await turn;
+      const mayParse = place.waitToParse(bytes.length);
+      if (mayParse !== null) await mayParse;
     }
     const text = body === undefined ? '' : decodeText(bytes);
     const json = body === undefined ? undefined : parseJson(text, bodyMembersMax);

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import { FairTurns } from './fair-turns.ts';
+import { FairRounds } from './fair-rounds.ts';
 
 /** One piece in a round: what it takes to read it is not known when it begins. */
 const ONE_PIECE_MS = Number.MIN_VALUE;
@@ -11,18 +11,18 @@ const ONE_PIECE_MS = Number.MIN_VALUE;
  */
 export class FairReading {
   readonly #time: RoundTime;
-  readonly #turns: FairTurns;
+  readonly #rounds: FairRounds;
 
   /** `msMax` has the milliseconds of a round; in one with 0 what waits is not read. */
   constructor(msMax: () => number) {
     this.#time = new RoundTime(msMax, () => performance.now());
-    this.#turns = new FairTurns(() => Math.min(msMax(), ONE_PIECE_MS));
+    this.#rounds = new FairRounds(() => Math.min(msMax(), ONE_PIECE_MS));
   }
 
   /** Whether the next piece of a client in `network` may follow at once. If not, `goOn` is called when it may. */
   mayGoOn(network: string, goOn: () => void): boolean {
     if (this.#time.isLeft()) return true;
-    this.#turns.add(network, { serveNext: goOn });
+    this.#rounds.add(network, { serveNext: goOn });
     return false;
   }
 }

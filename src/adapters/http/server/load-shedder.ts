@@ -11,7 +11,7 @@ import { type ClientAddress, networkOf } from '../routing/client-address.ts';
 import { RequestRejected } from '../routing/http-error.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import type { Place } from '../routing/place.ts';
-import { FairTurns } from './fair-turns.ts';
+import { FairRounds } from './fair-rounds.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 
 type Limits = Pick<ServerLimits, 'requestsMax' | 'requestsPerProjectMax' | 'requestsPerAddressMax'>;
@@ -23,9 +23,9 @@ export class LoadShedder {
   readonly #byAddress: InFlight;
   readonly #byProject: InFlight;
   /** Of bodies, by project. */
-  readonly #turns: FairTurns;
+  readonly #bodies: FairRounds;
   /** Of larger ones. */
-  readonly #largeTurns = new FairTurns(() => LARGE_BODIES_MS_MAX, LARGE_BODIES_SHARE);
+  readonly #largeBodies = new FairRounds(() => LARGE_BODIES_MS_MAX, LARGE_BODIES_SHARE);
   #count = 0;
 
   constructor(
@@ -33,11 +33,11 @@ export class LoadShedder {
     clientAddress: ClientAddress,
     backlog: Pick<ListenBacklog, 'roundMs'>,
   ) {
-    this.#turns = new FairTurns(() => backlog.roundMs(BODIES_MS_MAX));
+    this.#bodies = new FairRounds(() => backlog.roundMs(BODIES_MS_MAX));
     this.#clientAddress = clientAddress;
     this.#max = requestsMax;
-    this.#byAddress = new InFlight(requestsPerAddressMax);
-    this.#byProject = new InFlight(requestsPerProjectMax);
+    this.#byAddress = new InFlight({ perKey: requestsPerAddressMax });
+    this.#byProject = new InFlight({ perKey: requestsPerProjectMax });
   }
 
   /** The place of a new request; null when the process or the address has as many as it may. */
@@ -67,8 +67,8 @@ export class LoadShedder {
   }
 
   /** Resolves when a body of so many bytes may be parsed; null when that is now. */
-  turn(key: string, bytes: number): Promise<void> | null {
-    return (bytes > BODY_BYTES_MAX ? this.#largeTurns : this.#turns).turn(key);
+  waitToParse(key: string, bytes: number): Promise<void> | null {
+    return (bytes > BODY_BYTES_MAX ? this.#largeBodies : this.#bodies).wait(key);
   }
 
   /** Whether the project may have one more, which is counted then. */
@@ -117,8 +117,8 @@ class CountedPlace implements Place {
     this.#isTaken = true;
   }
 
-  turn(bytes: number): Promise<void> | null {
-    return this.#shedder.turn(this.#projectId ?? this.network, bytes);
+  waitToParse(bytes: number): Promise<void> | null {
+    return this.#shedder.waitToParse(this.#projectId ?? this.network, bytes);
   }
 
   /**
@@ -147,7 +147,7 @@ class FreePlace implements Place {
   claimFor(): void {}
   leave(): void {}
   comeBack(): void {}
-  turn(): null {
+  waitToParse(): null {
     return null;
   }
   end(): void {}

@@ -6,7 +6,7 @@ import { type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import type { FairReading } from './fair-reading.ts';
-import { FairTurns, type Waiting } from './fair-turns.ts';
+import { FairRounds, type Waiting } from './fair-rounds.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 import { leavesMuchUnread } from './write-reply.ts';
@@ -57,9 +57,9 @@ export interface PipeliningLimit {
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
   const { backlog } = parts;
-  const turns = new FairTurns(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
+  const rounds = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts, turns);
+    const connection = new Connection(socket, limits, parts, rounds);
     connections.set(socket, connection);
     stopParser(socket, connection);
     return connection;
@@ -93,7 +93,7 @@ class Connection implements Waiting {
   readonly #limits: Limits;
   readonly #parts: ConnectionParts;
   /** Of waiting requests, by address. */
-  readonly #turns: FairTurns;
+  readonly #rounds: FairRounds;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   readonly #goOnReading = (): void => {
     this.#waitsToRead = false;
@@ -114,11 +114,11 @@ class Connection implements Waiting {
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
 
-  constructor(socket: Socket, limits: Limits, parts: ConnectionParts, turns: FairTurns) {
+  constructor(socket: Socket, limits: Limits, parts: ConnectionParts, rounds: FairRounds) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
-    this.#turns = turns;
+    this.#rounds = rounds;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -184,8 +184,8 @@ class Connection implements Waiting {
    * back within a request, and replies go out then: each request of a chunk may find that no earlier one is open.
    */
   #hasRoundTime(): boolean {
-    const { round } = this.#turns;
-    if (round === this.#lastRound || !this.#turns.hasTime()) return false;
+    const { round } = this.#rounds;
+    if (round === this.#lastRound || !this.#rounds.hasTime()) return false;
     this.#lastRound = round;
     return true;
   }
@@ -199,7 +199,7 @@ class Connection implements Waiting {
     const [next] = this.#waiting;
     if (next === undefined || this.#isQueued || !this.#mayServe()) return;
     this.#isQueued = true;
-    this.#turns.add(this.#parts.networkOf(next[0]), this);
+    this.#rounds.add(this.#parts.networkOf(next[0]), this);
   }
 
   #end(response: ServerResponse): void {

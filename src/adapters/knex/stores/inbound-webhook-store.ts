@@ -57,7 +57,7 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
     await this.#removeRotations(ids);
   }
 
-  async byPhoneNumberIds(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
+  async byWhatsappPhoneIds(ids: readonly string[]): Promise<readonly InboundWebhook[]> {
     if (ids.length === 0) return [];
     return (await this.#session.query(BY_PHONE_NUMBER_IDS, [ids])).map(fromRow);
   }
@@ -90,7 +90,7 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
     if (ids.length === 0) return [];
     const locked = await this.#session.query(`${LOCK} ${mode}`, [ids]);
     // The rows as they are under the lock, with their rotations.
-    return this.byPhoneNumberIds(locked.map((row) => row.phone_number_id as string));
+    return this.byWhatsappPhoneIds(locked.map((row) => row.phone_number_id as string));
   }
 
   async #saveRotations(webhooks: readonly InboundWebhook[]): Promise<void> {

@@ -157,7 +157,7 @@ export class SqlWebhookEventStore implements WebhookEventStore {
     return changedOf(events, await this.#session.updateVersioned(SAVE_WITH_ADDRESS, rows));
   }
 
-  async ofPhoneNumber(
+  async ofWhatsappPhone(
     whatsappPhoneId: string,
     since: number,
     limit: number,

@@ -51,7 +51,7 @@ it('a body is not checked before the project may compute', async () => {
   const place = {
     leave() {},
     comeBack() {},
-    turn(bytes: number) {
+    waitToParse(bytes: number) {
       asked.push(bytes);
       return new Promise<void>((resolve) => {
         go = resolve;

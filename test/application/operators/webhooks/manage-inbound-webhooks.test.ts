@@ -57,7 +57,7 @@ it('all events that wait follow their webhook to another address with its secret
   expect(await countsBy('url')).toEqual({ [NEW_URL]: OPEN, [OLD_URL]: 2 });
   expect(await countsBy('endpoint')).toEqual({ 'customer.example/new': OPEN, 'customer.example/in': 2 });
   const [webhook] = await world.unitOfWork.read(({ inboundWebhooks }) =>
-    inboundWebhooks.byPhoneNumberIds([NUMBER_ID]),
+    inboundWebhooks.byWhatsappPhoneIds([NUMBER_ID]),
   );
   expect(await countsBy('secret')).toEqual({ [webhook?.secret ?? '']: OPEN, sealed: 2 });
   expect(await world.database.knex('jobs').pluck('id')).toEqual([`webhooks/${PROJECT}/customer.example/new`]);

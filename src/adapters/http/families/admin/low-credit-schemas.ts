@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { LowCredit } from '../../../../domain/billing/low-credit.ts';
+import { iqd, toIqd } from '../../../../domain/shared/money.ts';
+import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../../domain/webhooks/signer.ts';
 import {
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_SECRET_PATTERN,
-} from '../../../../domain/messages/send-request.ts';
-import { iqd, toIqd } from '../../../../domain/shared/money.ts';
-import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../../domain/webhooks/signer.ts';
+} from '../../../../domain/webhooks/webhook-limits.ts';
 import { messageOfField } from '../../routing/union-error.ts';
 import { amountField, OFF, SMALLEST_IQD, webhookUrlField } from './shared-schemas.ts';
 

@@ -20,9 +20,8 @@ import { cursorOf, invalidCursor, pageFrom, placeOf } from '../../routing/cursor
 import type { DocumentedError } from '../../routing/documented.ts';
 import { invalid, RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
-import { UNSUPPORTED_MEDIA_TYPE } from '../../routing/known-errors.ts';
+import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../routing/known-errors.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
-import { ANY_TYPE } from '../../routing/request-body.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, iso, isoOrNull } from './fields.ts';
 import {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../domain/messages/send-request.ts';
 import { IQD_MAX, isIqdAmount } from '../../../../domain/shared/money.ts';
+import { isStorableLine } from '../../../../domain/shared/storable-line.ts';
+import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../domain/webhooks/webhook-limits.ts';
 import {
   ADMIN_CURSOR_CHARACTERS_MAX,
   ADMIN_LIMIT_DEFAULT,
@@ -8,7 +9,7 @@ import {
   REASON_CHARACTERS_MAX,
 } from '../../limits.ts';
 import { wholeNumber } from '../../routing/query-fields.ts';
-import { isClean, nameField } from '../../routing/text-fields.ts';
+import { nameField } from '../../routing/text-fields.ts';
 import { HTTPS_PATTERN } from '../delivery-report-field.ts';
 
 /** Switches a limit off; null would be the same as absent. */
@@ -49,7 +50,7 @@ export function webhookUrlField(name: string) {
   return z
     .string({ error })
     .refine(
-      (text) => text.length <= WEBHOOK_URL_CHARACTERS_MAX && HTTPS_PATTERN.test(text) && isClean(text),
+      (text) => text.length <= WEBHOOK_URL_CHARACTERS_MAX && HTTPS_PATTERN.test(text) && isStorableLine(text),
       {
         error,
       },

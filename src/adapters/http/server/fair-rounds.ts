@@ -13,7 +13,7 @@ export interface Waiting {
  * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
  * however much waits; in a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so that all rounds together take that share of the time.
  */
-export class FairTurns {
+export class FairRounds {
   readonly #msPerRound: () => number;
   readonly #share: number;
   /** For what does not wait. */
@@ -48,7 +48,7 @@ export class FairTurns {
   }
 
   /** Resolves when the caller may go on; null when that is now. */
-  turn(key: string): Promise<void> | null {
+  wait(key: string): Promise<void> | null {
     // What is done at once is not measured, and no pause follows it.
     if (this.#share === 1 && this.#byKey.size === 0 && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { channelsOfProvider, type Provider } from '../../../src/domain/messages/provider.ts';
+import { channelsOfProviderValue, type ProviderValue } from '../../../src/domain/messages/provider-value.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 
-test.each<[Exclude<Provider, 'auto'>, readonly Channel[]]>([
+test.each<[Exclude<ProviderValue, 'auto'>, readonly Channel[]]>([
   ['whatsapp-sms', ['whatsapp', 'sms']],
   ['telegram-sms', ['telegram', 'sms']],
   ['whatsapp-telegram-sms', ['whatsapp', 'telegram', 'sms']],
@@ -10,5 +10,5 @@ test.each<[Exclude<Provider, 'auto'>, readonly Channel[]]>([
   ['whatsapp', ['whatsapp']],
   ['telegram', ['telegram']],
 ])('provider %s tries the channels %j', (provider, channels) => {
-  expect(channelsOfProvider(provider)).toEqual(channels);
+  expect(channelsOfProviderValue(provider)).toEqual(channels);
 });

@@ -2,15 +2,15 @@ import { nextTick } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
-import { FairTurns } from '../../../../src/adapters/http/server/fair-turns.ts';
+import { FairRounds } from '../../../../src/adapters/http/server/fair-rounds.ts';
 
-let waiting: FairTurns;
+let rounds: FairRounds;
 /** The connections whose requests were served, in order. */
 let served: string[];
 let now: number;
 
 beforeEach(() => {
-  waiting = new FairTurns(() => WAITING_REQUESTS_MS_MAX);
+  rounds = new FairRounds(() => WAITING_REQUESTS_MS_MAX);
   served = [];
   now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -32,10 +32,10 @@ function wait(network: string, name: string, requests: number, ms = 0): void {
         });
       });
       left -= 1;
-      if (left > 0) waiting.add(network, connection);
+      if (left > 0) rounds.add(network, connection);
     },
   };
-  waiting.add(network, connection);
+  rounds.add(network, connection);
 }
 
 it('serves waiting requests round-robin over addresses, and over the connections of each', async () => {
@@ -54,38 +54,38 @@ it('serves nothing in the round in which a connection is added', async () => {
 });
 
 it('lets callers go on at once while nothing waits and the round has time, and else in rotation over projects', async () => {
-  expect(waiting.turn('a')).toBeNull();
+  expect(rounds.wait('a')).toBeNull();
   now += WAITING_REQUESTS_MS_MAX - 1;
-  expect(waiting.turn('a')).toBeNull();
+  expect(rounds.wait('a')).toBeNull();
   now += 1;
-  const turns = ['a1', 'a2', 'a3', 'b1'].map((name) =>
-    waiting.turn(name.charAt(0))?.then(() => {
+  const order = ['a1', 'a2', 'a3', 'b1'].map((name) =>
+    rounds.wait(name.charAt(0))?.then(() => {
       served.push(name);
     }),
   );
   // The next round has time again, but what waits goes first.
   await setImmediate();
-  await Promise.all(turns);
+  await Promise.all(order);
   expect(served).toEqual(['a1', 'b1', 'a2', 'a3']);
-  expect(waiting.turn('a')).toBeNull();
+  expect(rounds.wait('a')).toBeNull();
 });
 
 it('pauses between rounds when it has a share of the time', async () => {
-  const shared = new FairTurns(() => 1, 0.2);
-  const turns: string[] = [];
+  const shared = new FairRounds(() => 1, 0.2);
+  const order: string[] = [];
   const go = (name: string, ms: number) =>
-    shared.turn(name)?.then(() => {
-      turns.push(name);
+    shared.wait(name)?.then(() => {
+      order.push(name);
       now += ms;
     });
   const waits = [go('a', 5), go('b', 5)];
   await setImmediate();
-  expect(turns).toEqual(['a']);
+  expect(order).toEqual(['a']);
   now += 19;
   await setImmediate();
-  expect(turns).toEqual(['a']);
+  expect(order).toEqual(['a']);
   await Promise.all(waits);
-  expect(turns).toEqual(['a', 'b']);
+  expect(order).toEqual(['a', 'b']);
 });
 
 it('leaves the rest to the next rounds once their time in one round is over, however many connections wait', async () => {
@@ -98,7 +98,7 @@ it('leaves the rest to the next rounds once their time in one round is over, how
 
 it('serves less in a round as soon as a round is to be shorter', async () => {
   let msPerRound = 4;
-  const turns = new FairTurns(() => msPerRound);
+  const rounds = new FairRounds(() => msPerRound);
   const round: string[] = [];
   const work = (name: string) => ({
     serveNext(): void {
@@ -106,7 +106,7 @@ it('serves less in a round as soon as a round is to be shorter', async () => {
       now += 1;
     },
   });
-  for (const name of ['1', '2', '3', '4', '5', '6']) turns.add('a', work(name));
+  for (const name of ['1', '2', '3', '4', '5', '6']) rounds.add('a', work(name));
   await setImmediate();
   expect(round.splice(0)).toEqual(['1', '2', '3', '4']);
   msPerRound = 0;

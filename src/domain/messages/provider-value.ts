@@ -1,7 +1,7 @@
 import type { Channel } from '../shared/channel.ts';
 
 /** What a caller may ask for (specification 4.1). */
-export const PROVIDERS = [
+export const PROVIDER_VALUES = [
   'auto',
   'whatsapp-sms',
   'telegram-sms',
@@ -10,9 +10,9 @@ export const PROVIDERS = [
   'whatsapp',
   'telegram',
 ] as const;
-export type Provider = (typeof PROVIDERS)[number];
+export type ProviderValue = (typeof PROVIDER_VALUES)[number];
 
-const CHANNELS_OF_PROVIDER: Readonly<Record<Exclude<Provider, 'auto'>, readonly Channel[]>> = {
+const CHANNELS_OF_VALUE: Readonly<Record<Exclude<ProviderValue, 'auto'>, readonly Channel[]>> = {
   'whatsapp-sms': ['whatsapp', 'sms'],
   'telegram-sms': ['telegram', 'sms'],
   'whatsapp-telegram-sms': ['whatsapp', 'telegram', 'sms'],
@@ -22,6 +22,6 @@ const CHANNELS_OF_PROVIDER: Readonly<Record<Exclude<Provider, 'auto'>, readonly 
 };
 
 /** The channels a named provider value stands for, in the order they are tried. */
-export function channelsOfProvider(provider: Exclude<Provider, 'auto'>): readonly Channel[] {
-  return CHANNELS_OF_PROVIDER[provider];
+export function channelsOfProviderValue(provider: Exclude<ProviderValue, 'auto'>): readonly Channel[] {
+  return CHANNELS_OF_VALUE[provider];
 }
