@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import { FairRounds } from './fair-rounds.ts';
+import { FairRounds, type Waiting } from './fair-rounds.ts';
 
 /** One piece in a round: what it takes to read it is not known when it begins. */
 const ONE_PIECE_MS = Number.MIN_VALUE;
@@ -19,10 +19,15 @@ export class FairReading {
     this.#rounds = new FairRounds(() => Math.min(msMax(), ONE_PIECE_MS));
   }
 
-  /** Whether the next piece of a client in `network` may follow at once. If not, `goOn` is called when it may. */
-  mayGoOn(network: string, goOn: () => void): boolean {
+  /** Whether the next piece of a client in `network` may follow at once. If not, `reader` is served when it may. */
+  mayGoOn(network: string, reader: Waiting): boolean {
     if (this.#time.isLeft()) return true;
-    this.#rounds.add(network, { serveNext: goOn });
+    this.#rounds.add(network, reader);
     return false;
+  }
+
+  /** The client is gone. Does nothing when its reader does not wait. */
+  drop(network: string, reader: Waiting): void {
+    this.#rounds.drop(network, reader);
   }
 }

@@ -11,7 +11,8 @@ export interface Waiting {
 /**
  * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
  * one round of the loop that takes so many milliseconds and the piece that was begun, so that other work is done in between
- * however much waits; in a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so that all rounds together take that share of the time.
+ * however much waits; in a round with 0 milliseconds it does nothing. With a share below 1 it pauses between rounds, so that all
+ * rounds together take that share of the time.
  */
 export class FairRounds {
   readonly #msPerRound: () => number;
@@ -19,7 +20,7 @@ export class FairRounds {
   /** For what does not wait. */
   readonly #time: RoundTime;
   /** The key that is served next is the first. */
-  readonly #byKey = new Map<string, Waiting[]>();
+  readonly #byKey = new Map<string, Set<Waiting>>();
   #isScheduled = false;
   #pausedUntil = 0;
 
@@ -42,9 +43,16 @@ export class FairRounds {
   /** Adds what is not waiting yet, behind what waits under the key. */
   add(key: string, waiting: Waiting): void {
     const others = this.#byKey.get(key);
-    if (others === undefined) this.#byKey.set(key, [waiting]);
-    else others.push(waiting);
+    if (others === undefined) this.#byKey.set(key, new Set([waiting]));
+    else others.add(waiting);
     this.#schedule();
+  }
+
+  /** It waits no longer. Does nothing when it does not wait under the key. */
+  drop(key: string, waiting: Waiting): void {
+    const others = this.#byKey.get(key);
+    others?.delete(waiting);
+    if (others?.size === 0) this.#byKey.delete(key);
   }
 
   /** Resolves when the caller may go on; null when that is now. */
@@ -65,7 +73,7 @@ export class FairRounds {
   async #serve(): Promise<void> {
     const startedAt = performance.now();
     const ms = this.#msPerRound();
-    let isOver = ms === 0;
+    let isOver = ms === 0 || this.#byKey.size === 0;
     while (!isOver) {
       this.#serveNext();
       // What it does without waiting for anything else counts as well.
@@ -82,8 +90,9 @@ export class FairRounds {
     for (const [key, waiting] of this.#byKey) {
       // The key goes behind the others.
       this.#byKey.delete(key);
-      const next = waiting.shift();
-      if (waiting.length > 0) this.#byKey.set(key, waiting);
+      const [next] = waiting;
+      if (next !== undefined) waiting.delete(next);
+      if (waiting.size > 0) this.#byKey.set(key, waiting);
       next?.serveNext();
       return;
     }

@@ -33,7 +33,7 @@ export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
   readonly backlog: Pick<ListenBacklog, 'roundMs'>;
   /** Of new connections, and of large request bodies. */
-  readonly reading: Pick<FairReading, 'mayGoOn'>;
+  readonly reading: Pick<FairReading, 'mayGoOn' | 'drop'>;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -95,9 +95,11 @@ class Connection implements Waiting {
   /** Of waiting requests, by address. */
   readonly #rounds: FairRounds;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
-  readonly #goOnReading = (): void => {
-    this.#waitsToRead = false;
-    if (!this.#isFull) this.#socket.resume();
+  readonly #reader: Waiting = {
+    serveNext: () => {
+      this.#waitsToRead = null;
+      if (!this.#isFull) this.#socket.resume();
+    },
   };
   /** Listens to the close of each response. */
   readonly #onClose: (this: ServerResponse) => void;
@@ -105,8 +107,8 @@ class Connection implements Waiting {
   #served = 0;
   /** It has as many open requests as it may: nothing more is read. */
   #isFull = false;
-  /** What it sends waits for what others send. */
-  #waitsToRead = false;
+  /** The network under which what it sends waits for what others send; null when it does not wait. */
+  #waitsToRead: string | null = null;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
   /** It has had more requests than it may have. */
@@ -126,7 +128,7 @@ class Connection implements Waiting {
     };
     // Node resumes the connection behind every request, and for every body that is read.
     socket.on('resume', () => {
-      if (this.#isFull || this.#waitsToRead) socket.pause();
+      if (this.#isFull || this.#waitsToRead !== null) socket.pause();
     });
     // Node resumes a new connection behind this: only then does a pause end its reading.
     this.#waitToRead(networkOf(socket.remoteAddress));
@@ -134,6 +136,7 @@ class Connection implements Waiting {
     socket.once('close', () => {
       // No client is left to read the responses.
       this.#waiting.length = 0;
+      if (this.#waitsToRead !== null) parts.reading.drop(this.#waitsToRead, this.#reader);
       this.unread.release();
       // Node closes the response that has the socket, and those that have just gone out.
       setImmediate(() => this.#closeAll());
@@ -238,7 +241,7 @@ class Connection implements Waiting {
   #resume(): void {
     if (!this.#isFull || this.#isStopped) return;
     this.#isFull = false;
-    if (!this.#waitsToRead) this.#socket.resume();
+    if (this.#waitsToRead === null) this.#socket.resume();
   }
 
   /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
@@ -249,13 +252,15 @@ class Connection implements Waiting {
       const wantsMore = push(piece, encoding);
       if (piece !== null) {
         this.#waitToRead(network);
-        if (this.#waitsToRead) this.#socket.pause();
+        if (this.#waitsToRead !== null) this.#socket.pause();
       }
       return wantsMore;
     };
   }
 
   #waitToRead(network: string): void {
-    this.#waitsToRead ||= !this.#parts.reading.mayGoOn(network, this.#goOnReading);
+    if (this.#waitsToRead === null && !this.#parts.reading.mayGoOn(network, this.#reader)) {
+      this.#waitsToRead = network;
+    }
   }
 }

@@ -20,7 +20,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const mayGoOn = (network: string) => reading.mayGoOn(network, () => wentOn.push(network));
+const readerOf = (network: string) => ({ serveNext: () => wentOn.push(network) });
+const mayGoOn = (network: string) => reading.mayGoOn(network, readerOf(network));
 
 it('pieces follow each other while the round has time, then one in a round, by address in rotation', async () => {
   expect(mayGoOn('a')).toBe(true);
@@ -47,4 +48,18 @@ it('nothing is read in a round without time for it', async () => {
   roundMs = MS_MAX;
   await setImmediate();
   expect(wentOn).toEqual(['a']);
+});
+
+it('a client that is gone waits no longer, and the others are read in their order', async () => {
+  roundMs = 0;
+  const gone = readerOf('gone');
+  expect([mayGoOn('a'), reading.mayGoOn('a', gone), reading.mayGoOn('b', gone), mayGoOn('a')]).toEqual(
+    Array(4).fill(false),
+  );
+  reading.drop('a', gone);
+  reading.drop('b', gone);
+  reading.drop('c', gone);
+  roundMs = MS_MAX;
+  for (let round = 0; round < 4; round += 1) await setImmediate();
+  expect(wentOn).toEqual(['a', 'a']);
 });

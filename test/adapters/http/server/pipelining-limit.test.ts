@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SERVER_LIMITS, WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
+import type { Waiting } from '../../../../src/adapters/http/server/fair-rounds.ts';
 import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MinuteLog } from '../../../../src/application/minute-log.ts';
@@ -31,9 +32,9 @@ let clientErrors: (string | undefined)[];
 let closes: string[];
 /** What a handler does at once. */
 let onServed: () => void;
-/** Whether clients are read at once; what lets them go on. */
+/** Whether clients are read at once; those that wait to be. */
 let readsAtOnce: boolean;
-let waitingToRead: (() => void)[];
+let waitingToRead: Waiting[];
 
 beforeEach(async () => {
   served = [];
@@ -52,9 +53,12 @@ beforeEach(async () => {
       table: new ConnectionTable(server, 10),
       backlog: { roundMs: (msMax) => msMax },
       reading: {
-        mayGoOn: (_, goOn) => {
-          if (!readsAtOnce) waitingToRead.push(goOn);
+        mayGoOn: (_, reader) => {
+          if (!readsAtOnce) waitingToRead.push(reader);
           return readsAtOnce;
+        },
+        drop: (_, reader) => {
+          waitingToRead = waitingToRead.filter((each) => each !== reader);
         },
       },
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
@@ -215,9 +219,18 @@ describe('the pipelining limit', () => {
     await rounds();
     expect([socket.bytesRead, served.length]).toEqual([0, 0]);
     expect(waitingToRead).toHaveLength(1);
-    waitingToRead[0]?.();
+    waitingToRead[0]?.serveNext();
     await untilServed(1);
     expect(paths()).toEqual(['/p1.']);
+  });
+
+  it('does not wait to read a connection that has closed', async () => {
+    readsAtOnce = false;
+    await connectAnew();
+    expect(waitingToRead).toHaveLength(1);
+    socket.destroy();
+    await once(socket, 'close');
+    expect(waitingToRead).toEqual([]);
   });
 
   it.each([
@@ -241,7 +254,7 @@ describe('the pipelining limit', () => {
       await rounds();
       expect(socket.bytesRead).toBe(bytesRead);
       pieces += 1;
-      for (const goOn of waitingToRead.splice(0)) goOn();
+      for (const reader of waitingToRead.splice(0)) reader.serveNext();
     }
     expect(pieces).toBeGreaterThanOrEqual(LARGE_BODY_BYTES / CHUNK_BYTES_MAX);
   });
