@@ -218,7 +218,7 @@ withReceiver(named('low credit'), () => {
   it.each([
     ['lowCredit.amount must be an IQD amount', { amount: 0, webhookUrl: 'https://shop.example/' }],
     ['lowCredit.webhookUrl must begin with https://', { amount: 1, webhookUrl: 'http://shop.example/' }],
-    ['lowCredit.webhookUrl must begin with https://', { amount: 1 }],
+    ['lowCredit.webhookUrl is required and must be a string', { amount: 1 }],
     ['lowCredit.webhookUrl is an address', { amount: 1, webhookUrl: 'https://10.0.0.1/' }],
     [
       'lowCredit.webhookSecret must be',

@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import type { LowCredit } from '../../../../domain/billing/low-credit.ts';
 import { iqd, toIqd } from '../../../../domain/shared/money.ts';
-import { hasStandardKey, STANDARD_SECRET_PREFIX } from '../../../../domain/webhooks/signer.ts';
-import {
-  WEBHOOK_SECRET_CHARACTERS_MAX,
-  WEBHOOK_SECRET_PATTERN,
-} from '../../../../domain/webhooks/webhook-limits.ts';
 import { messageOfField } from '../../routing/union-error.ts';
-import { amountField, OFF, SMALLEST_IQD, webhookUrlField } from './shared-schemas.ts';
-
-const SECRET_ERROR = `lowCredit.webhookSecret must be 1 to ${WEBHOOK_SECRET_CHARACTERS_MAX} letters, digits or signs of a header token, with a key in base64 behind ${STANDARD_SECRET_PREFIX}`;
+import { webhookSecretField, webhookUrlField } from '../webhook-fields.ts';
+import { amountField, OFF, SMALLEST_IQD } from './shared-schemas.ts';
 
 const amount = amountField('lowCredit.amount', SMALLEST_IQD).meta({
   description: 'The credit below which the project is told, in IQD',
@@ -20,16 +14,10 @@ const webhookUrl = webhookUrlField('lowCredit.webhookUrl').meta({
   examples: ['https://shop.example/credit'],
 });
 
-const webhookSecret = z
-  .string({ error: SECRET_ERROR })
-  .min(1, { error: SECRET_ERROR })
-  .max(WEBHOOK_SECRET_CHARACTERS_MAX, { error: SECRET_ERROR })
-  .regex(WEBHOOK_SECRET_PATTERN, { error: SECRET_ERROR })
-  .refine(hasStandardKey, { error: SECRET_ERROR })
-  .meta({
-    description: 'Signs each webhook. Left out, the stored one stays for as long as the address stays.',
-    examples: ['a-secret-of-your-own'],
-  });
+const webhookSecret = webhookSecretField('lowCredit.webhookSecret').meta({
+  description: 'Signs each webhook. Left out, the stored one stays for as long as the address stays.',
+  examples: ['a-secret-of-your-own'],
+});
 
 const LOW_CREDIT_ERROR = `lowCredit must be "${OFF}", or an object with amount and webhookUrl`;
 const given = z.object(

@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import { IQD_MAX, isIqdAmount } from '../../../../domain/shared/money.ts';
-import { isStorableLine } from '../../../../domain/shared/storable-line.ts';
-import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../../domain/webhooks/webhook-limits.ts';
 import {
   ADMIN_CURSOR_CHARACTERS_MAX,
   ADMIN_LIMIT_DEFAULT,
@@ -10,7 +8,6 @@ import {
 } from '../../limits.ts';
 import { wholeNumber } from '../../routing/query-fields.ts';
 import { nameField } from '../../routing/text-fields.ts';
-import { HTTPS_PATTERN } from '../delivery-report-field.ts';
 
 /** Switches a limit off; null would be the same as absent. */
 export const OFF = 'off';
@@ -43,25 +40,6 @@ export function amountField(name: string, min: number) {
 
 /** The smallest amount that there is, in IQD. */
 export const SMALLEST_IQD = 0.001;
-
-/** An address for webhooks; whether they may go there is decided where they are posted. */
-export function webhookUrlField(name: string) {
-  const error = `${name} must begin with https:// and be at most ${WEBHOOK_URL_CHARACTERS_MAX} characters long`;
-  return z
-    .string({ error })
-    .refine(
-      (text) => text.length <= WEBHOOK_URL_CHARACTERS_MAX && HTTPS_PATTERN.test(text) && isStorableLine(text),
-      {
-        error,
-      },
-    )
-    .meta({
-      format: 'uri',
-      pattern: '^[Hh][Tt][Tt][Pp][Ss]://',
-      maxLength: WEBHOOK_URL_CHARACTERS_MAX,
-      description: 'An HTTPS address that webhooks may go to',
-    });
-}
 
 export const reason = nameField('reason', 1, REASON_CHARACTERS_MAX);
 
