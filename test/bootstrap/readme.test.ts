@@ -57,7 +57,7 @@ describe('the code of README.md', () => {
 
   it('the published client reaches the service as README.md says', async () => {
     const harness = await startHarness();
-    const [example = ''] = codeBlocks(README.section('## A client that works'), 'ts');
+    const [example = ''] = codeBlocks(README.section('## The npm package otpiq'), 'ts');
     expect(example).toContain('http://127.0.0.1:3000/api');
     const { stdout, stderr } = await run(example.replace('http://127.0.0.1:3000', await harness.url));
     await harness.close();

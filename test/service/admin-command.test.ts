@@ -248,7 +248,9 @@ describe('barid admin', () => {
     const away = await runAdmin(nowhere, ['projects', 'list']);
     expect([away.code, away.errors]).toEqual([
       69,
-      [`${nowhere} cannot be reached: ECONNREFUSED; start the service, or name its address with --url`],
+      [
+        `${nowhere} cannot be reached: ECONNREFUSED; start the service, or name its address with --url or BARID_URL`,
+      ],
     ]);
     const busy = createServer((_, response) => {
       response.writeHead(503, { 'x-error-code': 'overloaded' }).end('{"message":"Too many"}');

@@ -93,7 +93,10 @@ describe('inbound webhooks of operators', () => {
 
   it('an address that webhooks never go to is told with the field of the request', async () => {
     const service = await start();
-    const body = { error: 'url is an address that webhooks are not posted to' };
+    const body = {
+      error:
+        'url is an address that webhooks are not posted to: they go to public addresses, at port 443 or another one that the operator allows',
+    };
     const forbidden = 'https://10.0.0.1/';
     const create = await admin(service, PATH, { body: { whatsappPhoneId: NUMBER_ID, url: forbidden } });
     expect(create.body).toEqual(body);

@@ -219,7 +219,8 @@ describe('addresses that webhooks are not sent to', () => {
     });
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({
-      error: 'deliveryReport.webhookUrl is an address that webhooks are not posted to',
+      error:
+        'deliveryReport.webhookUrl is an address that webhooks are not posted to: they go to public addresses, at port 443 or another one that the operator allows',
     });
     expect((await service.request('/info')).body).toMatchObject({ credit: 15_000 });
   });

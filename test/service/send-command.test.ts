@@ -3,7 +3,7 @@ import type { Harness } from '../../src/bootstrap/harness.ts';
 import { barid } from '../support/barid.ts';
 import { freePort } from '../support/private-server.ts';
 import { startService } from '../support/running-service.ts';
-import { KEY, seedWith } from '../support/seeds.ts';
+import { KEY, LIVE_KEY, seedWith } from '../support/seeds.ts';
 
 /** Runs `barid send` while the clock of the service goes on, as it does outside of tests. */
 async function send(service: Harness, ...given: readonly string[]) {
@@ -52,6 +52,20 @@ describe('barid send', () => {
     expect([key.code, key.errors[0]]).toEqual([1, expect.stringContaining('(unauthorized)')]);
   });
 
+  it('barid send finds the service by BARID_URL, and tells that it does not know the key of the demo project', async () => {
+    const service = await startService({ seed: seedWith({ environment: 'live', apiKeys: [LIVE_KEY] }) });
+    const environment = { BARID_URL: await service.url };
+    const { code, errors } = await barid(['send', '9647701234567', '--code', '1'], { environment });
+    expect([code, errors]).toEqual([
+      1,
+      [
+        expect.stringContaining(
+          'does not know the key of the demo project: give one with --key or BARID_KEY',
+        ),
+      ],
+    ]);
+  });
+
   it('barid send ends with 1 when the message is not final in time', async () => {
     const service = await startService({ seed: seedWith({}) });
     const given = ['send', '9647701234567', '--code', '123456', '--seconds', '0', '--url', await service.url];
@@ -78,7 +92,9 @@ describe('barid send', () => {
     const { code, errors } = await barid(['send', '9647701234567', '--code', '1', '--url', url]);
     expect([code, errors]).toEqual([
       69,
-      [`${url} cannot be reached: ECONNREFUSED; start the service, or name its address with --url`],
+      [
+        `${url} cannot be reached: ECONNREFUSED; start the service, or name its address with --url or BARID_URL`,
+      ],
     ]);
   });
 });

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { EXIT_UNAVAILABLE } from '../exit-codes.ts';
+import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { AdminClient } from './admin/admin-client.ts';
 import { pathOf } from './admin/admin-console.ts';
 import { toNumber } from './admin/project-options.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 import { counted } from './counted.ts';
-import { DEFAULT_URL, reasonOf } from './service-address.ts';
+import { reasonOf, urlOption } from './service-address.ts';
 
 /** Between two questions for new events. */
 const POLLING_INTERVAL_MS = 500;
@@ -30,6 +30,8 @@ interface ListenOptions {
   readonly url: string;
   readonly events?: number;
 }
+
+const NAME_ONE = 'name a dev project of this installation with --project';
 
 interface Page {
   readonly events: readonly ListenedEvent[];
@@ -54,7 +56,7 @@ export function addListenCommand(program: Command, context: CommandContext): voi
     .requiredOption('--forward-to <url>', 'such as http://localhost:4000/hooks', toHttpUrl)
     .option('--project <project>', 'id or slug of a dev project', 'demo')
     .option('--events <count>', 'end after so many events; Ctrl-C ends it without', toNumber)
-    .option('--url <url>', 'where the service is', DEFAULT_URL)
+    .addOption(urlOption(context))
     .addHelpText(
       'after',
       `
@@ -76,21 +78,31 @@ async function listen(
   const path = `${pathOf('projects', project)}/webhook-events`;
   const pageAfter = async (cursor?: string) =>
     (await client.json({ path, query: { limit: String(PAGE_EVENTS), cursor } })) as Page;
-  let { next } = await pageAfter();
+  let { next } = await pageAfter().catch((error) => {
+    throw isUnknownProject(error) ? new CommandError(`${error.message}: ${NAME_ONE}`, error.exitCode) : error;
+  });
   context.output.error(`listening to the webhooks of ${project}: each is posted to ${forwardTo}`);
   const seen = new RecentIds();
   let posted = 0;
-  while (posted < most) {
+  let failed = 0;
+  while (posted + failed < most) {
     const page = await whileAway(() => pageAfter(next), context);
-    for (const event of page.events.filter(({ id }) => seen.add(id)).slice(0, most - posted)) {
-      context.print(...shown(event, await post(event, forwardTo)));
-      posted += 1;
+    for (const event of page.events.filter(({ id }) => seen.add(id)).slice(0, most - posted - failed)) {
+      const result = await post(event, forwardTo);
+      context.print(...shown(event, result));
+      if (result.status === null) failed += 1;
+      else posted += 1;
     }
     next = page.next;
-    if (posted < most) await wait(POLLING_INTERVAL_MS);
+    if (posted + failed < most) await wait(POLLING_INTERVAL_MS);
   }
-  context.output.error(`listen: ${counted(posted, 'event')} posted`);
-  return 0;
+  const others = failed === 0 ? '' : `, ${failed} without a response`;
+  context.output.error(`listen: ${counted(posted, 'event')} posted${others}`);
+  return failed === 0 ? 0 : EXIT_NOT_DONE;
+}
+
+function isUnknownProject(error: unknown): error is CommandError {
+  return error instanceof CommandError && error.message.includes('(project-not-found)');
 }
 
 /** Ids that were seen: an event comes again until it is behind the cursor. */

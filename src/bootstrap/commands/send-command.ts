@@ -8,13 +8,15 @@ import { toNumber } from './admin/project-options.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 import { changesBetween, type TrackedMessage } from './message-changes.ts';
-import { DEFAULT_URL, errorText, isServiceAway, requestService, serviceUrl } from './service-address.ts';
+import { errorText, isServiceAway, requestService, serviceUrl, urlOption } from './service-address.ts';
 
 /** Between two readings of the status. */
 const POLLING_INTERVAL_MS = 250;
 
 /** A message that is not final after this time is left alone. */
 const SECONDS_DEFAULT = 120;
+
+const NO_DEMO = 'the service does not know the key of the demo project: give one with --key or BARID_KEY';
 
 interface SendOptions {
   readonly code?: string;
@@ -41,7 +43,7 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     .option('--webhook <url>', 'ask for delivery webhooks to this https URL')
     .option('--webhook-secret <secret>', 'that the webhooks are signed with')
     .option('--key <key>', 'API key of the project; BARID_KEY, or the key of the demo project, without it')
-    .option('--url <url>', 'where the service is', DEFAULT_URL)
+    .addOption(urlOption(context))
     .option('--seconds <seconds>', 'how long to wait for the final status', toNumber, SECONDS_DEFAULT)
     .addHelpText(
       'after',
@@ -63,8 +65,9 @@ async function send(phoneNumber: string, options: SendOptions, context: CommandC
     throw new CommandError('say what to send: --code 123456, or --text "Hello"', EXIT_USAGE);
   }
   const url = serviceUrl(options.url);
+  const key = options.key ?? context.environment.BARID_KEY;
   const headers = {
-    authorization: `Bearer ${options.key ?? context.environment.BARID_KEY ?? DEMO_API_KEY}`,
+    authorization: `Bearer ${key ?? DEMO_API_KEY}`,
     'content-type': 'application/json',
     'user-agent': CLI_AGENT,
   };
@@ -77,6 +80,7 @@ async function send(phoneNumber: string, options: SendOptions, context: CommandC
   const ask = async <Reply>(path: string, init: RequestInit): Promise<Reply> => {
     const reply = await requestService(url, path, { ...init, headers });
     if (reply.status === 200) return JSON.parse(reply.text) as Reply;
+    if (key === undefined && reply.code === 'unauthorized') throw new CommandError(NO_DEMO, EXIT_NOT_DONE);
     throw new CommandError(errorText(reply), isServiceAway(reply) ? EXIT_UNAVAILABLE : EXIT_NOT_DONE);
   };
   const { smsId, cost } = await ask<{ smsId: string; cost: number }>('/sms', { method: 'POST', body });

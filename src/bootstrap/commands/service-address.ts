@@ -1,7 +1,9 @@
+import { Option } from 'commander';
 import { EXIT_UNAVAILABLE, EXIT_USAGE } from '../exit-codes.ts';
+import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 
-export const DEFAULT_URL = 'http://127.0.0.1:3000';
+const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 /** How long a request of a command may take. */
 const REQUEST_MS_MAX = 60_000;
@@ -12,6 +14,16 @@ export interface ServiceReply {
   /** The word of `X-Error-Code`; null when the reply has none. */
   readonly code: string | null;
   readonly text: string;
+}
+
+/** Where the service is that a command speaks to. */
+export function urlOption({ environment }: Pick<CommandContext, 'environment'>): Option {
+  const url = environment.BARID_URL;
+  return new Option('--url <url>', `where the service is; BARID_URL, or ${DEFAULT_URL}, without it`).default(
+    url === undefined || url === '' ? DEFAULT_URL : url,
+    // The help is the same everywhere.
+    DEFAULT_URL,
+  );
 }
 
 /** The URL of `--url` without a slash at its end. Throws `CommandError` for what is no http or https URL. */
@@ -30,7 +42,7 @@ export async function requestService(url: string, path: string, init: RequestIni
     return { status, code: headers.get('x-error-code'), text: await response.text() };
   } catch (error) {
     throw new CommandError(
-      `${url} cannot be reached: ${reasonOf(error)}; start the service, or name its address with --url`,
+      `${url} cannot be reached: ${reasonOf(error)}; start the service, or name its address with --url or BARID_URL`,
       EXIT_UNAVAILABLE,
     );
   }

@@ -71,7 +71,7 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'webhook-url-refused':
       return badRequest(
         rejection.kind,
-        `${rejection.field ?? 'deliveryReport.webhookUrl'} is an address that webhooks are not posted to`,
+        `${rejection.field ?? 'deliveryReport.webhookUrl'} is an address that webhooks are not posted to: they go to public addresses, at port 443 or another one that the operator allows`,
       );
     case 'unsupported-content':
       return badRequest(

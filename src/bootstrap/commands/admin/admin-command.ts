@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../command-context.ts';
-import { DEFAULT_URL } from '../service-address.ts';
+import { urlOption } from '../service-address.ts';
 import { AdminConsole } from './admin-console.ts';
 import { addAuditCommands } from './audit-commands.ts';
 import { addCreditCommands } from './credit-commands.ts';
@@ -36,7 +36,7 @@ export function addAdminCommands(program: Command, context: CommandContext): voi
     .description(
       'projects, keys, money, sender IDs, prices, jobs, messages and webhooks of a running service; needs ADMIN_TOKEN, or ADMIN_TOKEN_FILE, of the service',
     )
-    .option('--url <url>', 'where the service is', DEFAULT_URL);
+    .addOption(urlOption(context));
   const admin = new AdminConsole(context, () => group.opts<{ url: string }>().url);
   for (const addCommands of GROUPS) addCommands(group, admin);
 }
