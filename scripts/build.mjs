@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -120,8 +120,18 @@ async function pointAt(folder) {
 async function copyOf(folder) {
   const draft = join(buildsDir, `copy-${process.pid}-${randomUUID()}`);
   await cp(folder, draft, { recursive: true });
+  for (const file of await filesIn(relative(root, draft))) {
+    if (file.endsWith('.js.map')) await correctSources(join(root, file));
+  }
   await rm(linkPath);
   await rename(draft, linkPath);
+}
+
+/** A copy is one folder higher than its build: so are the sources, as a source map sees them. */
+async function correctSources(mapFile) {
+  const map = JSON.parse(await readFile(mapFile, 'utf8'));
+  map.sources = map.sources.map((source) => source.replace('../', ''));
+  await writeFile(mapFile, JSON.stringify(map));
 }
 
 /** The name of a build of what the checkout holds now. */
