@@ -1,3 +1,4 @@
+import { millisecondsInHour } from 'date-fns/constants';
 import { INSTALLATION, type Job } from './job.ts';
 import type { FieldsOf } from './work-codec.ts';
 
@@ -9,7 +10,7 @@ export interface SyncWhatsappWork {
 export const SYNC_WHATSAPP_FIELDS: FieldsOf<SyncWhatsappWork> = {};
 
 /** So long after one synchronisation the next one is due, in milliseconds. */
-export const WHATSAPP_SYNC_INTERVAL_MS = 60 * 60 * 1_000;
+export const WHATSAPP_SYNC_INTERVAL_MS = millisecondsInHour;
 
 /** The id of `syncWhatsappJob`: the installation has one, however many workers add it. */
 export const SYNC_WHATSAPP_JOB_ID = 'whatsapp/sync';

@@ -1,3 +1,4 @@
+import { millisecondsInDay } from 'date-fns/constants';
 import { MESSAGE_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
@@ -11,7 +12,7 @@ import { LEASES_TRUSTED_MS, WorkerWatch } from './worker-watch.ts';
 export const WORKER_SEEN_MS = 15_000;
 
 /** How long the record of a worker that did not stop in order is kept, in milliseconds. */
-export const WORKER_KEPT_MS = 24 * 60 * 60 * 1_000;
+export const WORKER_KEPT_MS = millisecondsInDay;
 
 /** A worker's leases are found although its clock was ahead by so many milliseconds. */
 const LEASE_CLOCKS_DIFFER_MS_MAX = 15_000;

@@ -1,4 +1,4 @@
-import { requiredFields, type TemplateParameters } from '../whatsapp/template-parameters.ts';
+import { parameterPath, requiredFields, type TemplateParameters } from '../whatsapp/template-parameters.ts';
 import type { WhatsappTemplate } from '../whatsapp/whatsapp-resources.ts';
 
 /** Specification 4.17: one value that a recipient has to give. */
@@ -34,7 +34,7 @@ export function recipientPayload(template: WhatsappTemplate): RecipientPayload {
       label,
       required: true,
       example: exampleOf(path, key),
-      templateParametersPath: ['templateParameters', ...path].join('.'),
+      templateParametersPath: parameterPath(path),
     },
   }));
   const body: Record<string, string> = {};

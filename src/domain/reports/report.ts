@@ -1,13 +1,13 @@
+import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
 import type { MessageStatus } from '../messages/message-status.ts';
 
 /** Specification 3.3. */
 export const REPORT_STATUSES = ['available', 'expired', 'deleted'] as const;
 export type ReportStatus = (typeof REPORT_STATUSES)[number];
 
-const DAY_MS = 24 * 60 * 60_000;
 /** Specification 8: a report is available for 30 days. */
 export const REPORT_LIFETIME_DAYS = 30;
-const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * DAY_MS;
+const REPORT_LIFETIME_MS = REPORT_LIFETIME_DAYS * millisecondsInDay;
 
 /** A project may have so many reports that are still to be made. */
 export const UNMADE_REPORTS_MAX = 10;
@@ -33,11 +33,11 @@ export interface RecentReport {
 /** What is unmade now may be made after this time. */
 const UNMADE_RETRY_MS = 10_000;
 /** What is unmade for longer has failed, and keeps nobody from a new one. */
-const UNMADE_COUNTED_MS = 60 * 60_000;
+const UNMADE_COUNTED_MS = millisecondsInHour;
 
 /** Requests after this instant count as those of the last day. */
 export function dayBefore(now: number): number {
-  return now - DAY_MS;
+  return now - millisecondsInDay;
 }
 
 /** Null when the project may request one more. `recent` are those of the last day, the oldest first. */
@@ -49,7 +49,7 @@ export function tooManyReports(recent: readonly RecentReport[], now: number): To
   const first = recent.at(-REPORTS_PER_DAY_MAX);
   return first === undefined
     ? null
-    : { kind: 'too-many-reports', retryAfterMs: first.requestedAt + DAY_MS - now };
+    : { kind: 'too-many-reports', retryAfterMs: first.requestedAt + millisecondsInDay - now };
 }
 
 /** Which messages a report has, as the caller wrote it. */

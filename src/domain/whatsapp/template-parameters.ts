@@ -70,13 +70,13 @@ export function parameterRejection(
 ): ParameterRejection | null {
   const fields = requiredFields(template);
   const missing = fields.find((field) => valueAt(given, field.path) === undefined);
-  if (missing !== undefined) return { kind: 'template-parameter-missing', path: pathOf(missing.path) };
-  const known = new Set(fields.map((field) => pathOf(field.path)));
+  if (missing !== undefined) return { kind: 'template-parameter-missing', path: parameterPath(missing.path) };
+  const known = new Set(fields.map((field) => parameterPath(field.path)));
   const unknown = givenPaths(given).find((path) => !known.has(path));
   if (unknown !== undefined) return { kind: 'template-parameter-unknown', path: unknown };
   const media = mediaKeyOf(template);
   return media !== undefined && !isHttpUrl(given.header?.[media])
-    ? { kind: 'template-parameter-no-url', path: pathOf(['header', media]) }
+    ? { kind: 'template-parameter-no-url', path: parameterPath(['header', media]) }
     : null;
 }
 
@@ -92,15 +92,16 @@ function isHttpUrl(value: ParameterValue | undefined): boolean {
 
 function givenPaths({ header = {}, body = {}, buttons = {} }: TemplateParameters): readonly string[] {
   return [
-    ...Object.keys(header).map((key) => pathOf(['header', key])),
-    ...Object.keys(body).map((key) => pathOf(['body', key])),
+    ...Object.keys(header).map((key) => parameterPath(['header', key])),
+    ...Object.keys(body).map((key) => parameterPath(['body', key])),
     ...Object.entries(buttons).flatMap(([index, values]) =>
-      Object.keys(values).map((key) => pathOf(['buttons', index, key])),
+      Object.keys(values).map((key) => parameterPath(['buttons', index, key])),
     ),
   ];
 }
 
-function pathOf(path: readonly string[]): string {
+/** Where a request has the parameter, for people. */
+export function parameterPath(path: readonly string[]): string {
   return ['templateParameters', ...path].join('.');
 }
 
