@@ -3,7 +3,14 @@ import type { Express, Request, Response } from 'express';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { RequestObserver } from '../../application/ports/request-observer.ts';
-import { READING_CLIENTS_MS_MAX, SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import {
+  BODIES_READ_PER_ROUND,
+  CONNECTIONS_READ_PER_ROUND,
+  READING_BODIES_SHARE,
+  READING_CLIENTS_MS_MAX,
+  SERVER_LIMITS,
+  type ServerLimits,
+} from './limits.ts';
 import { ADMIN_HEAD, adminDocumentRoutes } from './openapi/admin-document.ts';
 import { type OpenApi, openApiDocument } from './openapi/open-api.ts';
 import { openApiRoutes } from './openapi/open-api-routes.ts';
@@ -99,7 +106,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const clientAddress = clientAddressBehind(options.trustedProxies ?? []);
   const shedder = new LoadShedder(limits, clientAddress, backlog);
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
-  const reading = new FairReading(() => backlog.roundMs(READING_CLIENTS_MS_MAX));
+  const msMax = (): number => backlog.roundMs(READING_CLIENTS_MS_MAX);
+  const connecting = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });
+  const reading = new FairReading({ msMax, perRound: BODIES_READ_PER_ROUND, share: READING_BODIES_SHARE });
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({
     logger,
@@ -125,6 +134,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
     backlog,
+    connecting,
     reading,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,

@@ -91,6 +91,13 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 export const WAITING_REQUESTS_MS_MAX = 4;
 /** Bodies of more than `UNREAD_BODY_BYTES_KEPT`, and chunked ones, are read for so long in a round, wanted or not. */
 export const READING_CLIENTS_MS_MAX = 2;
+/** What waits of new connections and may be read in a round, and of such bodies. */
+export const CONNECTIONS_READ_PER_ROUND = 16;
+export const BODIES_READ_PER_ROUND = 1;
+/** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
+export const READING_BODIES_SHARE = 0.25;
+/** Requests behind others of their connections are parsed for so long in a round, and then no more: their connections are closed. */
+export const PIPELINED_REQUESTS_MS_MAX = 50;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
 /** Both for so long in a round while connections wait to be accepted, of which each round accepts one. */

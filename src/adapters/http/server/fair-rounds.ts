@@ -1,6 +1,7 @@
 import { nextTick } from 'node:process';
 import { setImmediate, setTimeout } from 'node:timers';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
+import { RotatingQueue } from './rotating-queue.ts';
 
 /** What waits for the event loop. */
 export interface Waiting {
@@ -19,8 +20,7 @@ export class FairRounds {
   readonly #share: number;
   /** For what does not wait. */
   readonly #time: RoundTime;
-  /** The key that is served next is the first. */
-  readonly #byKey = new Map<string, Set<Waiting>>();
+  readonly #waiting = new RotatingQueue<Waiting>();
   #isScheduled = false;
   #pausedUntil = 0;
 
@@ -42,23 +42,14 @@ export class FairRounds {
 
   /** Adds what is not waiting yet, behind what waits under the key. */
   add(key: string, waiting: Waiting): void {
-    const others = this.#byKey.get(key);
-    if (others === undefined) this.#byKey.set(key, new Set([waiting]));
-    else others.add(waiting);
+    this.#waiting.add(key, waiting);
     this.#schedule();
-  }
-
-  /** It waits no longer. Does nothing when it does not wait under the key. */
-  drop(key: string, waiting: Waiting): void {
-    const others = this.#byKey.get(key);
-    others?.delete(waiting);
-    if (others?.size === 0) this.#byKey.delete(key);
   }
 
   /** Resolves when the caller may go on; null when that is now. */
   wait(key: string): Promise<void> | null {
     // What is done at once is not measured, and no pause follows it.
-    if (this.#share === 1 && this.#byKey.size === 0 && this.hasTime()) return null;
+    if (this.#share === 1 && this.#waiting.isEmpty && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));
   }
 
@@ -73,28 +64,16 @@ export class FairRounds {
   async #serve(): Promise<void> {
     const startedAt = performance.now();
     const ms = this.#msPerRound();
-    let isOver = ms === 0 || this.#byKey.size === 0;
+    let isOver = ms === 0;
     while (!isOver) {
-      this.#serveNext();
+      this.#waiting.take()?.serveNext();
       // What it does without waiting for anything else counts as well.
       await new Promise<void>((resolve) => nextTick(resolve));
-      isOver = this.#byKey.size === 0 || performance.now() >= startedAt + ms;
+      isOver = this.#waiting.isEmpty || performance.now() >= startedAt + ms;
     }
     const now = performance.now();
     this.#pausedUntil = now + (now - startedAt) * (1 / this.#share - 1);
     this.#isScheduled = false;
-    if (this.#byKey.size > 0) this.#schedule();
-  }
-
-  #serveNext(): void {
-    for (const [key, waiting] of this.#byKey) {
-      // The key goes behind the others.
-      this.#byKey.delete(key);
-      const [next] = waiting;
-      if (next !== undefined) waiting.delete(next);
-      if (waiting.size > 0) this.#byKey.set(key, waiting);
-      next?.serveNext();
-      return;
-    }
+    if (!this.#waiting.isEmpty) this.#schedule();
   }
 }

@@ -2,7 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
-import { type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
+import { RoundTime } from '../../../application/concurrency/round-time.ts';
+import { PIPELINED_REQUESTS_MS_MAX, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import type { FairReading } from './fair-reading.ts';
@@ -21,6 +22,8 @@ const STOP = -1;
 /** The code of the client error by which a connection with too many requests is known. */
 export const TOO_MANY_REQUESTS = 'HPE_CB_HEADERS_COMPLETE';
 
+type Reading = Pick<FairReading, 'mayGoOn' | 'drop'>;
+
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 type Limits = Pick<
@@ -32,8 +35,10 @@ type Limits = Pick<
 export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
   readonly backlog: Pick<ListenBacklog, 'roundMs'>;
-  /** Of new connections, and of large request bodies. */
-  readonly reading: Pick<FairReading, 'mayGoOn' | 'drop'>;
+  /** Of new connections. */
+  readonly connecting: Pick<FairReading, 'mayGoOn' | 'drop'>;
+  /** Of large request bodies. */
+  readonly reading: Pick<FairReading, 'mayGoOn' | 'drop' | 'noteRead'>;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -52,14 +57,19 @@ export interface PipeliningLimit {
  * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other
  * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
  * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
- * `connectionOpenRequestsMax`.
+ * `connectionOpenRequestsMax`, and behind the first request of a connection when pipelined ones have taken long in this round: all
+ * connections may have sent some at once.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();
   const { backlog } = parts;
   const rounds = new FairRounds(() => backlog.roundMs(WAITING_REQUESTS_MS_MAX));
+  const parsing = new RoundTime(
+    () => PIPELINED_REQUESTS_MS_MAX,
+    () => performance.now(),
+  );
   const track = (socket: Socket): Connection => {
-    const connection = new Connection(socket, limits, parts, rounds);
+    const connection = new Connection(socket, limits, parts, rounds, parsing);
     connections.set(socket, connection);
     stopParser(socket, connection);
     return connection;
@@ -94,10 +104,12 @@ class Connection implements Waiting {
   readonly #parts: ConnectionParts;
   /** Of waiting requests, by address. */
   readonly #rounds: FairRounds;
+  /** Of requests behind others of their connections. */
+  readonly #parsing: Pick<RoundTime, 'isLeft'>;
   readonly #waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
   readonly #reader: Waiting = {
     serveNext: () => {
-      this.#waitsToRead = null;
+      this.#waitsFor = null;
       if (!this.#isFull) this.#socket.resume();
     },
   };
@@ -107,8 +119,8 @@ class Connection implements Waiting {
   #served = 0;
   /** It has as many open requests as it may: nothing more is read. */
   #isFull = false;
-  /** The network under which what it sends waits for what others send; null when it does not wait. */
-  #waitsToRead: string | null = null;
+  /** Where what it sends waits for what others send; null when it does not wait. */
+  #waitsFor: { readonly reading: Reading; readonly network: string } | null = null;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
   /** It has had more requests than it may have. */
@@ -116,11 +128,18 @@ class Connection implements Waiting {
   /** The round of the event loop in which a request was served at once. */
   #lastRound = -1;
 
-  constructor(socket: Socket, limits: Limits, parts: ConnectionParts, rounds: FairRounds) {
+  constructor(
+    socket: Socket,
+    limits: Limits,
+    parts: ConnectionParts,
+    rounds: FairRounds,
+    parsing: Pick<RoundTime, 'isLeft'>,
+  ) {
     this.#socket = socket;
     this.#limits = limits;
     this.#parts = parts;
     this.#rounds = rounds;
+    this.#parsing = parsing;
     this.unread = new UnreadReplies(socket, this.open, limits.connectionUnreadBytesMax, parts);
     const end = (response: ServerResponse): void => this.#end(response);
     this.#onClose = function (this: ServerResponse) {
@@ -128,15 +147,15 @@ class Connection implements Waiting {
     };
     // Node resumes the connection behind every request, and for every body that is read.
     socket.on('resume', () => {
-      if (this.#isFull || this.#waitsToRead !== null) socket.pause();
+      if (this.#isFull || this.#waitsFor !== null) socket.pause();
     });
     // Node resumes a new connection behind this: only then does a pause end its reading.
-    this.#waitToRead(networkOf(socket.remoteAddress));
+    this.#waitToRead(parts.connecting, networkOf(socket.remoteAddress));
     socket.on('drain', () => this.#serveAfterRead());
     socket.once('close', () => {
       // No client is left to read the responses.
       this.#waiting.length = 0;
-      if (this.#waitsToRead !== null) parts.reading.drop(this.#waitsToRead, this.#reader);
+      this.#waitsFor?.reading.drop(this.#waitsFor.network, this.#reader);
       this.unread.release();
       // Node closes the response that has the socket, and those that have just gone out.
       setImmediate(() => this.#closeAll());
@@ -145,7 +164,10 @@ class Connection implements Waiting {
 
   /** Whether one more request may be open; if not, nothing is read from the connection any more. */
   mayHaveMore(): boolean {
-    if (this.open.length < this.#limits.connectionOpenRequestsMax && !this.#socket.destroyed) return true;
+    const count = this.open.length;
+    const mayPipeline =
+      count < this.#limits.connectionOpenRequestsMax && (count === 0 || this.#parsing.isLeft());
+    if (mayPipeline && !this.#socket.destroyed) return true;
     this.#isStopped = true;
     this.#pause();
     return false;
@@ -241,7 +263,7 @@ class Connection implements Waiting {
   #resume(): void {
     if (!this.#isFull || this.#isStopped) return;
     this.#isFull = false;
-    if (this.#waitsToRead === null) this.#socket.resume();
+    if (this.#waitsFor === null) this.#socket.resume();
   }
 
   /** Node's parser pushes each piece of a body, whether it is wanted or thrown away. */
@@ -251,16 +273,17 @@ class Connection implements Waiting {
     request.push = (piece, encoding) => {
       const wantsMore = push(piece, encoding);
       if (piece !== null) {
-        this.#waitToRead(network);
-        if (this.#waitsToRead !== null) this.#socket.pause();
+        this.#parts.reading.noteRead();
+        this.#waitToRead(this.#parts.reading, network);
+        if (this.#waitsFor !== null) this.#socket.pause();
       }
       return wantsMore;
     };
   }
 
-  #waitToRead(network: string): void {
-    if (this.#waitsToRead === null && !this.#parts.reading.mayGoOn(network, this.#reader)) {
-      this.#waitsToRead = network;
+  #waitToRead(reading: Reading, network: string): void {
+    if (this.#waitsFor === null && !reading.mayGoOn(network, this.#reader)) {
+      this.#waitsFor = { reading, network };
     }
   }
 }

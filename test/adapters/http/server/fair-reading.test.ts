@@ -12,7 +12,7 @@ beforeEach(() => {
   now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   roundMs = MS_MAX;
-  reading = new FairReading(() => roundMs);
+  reading = new FairReading({ msMax: () => roundMs, perRound: 1, share: 0.25 });
   wentOn = [];
 });
 
@@ -62,4 +62,40 @@ it('a client that is gone waits no longer, and the others are read in their orde
   roundMs = MS_MAX;
   for (let round = 0; round < 4; round += 1) await setImmediate();
   expect(wentOn).toEqual(['a', 'a']);
+});
+
+it('nobody goes on before those who wait, and as many go on in a round as it says', async () => {
+  reading = new FairReading({ msMax: () => roundMs, perRound: 2, share: 1 });
+  now += MS_MAX;
+  roundMs = 0;
+  for (const network of ['a', 'a', 'b', 'c']) expect(mayGoOn(network)).toBe(false);
+  roundMs = MS_MAX;
+  await setImmediate();
+  expect(wentOn).toEqual(['a', 'b']);
+  expect(mayGoOn('d')).toBe(false);
+  await setImmediate();
+  expect(wentOn).toEqual(['a', 'b', 'c', 'a']);
+  await setImmediate();
+  expect(wentOn.at(-1)).toBe('d');
+});
+
+it('a round that takes longer than it has is followed by a pause, and one that takes less is not', async () => {
+  const read = (ms: number) => {
+    reading.noteRead();
+    now += ms;
+    reading.noteRead();
+  };
+  read(MS_MAX);
+  await setImmediate();
+  expect(mayGoOn('a')).toBe(true);
+  now += MS_MAX;
+  read(20);
+  await setImmediate();
+  expect(mayGoOn('a')).toBe(false);
+  await setImmediate();
+  now += 59;
+  expect(mayGoOn('b')).toBe(false);
+  expect(wentOn).toEqual([]);
+  now += 1;
+  await vi.waitFor(() => expect(wentOn).toEqual(['a', 'b']));
 });

@@ -46,21 +46,24 @@ beforeEach(async () => {
   waitingToRead = [];
   server = createServer();
   const log = new MinuteLog({ clock: performance, logger: new RecordingLogger() });
+  const reading = {
+    mayGoOn: (_: string, reader: Waiting) => {
+      if (!readsAtOnce) waitingToRead.push(reader);
+      return readsAtOnce;
+    },
+    drop: (_: string, reader: Waiting) => {
+      waitingToRead = waitingToRead.filter((each) => each !== reader);
+    },
+    noteRead: () => undefined,
+  };
   const { serve } = pipeliningLimit(
     server,
     { ...SERVER_LIMITS, connectionRequestsMax: AT_A_TIME, connectionOpenRequestsMax: OPEN_MAX },
     {
       table: new ConnectionTable(server, 10),
       backlog: { roundMs: (msMax) => msMax },
-      reading: {
-        mayGoOn: (_, reader) => {
-          if (!readsAtOnce) waitingToRead.push(reader);
-          return readsAtOnce;
-        },
-        drop: (_, reader) => {
-          waitingToRead = waitingToRead.filter((each) => each !== reader);
-        },
-      },
+      connecting: reading,
+      reading,
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
