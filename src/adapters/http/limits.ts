@@ -92,7 +92,7 @@ export const WAITING_REQUESTS_MS_MAX = 4;
 /** Bodies of more than `UNREAD_BODY_BYTES_KEPT`, and chunked ones, are read for so long in a round, wanted or not. */
 export const READING_CLIENTS_MS_MAX = 2;
 /** What waits of new connections and may be read in a round, and of such bodies. */
-export const CONNECTIONS_READ_PER_ROUND = 16;
+export const CONNECTIONS_READ_PER_ROUND = 4;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
 export const READING_BODIES_SHARE = 0.25;

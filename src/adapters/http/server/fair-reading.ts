@@ -16,13 +16,15 @@ interface Share {
 
 /**
  * Lets what clients send be read while a round of the event loop has time for it and nothing waits, and then a few pieces in a
- * round, by address in rotation: however many clients connect or send large bodies, wanted or not, other work is done in between.
+ * round, alternately by address in rotation and by time: however many clients connect or send large bodies, wanted or not, other work is done in between.
  */
 export class FairReading {
   readonly #options: Share;
   readonly #time: RoundTime;
   readonly #waiting = new RotatingQueue<Waiting>();
   #isScheduled = false;
+  /** Whether the last one was taken by time. */
+  #isByTime = true;
   /** Of this round: when something was read first, and last. Null when nothing was. */
   #firstAt: number | null = null;
   #lastAt = 0;
@@ -42,8 +44,8 @@ export class FairReading {
   }
 
   /** The client is gone. Does nothing when its reader does not wait. */
-  drop(network: string, reader: Waiting): void {
-    this.#waiting.drop(network, reader);
+  drop(reader: Waiting): void {
+    this.#waiting.drop(reader);
   }
 
   /** A part of a piece was read: the time from the first part in a round to the last one counts. */
@@ -76,8 +78,14 @@ export class FairReading {
   #serve(): void {
     this.#isScheduled = false;
     if (this.#options.msMax() > 0 && this.#pauseMs() <= 0) {
-      for (let piece = 0; piece < this.#options.perRound; piece += 1) this.#waiting.take()?.serveNext();
+      for (let piece = 0; piece < this.#options.perRound; piece += 1) this.#next()?.serveNext();
     }
     if (!this.#waiting.isEmpty) this.#schedule();
+  }
+
+  /** By address in rotation and by time, alternately: one address with many clients waits for few, as do many addresses. */
+  #next(): Waiting | undefined {
+    this.#isByTime = !this.#isByTime;
+    return this.#isByTime ? this.#waiting.takeOldest() : this.#waiting.take();
   }
 }

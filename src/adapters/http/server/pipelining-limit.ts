@@ -120,7 +120,7 @@ class Connection implements Waiting {
   /** It has as many open requests as it may: nothing more is read. */
   #isFull = false;
   /** Where what it sends waits for what others send; null when it does not wait. */
-  #waitsFor: { readonly reading: Reading; readonly network: string } | null = null;
+  #waitsFor: Reading | null = null;
   /** Whether it is among the connections that are served next. */
   #isQueued = false;
   /** It has had more requests than it may have. */
@@ -155,7 +155,7 @@ class Connection implements Waiting {
     socket.once('close', () => {
       // No client is left to read the responses.
       this.#waiting.length = 0;
-      this.#waitsFor?.reading.drop(this.#waitsFor.network, this.#reader);
+      this.#waitsFor?.drop(this.#reader);
       this.unread.release();
       // Node closes the response that has the socket, and those that have just gone out.
       setImmediate(() => this.#closeAll());
@@ -283,7 +283,7 @@ class Connection implements Waiting {
 
   #waitToRead(reading: Reading, network: string): void {
     if (this.#waitsFor === null && !reading.mayGoOn(network, this.#reader)) {
-      this.#waitsFor = { reading, network };
+      this.#waitsFor = reading;
     }
   }
 }

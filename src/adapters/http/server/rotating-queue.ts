@@ -1,21 +1,27 @@
-/** What waits, by key: the next one is taken round-robin over the keys, and in order within each. */
+/** What waits, by key: round-robin over the keys, and in order within each. What has waited longest can be taken too. */
 export class RotatingQueue<Item> {
   /** The key whose item is taken next is the first. */
   readonly #byKey = new Map<string, Set<Item>>();
+  /** The key of each, what has waited longest first. */
+  readonly #keys = new Map<Item, string>();
 
   get isEmpty(): boolean {
-    return this.#byKey.size === 0;
+    return this.#keys.size === 0;
   }
 
   /** Adds what is not waiting yet, behind what waits under the key. */
   add(key: string, item: Item): void {
+    this.#keys.set(item, key);
     const others = this.#byKey.get(key);
     if (others === undefined) this.#byKey.set(key, new Set([item]));
     else others.add(item);
   }
 
-  /** It waits no longer. Does nothing when it does not wait under the key. */
-  drop(key: string, item: Item): void {
+  /** It waits no longer. Does nothing when it does not wait. */
+  drop(item: Item): void {
+    const key = this.#keys.get(item);
+    if (key === undefined) return;
+    this.#keys.delete(item);
     const others = this.#byKey.get(key);
     others?.delete(item);
     if (others?.size === 0) this.#byKey.delete(key);
@@ -26,11 +32,20 @@ export class RotatingQueue<Item> {
     for (const [key, items] of this.#byKey) {
       // The key goes behind the others.
       this.#byKey.delete(key);
+      this.#byKey.set(key, items);
       for (const item of items) {
-        items.delete(item);
-        if (items.size > 0) this.#byKey.set(key, items);
+        this.drop(item);
         return item;
       }
+    }
+    return undefined;
+  }
+
+  /** Takes what has waited longest, under whatever key; undefined when nothing waits. */
+  takeOldest(): Item | undefined {
+    for (const item of this.#keys.keys()) {
+      this.drop(item);
+      return item;
     }
     return undefined;
   }

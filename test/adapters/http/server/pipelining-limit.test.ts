@@ -51,7 +51,7 @@ beforeEach(async () => {
       if (!readsAtOnce) waitingToRead.push(reader);
       return readsAtOnce;
     },
-    drop: (_: string, reader: Waiting) => {
+    drop: (reader: Waiting) => {
       waitingToRead = waitingToRead.filter((each) => each !== reader);
     },
     noteRead: () => undefined,

@@ -1,0 +1,40 @@
+import { beforeEach, expect, it } from 'vitest';
+import { RotatingQueue } from '../../../../src/adapters/http/server/rotating-queue.ts';
+
+let queue: RotatingQueue<string>;
+
+beforeEach(() => {
+  queue = new RotatingQueue();
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'c1']) queue.add(item.charAt(0), item);
+});
+
+const rest = (take: () => string | undefined) => {
+  const taken: string[] = [];
+  for (let next = take(); next !== undefined; next = take()) taken.push(next);
+  return taken;
+};
+
+it('items are taken round-robin over the keys, and in order within each', () => {
+  expect(rest(() => queue.take())).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
+  expect(queue.isEmpty).toBe(true);
+});
+
+it('what has waited longest is taken under whatever key, and not again', () => {
+  expect([queue.take(), queue.takeOldest(), queue.take(), queue.takeOldest()]).toEqual([
+    'a1',
+    'a2',
+    'b1',
+    'a3',
+  ]);
+  expect([queue.isEmpty, queue.take(), queue.isEmpty, queue.takeOldest()]).toEqual([
+    false,
+    'c1',
+    true,
+    undefined,
+  ]);
+});
+
+it('what is dropped waits no longer, and what does not wait is dropped without effect', () => {
+  for (const item of ['a1', 'b1', 'b1', 'x']) queue.drop(item);
+  expect(rest(() => queue.take())).toEqual(['a2', 'c1', 'a3']);
+});
