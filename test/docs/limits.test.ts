@@ -4,6 +4,7 @@ import {
   BACKLOG_ROUND_MS,
   BACKLOG_WORK_MS,
   BODIES_MS_MAX,
+  BODIES_READ_PER_ROUND,
   BODY_BYTES_MAX,
   CALLBACK_BYTES_MAX,
   CALLBACK_FREE_BYTES_MAX,
@@ -12,6 +13,7 @@ import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
+  CONNECTIONS_READ_PER_ROUND,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   JSON_LIST_ITEMS_MAX,
   JSON_MEMBERS_MAX,
@@ -20,9 +22,11 @@ import {
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
   LISTEN_BACKLOG_MAX,
+  PIPELINED_REQUESTS_MS_MAX,
   PRICING_LIMIT_DEFAULT,
   PRICING_LIMIT_MAX,
   PRICING_PAGE_MAX,
+  READING_BODIES_SHARE,
   READING_CLIENTS_MS_MAX,
   RECIPIENT_LIMIT_DEFAULT,
   RECIPIENT_LIMIT_MAX,
@@ -52,6 +56,8 @@ import {
 } from '../../src/adapters/undici/receiver-stream.ts';
 import {
   RECEIVER_ALL_SHARE,
+  RECEIVER_FREE_MS_MAX,
+  RECEIVER_FREE_SHARE,
   RECEIVER_PROJECT_SHARE,
   RECEIVER_ROUND_MS,
 } from '../../src/adapters/undici/receiver-time.ts';
@@ -266,7 +272,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         `new connections, and bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB and chunked ones, while they are read`,
-        `${READING_CLIENTS_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted, none in a round that only accepts; then one piece in a round, by address in rotation`,
+        `${READING_CLIENTS_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted, none in a round that only accepts; then ${CONNECTIONS_READ_PER_ROUND} connections and ${BODIES_READ_PER_ROUND} piece of a body in a round, alternately by address in rotation and by time; bodies have ${READING_BODIES_SHARE * 100} % of the time while they take long`,
       ],
       [
         'bodies parsed and checked',
@@ -274,7 +280,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'TLS and HTTP of receivers',
-        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
+        `${HANDSHAKE_FREE_MS} ms of a handshake and ${RESPONSE_FREE_MS} ms of a response are free, and of the handshakes of a project ${RECEIVER_FREE_MS_MAX} ms at once and then ${RECEIVER_FREE_SHARE * 100} % of the time; what they take beyond is ${RECEIVER_PROJECT_SHARE * 100} % of the event loop's time at most for a project, and ${RECEIVER_ALL_SHARE * 100} % in all; no more than ${RECEIVER_ROUND_MS} ms in one round of the loop; a handshake has at most ${HANDSHAKE_BYTES_MAX / BYTES_PER_KB} KiB, a response ${RESPONSE_BYTES_MAX / BYTES_PER_KB} KiB`,
       ],
       [
         'PDUs of one SMSC',

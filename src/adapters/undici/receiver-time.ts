@@ -6,6 +6,9 @@ import { onNextRound } from '../../application/concurrency/next-round.ts';
 export const RECEIVER_PROJECT_SHARE = 0.02;
 /** And those of all projects together in this share. */
 export const RECEIVER_ALL_SHARE = 0.15;
+/** What is free of the handshakes of one project: so many milliseconds at once, and then this share of the time. */
+export const RECEIVER_FREE_MS_MAX = 200;
+export const RECEIVER_FREE_SHARE = 0.05;
 /** After so many milliseconds of this work the event loop serves what else waits. */
 export const RECEIVER_ROUND_MS = 10;
 
@@ -27,8 +30,8 @@ export interface ReceiverWork {
 /**
  * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a
  * chain of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what
- * costs more than an honest receiver does is a debt of its project, whose handshakes, and responses beyond their free time, wait
- * until it is repaid. A round of the loop has `RECEIVER_ROUND_MS` of this work, of all projects in rotation.
+ * costs more than an honest receiver does is a debt of its project, and so are handshakes when it has had many lately. Its
+ * handshakes, and responses beyond their free time, wait until the debt is repaid. A round of the loop has `RECEIVER_ROUND_MS` of this work, of all projects in rotation.
  */
 export class ReceiverTime {
   readonly #now: () => number;
@@ -87,7 +90,7 @@ export class ReceiverTime {
   #project(projectId: string): ProjectTime {
     let project = this.#projects.get(projectId);
     if (project === undefined) {
-      project = new ProjectTime();
+      project = new ProjectTime(this.#now());
       this.#projects.set(projectId, project);
     }
     return project;
@@ -96,13 +99,17 @@ export class ReceiverTime {
   #compute(project: ProjectTime, work: ReceiverWork): void {
     if (this.#roundMs === null) this.#beginRound();
     const startedAt = this.#now();
+    const waited = work.waitsForDebt;
     this.#isRunning = true;
     work.compute();
     this.#isRunning = false;
     const ms = this.#now() - startedAt;
     this.#roundMs = (this.#roundMs ?? 0) + ms;
-    const owed = work.spend(ms < PAUSE_MS_MIN ? ms : this.#withoutPauses(ms));
-    if (owed > 0) this.#owe(project, owed);
+    const spent = ms < PAUSE_MS_MIN ? ms : this.#withoutPauses(ms);
+    const owed = work.spend(spent);
+    // What may wait for a debt, and owes nothing by itself, is a handshake.
+    const beyondFree = waited ? project.useFree(Math.max(0, spent - owed), this.#now()) : 0;
+    if (owed + beyondFree > 0) this.#owe(project, owed + beyondFree);
   }
 
   /** Without the time in which the processor did something else: on a busy machine an honest receiver would owe that. */
@@ -229,6 +236,24 @@ class ProjectTime {
   readonly #free = new Set<ReceiverWork>();
   /** What waits while the project is in debt. The newest is done first: the oldest may be given up soon. */
   readonly #held = new Set<ReceiverWork>();
+
+  /** What is left of its free time, in milliseconds, as of `#freeAt`. */
+  #freeMs = RECEIVER_FREE_MS_MAX;
+  #freeAt: number;
+
+  constructor(now: number) {
+    this.#freeAt = now;
+  }
+
+  /** Uses free time. Returns how much there was not. */
+  useFree(ms: number, now: number): number {
+    const free = this.#freeMs + (now - this.#freeAt) * RECEIVER_FREE_SHARE;
+    this.#freeAt = now;
+    this.#freeMs = Math.min(RECEIVER_FREE_MS_MAX, free) - ms;
+    const missing = Math.max(0, -this.#freeMs);
+    this.#freeMs += missing;
+    return missing;
+  }
 
   get hasWork(): boolean {
     return this.#free.size > 0 || this.#held.size > 0;

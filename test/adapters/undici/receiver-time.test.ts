@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   RECEIVER_ALL_SHARE,
+  RECEIVER_FREE_MS_MAX,
+  RECEIVER_FREE_SHARE,
   RECEIVER_PROJECT_SHARE,
   RECEIVER_ROUND_MS,
   ReceiverTime,
@@ -212,4 +214,36 @@ it('work that waits is not done after the end', async () => {
   await nextRound();
   await nextRound();
   expect(computed).toEqual(['costly']);
+});
+
+it('handshakes are free until their project has had many, and again when time has passed', async () => {
+  const handshake = (name: string, ms: number): ReceiverWork => {
+    const one = work(name, { ms });
+    return {
+      ...one,
+      get isReady() {
+        return one.isReady;
+      },
+      compute: () => {
+        one.compute();
+        processorMs += ms;
+      },
+    };
+  };
+  const handshakes = RECEIVER_FREE_MS_MAX / 5;
+  for (let index = 0; index < handshakes; index += 1) {
+    receiverTime.run('a', handshake('free', 5));
+    await until(() => computed.length === index + 1);
+  }
+  // 5 % of the 200 ms that they took is free again: 10 ms.
+  receiverTime.run('a', handshake('large', 20));
+  await until(() => computed.includes('large'));
+  receiverTime.run('a', handshake('waits', 1));
+  await nextRound();
+  await nextRound();
+  expect(computed).not.toContain('waits');
+  now += 10 / RECEIVER_PROJECT_SHARE;
+  receiverTime.run('b', handshake('other', 1));
+  await until(() => computed.includes('waits'));
+  expect(RECEIVER_FREE_SHARE).toBe(0.05);
 });
