@@ -219,7 +219,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests of one connection without a reply',
-        `${SERVER_LIMITS.connectionOpenRequestsMax}; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed`,
+        `${SERVER_LIMITS.connectionOpenRequestsMax}; one more gets 503 \`overloaded\` behind their replies and closes the connection, and nothing behind it is parsed; 1 while those of all connections have taken ${PIPELINED_REQUESTS_MS_MAX} ms of a round`,
       ],
       [
         'requests that wait for an earlier one of their connection, or follow one in the same round of the event loop',
