@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SERVER_LIMITS, WAITING_REQUESTS_MS_MAX } from '../../../../src/adapters/http/limits.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  PIPELINED_REQUESTS_MS_MAX,
+  SERVER_LIMITS,
+  WAITING_REQUESTS_MS_MAX,
+} from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import type { Waiting } from '../../../../src/adapters/http/server/fair-rounds.ts';
 import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
@@ -173,6 +177,23 @@ describe('the pipelining limit', () => {
     expect(responses).toHaveLength(OPEN_MAX);
     expect(clientErrors).toEqual([TOO_MANY_REQUESTS]);
     expect(socket.bytesRead).toBe(bytesRead);
+  });
+
+  it('parses nothing behind the first request of a connection once pipelined ones have taken long in a round', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    // The third request comes when the second one, which has the first question for time in this round, has taken all of it.
+    server.on('request', (request: IncomingMessage) => {
+      if (request.url === '/p2.') now += PIPELINED_REQUESTS_MS_MAX;
+    });
+    connection.write(gets(1, 3).join(''));
+    while (clientErrors.length === 0) await eventLoopRound();
+    expect([clientErrors, responses.length]).toEqual([[TOO_MANY_REQUESTS], 2]);
+    await connectAnew();
+    connection.write(gets(4, 4).join(''));
+    await untilServed(3);
+    expect(paths()).toEqual(['/p1.', '/p2.', '/p4.']);
   });
 
   it('serves no waiting request of a connection that has closed', async () => {
