@@ -292,7 +292,7 @@ describe('tunnels', () => {
 });
 
 it('a connection that stalls because its client does not read is reset: the system keeps nothing of it', async () => {
-  const impatient = await new HttpWorld({ limits: { stallTimeoutMs: 100 } }).open();
+  const impatient = await new HttpWorld({ limits: { stallTimeoutMs: 500 } }).open();
   const connected = once(impatient.http.server, 'connection');
   const connection = await RawConnection.open(impatient.port);
   const [socket] = (await connected) as [Socket];
