@@ -13,8 +13,6 @@ import {
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
-  CHUNK_BYTES_MIN,
-  CHUNKS_FREE,
   CONNECTIONS_READ_PER_ROUND,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   JSON_LIST_ITEMS_MAX,
@@ -275,10 +273,6 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         `new connections, and bodies of more than ${UNREAD_BODY_BYTES_KEPT / BYTES_PER_KB} KiB and chunked ones, while they are read`,
         `${READING_CLIENTS_MS_MAX} ms in a round of the event loop, ${BACKLOG_ROUND_MS} ms while connections wait to be accepted, none in a round that only accepts; then ${CONNECTIONS_READ_PER_ROUND} connections and ${BODIES_READ_PER_ROUND} piece of a body in a round, alternately by address in rotation and by time; bodies have ${READING_BODIES_SHARE * 100} % of the time while they take long`,
-      ],
-      [
-        'chunks of a chunked body',
-        `${number(CHUNKS_FREE)} of any size, and more with ${CHUNK_BYTES_MIN} bytes on average; with smaller ones the connection is closed`,
       ],
       [
         'bodies parsed and checked',

@@ -96,9 +96,6 @@ export const CONNECTIONS_READ_PER_ROUND = 4;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
 export const READING_BODIES_SHARE = 0.25;
-/** A body may have so many chunks of any size, and more when they have so many bytes on average: each costs as much as a large one. */
-export const CHUNKS_FREE = 1_000;
-export const CHUNK_BYTES_MIN = 16;
 /** Requests behind others of their connections are parsed for so long in a round, and then no more: their connections are closed. */
 export const PIPELINED_REQUESTS_MS_MAX = 50;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */

@@ -3,13 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import {
-  CHUNK_BYTES_MIN,
-  CHUNKS_FREE,
-  PIPELINED_REQUESTS_MS_MAX,
-  type ServerLimits,
-  WAITING_REQUESTS_MS_MAX,
-} from '../limits.ts';
+import { PIPELINED_REQUESTS_MS_MAX, type ServerLimits, WAITING_REQUESTS_MS_MAX } from '../limits.ts';
 import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import type { FairReading } from './fair-reading.ts';
@@ -276,21 +270,13 @@ class Connection implements Waiting {
   #limitReading(request: IncomingMessage): void {
     const push = request.push.bind(request);
     const network = this.#parts.networkOf(request);
-    let chunks = 0;
-    let bytes = 0;
-    request.push = (chunk: Buffer | null, encoding) => {
-      if (chunk === null) return push(chunk, encoding);
-      chunks += 1;
-      bytes += chunk.length;
-      if (chunks > CHUNKS_FREE && bytes < chunks * CHUNK_BYTES_MIN) {
-        // Node parses the rest of what came in the same go.
-        this.#socket.destroy();
-        return false;
+    request.push = (piece, encoding) => {
+      const wantsMore = push(piece, encoding);
+      if (piece !== null) {
+        this.#parts.reading.noteRead();
+        this.#waitToRead(this.#parts.reading, network);
+        if (this.#waitsFor !== null) this.#socket.pause();
       }
-      const wantsMore = push(chunk, encoding);
-      this.#parts.reading.noteRead();
-      this.#waitToRead(this.#parts.reading, network);
-      if (this.#waitsFor !== null) this.#socket.pause();
       return wantsMore;
     };
   }

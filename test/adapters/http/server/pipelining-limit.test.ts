@@ -3,8 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
-  CHUNK_BYTES_MIN,
-  CHUNKS_FREE,
   PIPELINED_REQUESTS_MS_MAX,
   SERVER_LIMITS,
   WAITING_REQUESTS_MS_MAX,
@@ -111,10 +109,6 @@ const paths = () => served.map(({ path }) => path);
 
 async function untilServed(count: number): Promise<void> {
   while (served.length < count) await eventLoopRound();
-}
-
-async function untilReplied(): Promise<void> {
-  while (responses[0]?.writableFinished !== true) await eventLoopRound();
 }
 
 /** Long enough for everything that is on its way within this process. */
@@ -253,25 +247,6 @@ describe('the pipelining limit', () => {
     await untilServed(1);
     expect(paths()).toEqual(['/p1.']);
   });
-
-  it.each([
-    ['more small chunks than a body may have', CHUNKS_FREE + 1, CHUNK_BYTES_MIN - 1, true],
-    ['as many small chunks as a body may have', CHUNKS_FREE, 1, false],
-    ['more chunks that are large enough', 2 * CHUNKS_FREE, CHUNK_BYTES_MIN, false],
-  ])(
-    'decides by the chunks of a body whether its connection goes on: %s',
-    async (_, chunks, size, closes) => {
-      server.on('request', (request: IncomingMessage) => {
-        request.resume();
-        request.on('end', () => served[0]?.reply());
-      });
-      connection.write('POST /p1. HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-      connection.write(`${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`.repeat(chunks));
-      connection.write('0\r\n\r\n');
-      await Promise.race([once(socket, 'close'), untilReplied()]);
-      expect([socket.destroyed, served.length]).toEqual([closes, 1]);
-    },
-  );
 
   it('does not wait to read a connection that has closed', async () => {
     readsAtOnce = false;
