@@ -107,8 +107,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const shedder = new LoadShedder(limits, clientAddress, backlog);
   const networkOfRequest = (request: IncomingMessage): string => networkOf(clientAddress(request));
   const msMax = (): number => backlog.roundMs(READING_CLIENTS_MS_MAX);
-  const connecting = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });
-  const reading = new FairReading({ msMax, perRound: BODIES_READ_PER_ROUND, share: READING_BODIES_SHARE });
+  const newConnections = new FairReading({ msMax, perRound: CONNECTIONS_READ_PER_ROUND, share: 1 });
+  const largeBodies = new FairReading({
+    msMax,
+    perRound: BODIES_READ_PER_ROUND,
+    share: READING_BODIES_SHARE,
+  });
   const eventStreams = new EventStreams(limits.eventHeartbeatMs);
   const writer = new ReplyWriter({
     logger,
@@ -134,8 +138,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { serve, openResponses, noteUnsent } = pipeliningLimit(server, limits, {
     table: connections,
     backlog,
-    connecting,
-    reading,
+    newConnections,
+    largeBodies,
     unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),

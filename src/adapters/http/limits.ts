@@ -89,9 +89,9 @@ export const UNREAD_REQUEST_BYTES = 4 * 1024;
 
 /** Waiting requests of all connections are served for so long in one round of the event loop. */
 export const WAITING_REQUESTS_MS_MAX = 4;
-/** Bodies of more than `UNREAD_BODY_BYTES_KEPT`, and chunked ones, are read for so long in a round, wanted or not. */
+/** New connections are read for so long in a round, and as long bodies of more than `UNREAD_BODY_BYTES_KEPT` and chunked ones. */
 export const READING_CLIENTS_MS_MAX = 2;
-/** What waits of new connections and may be read in a round, and of such bodies. */
+/** So many new connections that wait are read in a round, and so many pieces of such bodies. */
 export const CONNECTIONS_READ_PER_ROUND = 4;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
@@ -100,7 +100,7 @@ export const READING_BODIES_SHARE = 0.25;
 export const PIPELINED_REQUESTS_MS_MAX = 50;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;
-/** Both for so long in a round while connections wait to be accepted, of which each round accepts one. */
+/** Requests and bodies have so long of a round while connections wait to be accepted, of which each round accepts one. */
 export const BACKLOG_ROUND_MS = 0.5;
 /** While connections wait, rounds only accept for so long, and then do other work too for `BACKLOG_WORK_MS`. */
 export const ACCEPTING_MS = 2;

@@ -31,7 +31,8 @@ export interface ReceiverWork {
  * Gives the event loop's time to what TLS and the parser of HTTP compute for receivers. A receiver decides what that costs: a
  * chain of sixteen kilobytes may take a tenth of a second to check, and a response may have thousands of header lines. So what
  * costs more than an honest receiver does is a debt of its project, and so are handshakes when it has had many lately. Its
- * handshakes, and responses beyond their free time, wait until the debt is repaid. A round of the loop has `RECEIVER_ROUND_MS` of this work, of all projects in rotation.
+ * handshakes, and responses beyond their free time, wait until the debt is repaid. A round of the loop has `RECEIVER_ROUND_MS` of
+ * this work, of all projects in rotation.
  */
 export class ReceiverTime {
   readonly #now: () => number;
@@ -99,7 +100,7 @@ export class ReceiverTime {
   #compute(project: ProjectTime, work: ReceiverWork): void {
     if (this.#roundMs === null) this.#beginRound();
     const startedAt = this.#now();
-    const waited = work.waitsForDebt;
+    const mayWait = work.waitsForDebt;
     this.#isRunning = true;
     work.compute();
     this.#isRunning = false;
@@ -107,8 +108,8 @@ export class ReceiverTime {
     this.#roundMs = (this.#roundMs ?? 0) + ms;
     const spent = ms < PAUSE_MS_MIN ? ms : this.#withoutPauses(ms);
     const owed = work.spend(spent);
-    // What may wait for a debt, and owes nothing by itself, is a handshake.
-    const beyondFree = waited ? project.useFree(Math.max(0, spent - owed), this.#now()) : 0;
+    // A piece that may wait is of a handshake, or of a response beyond its free time, which owes all of it.
+    const beyondFree = mayWait ? project.useFree(Math.max(0, spent - owed), this.#now()) : 0;
     if (owed + beyondFree > 0) this.#owe(project, owed + beyondFree);
   }
 

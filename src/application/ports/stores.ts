@@ -25,9 +25,9 @@ import type { CircuitBreakerStore, InboundWebhookStore, WebhookEventStore } from
 import type { WorkerStore } from './worker-store.ts';
 
 /**
- * Everything that one transaction can read and write. What the way of a message calls is plural: one call per batch. Calls take effect in
- * their order, also without waiting in between. A change that the database rejects fails the unit of work, even when the
- * promise of the change has resolved before.
+ * Everything that one transaction can read and write. What the way of a message calls takes lists: one call per batch. Calls
+ * take effect in their order, also without waiting in between. A change that the database rejects fails the unit of work, even
+ * when the promise of the change has resolved before.
  */
 export interface Stores {
   readonly projects: ProjectStore;

@@ -4,10 +4,10 @@ import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
 import {
-  LOG_INTERVAL_MS,
   RETENTION_INTERVAL_MS,
   type RunRetentionWork,
   runRetentionJob,
+  WEBHOOK_LOG_INTERVAL_MS,
 } from '../jobs/retention-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Delay } from '../ports/delay.ts';
@@ -37,7 +37,7 @@ const PROJECTS_PAGE = 200;
 
 /**
  * Treats what projects do not keep any longer: at the start of a worker, and `RETENTION_INTERVAL_MS` after each run, or
- * `LOG_INTERVAL_MS` after it while no project has retention.
+ * `WEBHOOK_LOG_INTERVAL_MS` after it while no project has retention.
  */
 export class RunRetention {
   readonly #ports: RunPorts;
@@ -109,7 +109,7 @@ export class RunRetention {
       if (held.length === 0) return;
       // Behind the lock: a setting that is changed from here on makes the job due at once.
       const anyRetention = (await retentionsIn(stores)).size > 0;
-      const interval = anyRetention ? RETENTION_INTERVAL_MS : LOG_INTERVAL_MS;
+      const interval = anyRetention ? RETENTION_INTERVAL_MS : WEBHOOK_LOG_INTERVAL_MS;
       // Not completed before: the fencing tokens of this id have to rise for ever.
       await jobs.add([runRetentionJob(clock.now() + interval)]);
     });

@@ -36,9 +36,9 @@ export interface ConnectionParts extends UnreadParts {
   readonly table: ConnectionTable;
   readonly backlog: Pick<ListenBacklog, 'roundMs'>;
   /** Of new connections. */
-  readonly connecting: Pick<FairReading, 'mayGoOn' | 'drop'>;
+  readonly newConnections: Reading;
   /** Of large request bodies. */
-  readonly reading: Pick<FairReading, 'mayGoOn' | 'drop' | 'noteRead'>;
+  readonly largeBodies: Reading & Pick<FairReading, 'noteRead'>;
   /** Serves one request, when fewer than the limit are being served. */
   readonly serve: Serve;
 }
@@ -150,7 +150,7 @@ class Connection implements Waiting {
       if (this.#isFull || this.#waitsFor !== null) socket.pause();
     });
     // Node resumes a new connection behind this: only then does a pause end its reading.
-    this.#waitToRead(parts.connecting, networkOf(socket.remoteAddress));
+    this.#waitToRead(parts.newConnections, networkOf(socket.remoteAddress));
     socket.on('drain', () => this.#serveAfterRead());
     socket.once('close', () => {
       // No client is left to read the responses.
@@ -273,8 +273,8 @@ class Connection implements Waiting {
     request.push = (piece, encoding) => {
       const wantsMore = push(piece, encoding);
       if (piece !== null) {
-        this.#parts.reading.noteRead();
-        this.#waitToRead(this.#parts.reading, network);
+        this.#parts.largeBodies.noteRead();
+        this.#waitToRead(this.#parts.largeBodies, network);
         if (this.#waitsFor !== null) this.#socket.pause();
       }
       return wantsMore;

@@ -66,8 +66,8 @@ beforeEach(async () => {
     {
       table: new ConnectionTable(server, 10),
       backlog: { roundMs: (msMax) => msMax },
-      connecting: reading,
-      reading,
+      newConnections: reading,
+      largeBodies: reading,
       unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
