@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/knex/database.ts';
+import { TRANSACTIONS_PER_PLAN } from '../../../src/adapters/knex/postgres/postgres-connection.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import type { PhoneNumber } from '../../../src/domain/shared/phone-number.ts';
 import { aMessage, anSmsId, aProject, NOW } from '../../support/builders.ts';
@@ -69,6 +70,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
       await database.knex.raw('ANALYZE messages');
       for (let index = 1; index <= EXECUTIONS; index += 1) await acceptedAt(index);
       await insert(41, MESSAGES);
+      for (let count = 0; count < TRANSACTIONS_PER_PLAN; count += 1) await acceptedAt(1);
       const before = await entriesRead();
       expect(await acceptedAt(41)).toEqual([[NOW + 41]]);
       expect((await entriesRead()) - before).toBeLessThan(100);
