@@ -1,7 +1,8 @@
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
-import { deliveryEvent, scheduled } from '../../src/domain/webhooks/webhook-event.ts';
+import { deliveryEvent } from '../../src/domain/webhooks/delivery-event.ts';
+import { scheduled } from '../../src/domain/webhooks/webhook-event.ts';
 import { serve } from '../../test/support/child-process.ts';
 import { loadSeed } from '../../test/support/load-seed.ts';
 import { LOAD_SECRET_KEY, startLoadService } from '../../test/support/load-service.ts';

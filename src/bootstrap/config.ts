@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
+import { IN_MEMORY } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
@@ -65,7 +66,6 @@ export interface Config {
   readonly traceEndpoint: string | null;
 }
 
-export const IN_MEMORY_SQLITE = ':memory:';
 /** Where an installation without a SQLite file has its files. */
 export const DATA_FOLDER = './data';
 const SIMULATED_BY = {
@@ -186,7 +186,7 @@ function reportsOf(parsed: Parsed): ReportsConfig {
   }
   if (directory !== '') return { kind: 'directory', directory };
   const filename = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
-  if (filename === IN_MEMORY_SQLITE) return { kind: 'memory' };
+  if (filename === IN_MEMORY) return { kind: 'memory' };
   return {
     kind: 'directory',
     directory: join(filename === null ? DATA_FOLDER : dirname(filename), 'reports'),

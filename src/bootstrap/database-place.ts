@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
-import { makeSqliteFile } from '../adapters/knex/sqlite/file/sqlite-file.ts';
-import { ConfigError, IN_MEMORY_SQLITE } from './config.ts';
+import { IN_MEMORY, makeSqliteFile } from '../adapters/knex/sqlite/file/sqlite-file.ts';
+import { ConfigError } from './config.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -11,7 +11,7 @@ const { R_OK, W_OK, X_OK } = constants;
  * its folder, which also takes the log, may not be written.
  */
 export function makeDatabasePlace(database: DatabaseConfig): void {
-  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY_SQLITE) return;
+  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY) return;
   const { filename } = database;
   const reason = reasonAgainst(filename);
   if (reason === null) return;

@@ -12,7 +12,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Config, ConfigError, DATA_FOLDER, IN_MEMORY_SQLITE } from './config.ts';
+import { IN_MEMORY } from '../adapters/knex/sqlite/file/sqlite-file.ts';
+import { PRIVATE_FILE } from '../adapters/node/private-modes.ts';
+import { type Config, ConfigError, DATA_FOLDER } from './config.ts';
 import { SECRET_KEY_BYTES, SECRET_KEY_FORM, SECRET_KEY_PATTERN } from './config-entries.ts';
 
 const KEY_FILE = 'secret.key';
@@ -27,8 +29,7 @@ const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['EEXIST', 'ENOENT']);
  */
 export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
-  if (database.kind === 'sqlite' && database.filename === IN_MEMORY_SQLITE)
-    return randomBytes(SECRET_KEY_BYTES);
+  if (database.kind === 'sqlite' && database.filename === IN_MEMORY) return randomBytes(SECRET_KEY_BYTES);
   const file = secretKeyFile(database);
   const text = readOrMakeKey(file);
   if (!SECRET_KEY_PATTERN.test(text)) {
@@ -83,7 +84,7 @@ function readKey(file: string): string | null {
 function makeKey(file: string): string {
   mkdirSync(dirname(file), { recursive: true });
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
-  const descriptor = openSync(aside, 'wx', 0o600);
+  const descriptor = openSync(aside, 'wx', PRIVATE_FILE);
   writeSync(descriptor, `${randomBytes(SECRET_KEY_BYTES).toString('hex')}\n`);
   fsyncSync(descriptor);
   closeSync(descriptor);

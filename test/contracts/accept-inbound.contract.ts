@@ -30,7 +30,7 @@ export function acceptInboundContract(open: () => Promise<Storage>): void {
       storage.unitOfWork.run(
         async ({ inboundWebhooks }) => {
           await inboundWebhooks.lock([NUMBER_ID]);
-          await inboundWebhooks.delete([NUMBER_ID]);
+          await inboundWebhooks.remove([NUMBER_ID]);
         },
         'full',
         'brief',

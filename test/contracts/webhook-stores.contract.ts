@@ -457,7 +457,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       });
       const again = run(({ inboundWebhooks }) => inboundWebhooks.insert([first]));
       await expect(again).rejects.toThrow(/unique|duplicate/i);
-      await run(({ inboundWebhooks }) => inboundWebhooks.delete([PHONE_NUMBER_ID]));
+      await run(({ inboundWebhooks }) => inboundWebhooks.remove([PHONE_NUMBER_ID]));
       const ids = [PHONE_NUMBER_ID, OTHER_PHONE_NUMBER_ID];
       expect(await read((s) => s.inboundWebhooks.byWhatsappPhoneIds(ids))).toEqual([other]);
     });

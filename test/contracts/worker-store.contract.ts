@@ -46,8 +46,8 @@ export function workerStoreContract(open: () => Promise<Storage>): void {
       await workers.markSeen('stays', NOW);
       await workers.markSeen('goes', NOW + 1);
     });
-    await run(({ workers }) => workers.delete('goes'));
-    await run(({ workers }) => workers.delete('goes'));
+    await run(({ workers }) => workers.remove('goes'));
+    await run(({ workers }) => workers.remove('goes'));
     expect(await seenSince(0)).toEqual({ count: 1, newestAt: NOW });
   });
 

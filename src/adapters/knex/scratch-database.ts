@@ -5,7 +5,8 @@ import type Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { type DatabaseConfig, openDatabase } from './database.ts';
 import type { PostgresConfig } from './postgres/postgres-dialect.ts';
-import { IN_MEMORY, type SqliteConfig } from './sqlite/sqlite-dialect.ts';
+import { IN_MEMORY } from './sqlite/file/sqlite-file.ts';
+import type { SqliteConfig } from './sqlite/sqlite-dialect.ts';
 
 /** A database with the tables of this version and the rows of its migrations, which one user has at a time: for tests. */
 export interface ScratchDatabase {

@@ -3,9 +3,8 @@ import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promi
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-modes.ts';
 
-const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
 /** Files that are being written end with this: a process that died leaves one. */
 const PART = '.part';
 

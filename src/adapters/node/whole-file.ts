@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { millisecondsInHour } from 'date-fns/constants';
+import { PRIVATE_FILE } from './private-modes.ts';
 
-const PRIVATE_FILE = 0o600;
 const NAME_BYTES = 6;
 /** A partial file that was last written so long ago is nobody's any more, in milliseconds. */
 export const PARTIAL_ABANDONED_MS = millisecondsInHour;

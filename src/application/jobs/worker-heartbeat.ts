@@ -100,7 +100,7 @@ export class WorkerHeartbeat {
     const { unitOfWork, workerId } = this.#ports;
     if (!this.#isRecorded) return;
     this.#isRecorded = false;
-    await this.#tryOrLog(() => unitOfWork.run(({ workers }) => workers.delete(workerId)));
+    await this.#tryOrLog(() => unitOfWork.run(({ workers }) => workers.remove(workerId)));
   }
 
   async #record(): Promise<void> {

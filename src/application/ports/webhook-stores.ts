@@ -89,5 +89,5 @@ export interface InboundWebhookStore {
   /** Up to `limit` of the project in the order of their numbers, those after `after` when it is given. */
   ofProject(projectId: string, after: string | null, limit: number): Promise<readonly InboundWebhook[]>;
   /** Removes the configuration of the numbers. */
-  delete(ids: readonly string[]): Promise<void>;
+  remove(ids: readonly string[]): Promise<void>;
 }

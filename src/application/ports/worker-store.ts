@@ -3,7 +3,7 @@ export interface WorkerStore {
   /** Records that the worker was seen at `seenAt`, in place of the instant before. */
   markSeen(id: string, seenAt: number): Promise<void>;
   /** Removes a worker; one that is not there is no error. */
-  delete(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
   /** How many workers were seen at `since` or later, and when the newest of all was seen; null when there is none. */
   seenSince(since: number): Promise<{ readonly count: number; readonly newestAt: number | null }>;
   /** When each worker was last seen, by its id. */

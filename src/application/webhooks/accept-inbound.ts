@@ -1,7 +1,8 @@
 import { CONVERSATION_MS } from '../../domain/campaigns/daily-limit.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../../domain/shared/phone-number.ts';
+import { inboundEvent } from '../../domain/webhooks/inbound-event.ts';
 import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
-import { inboundEvent, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { findPhoneNumber, type WhatsappPhoneNumber } from '../../domain/whatsapp/whatsapp-resources.ts';
 import type { CustomerWrote } from '../ports/campaign-stores.ts';
 import type { Clock } from '../ports/clock.ts';

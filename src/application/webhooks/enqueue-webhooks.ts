@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/messages/message.ts';
-import { type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
+import { deliveryEvent, type StatusChange, wantsStatusChange } from '../../domain/webhooks/delivery-event.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
-import { deliveryEvent, enqueueInOrder, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import { enqueueInOrder, type WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { deliverWebhooksJob } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';

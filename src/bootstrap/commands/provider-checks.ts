@@ -1,6 +1,7 @@
+import { IN_MEMORY } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { SystemClock } from '../../adapters/node/system-clock.ts';
 import type { ProviderCheck } from '../../application/ports/channel-provider.ts';
-import { type Config, IN_MEMORY_SQLITE } from '../config.ts';
+import type { Config } from '../config.ts';
 import { SECRET_KEY_BYTES } from '../config-entries.ts';
 import { buildContainer } from '../container.ts';
 import { resolveRoots } from '../roots.ts';
@@ -16,7 +17,7 @@ export interface CheckedProvider extends ProviderCheck {
 export async function checkProviders(config: Config): Promise<readonly CheckedProvider[]> {
   const roots = resolveRoots(
     buildContainer({
-      database: { kind: 'sqlite', filename: IN_MEMORY_SQLITE },
+      database: { kind: 'sqlite', filename: IN_MEMORY },
       queue: { kind: 'memory' },
       providers: config.providers,
       // Nothing is stored.

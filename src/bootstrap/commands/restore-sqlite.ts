@@ -5,6 +5,7 @@ import { setInterval } from 'node:timers';
 import type Sqlite from 'better-sqlite3';
 import { openAlone } from '../../adapters/knex/sqlite/file/sqlite-alone.ts';
 import { closeLog, faultsOf } from '../../adapters/knex/sqlite/file/sqlite-check.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../adapters/node/private-modes.ts';
 import { makePartial, placeNew, removePartial, replaceKeeping } from '../../adapters/node/whole-file.ts';
 import { differencesIn } from '../../application/billing/audit-ledger.ts';
 import type { MarkedRestored } from '../../application/restores/mark-restored.ts';
@@ -38,9 +39,6 @@ export interface RestoreResult {
   readonly differences: readonly string[];
 }
 
-const PRIVATE_FOLDER = 0o700;
-/** The copy takes over the mode of the backup. */
-const PRIVATE_FILE = 0o600;
 const PROGRESS_INTERVAL_MS = 200;
 
 /**
@@ -138,6 +136,7 @@ async function copyWithProgress(file: string, partial: string, bar: Restore['bar
   }, PROGRESS_INTERVAL_MS);
   try {
     await copyFile(file, partial);
+    // The copy has taken over the mode of the backup.
     await chmod(partial, PRIVATE_FILE);
   } finally {
     clearInterval(timer);

@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { openAlone } from '../../adapters/knex/sqlite/file/sqlite-alone.ts';
+import { IN_MEMORY } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { abandonedPartials, removePartial } from '../../adapters/node/whole-file.ts';
-import { type Config, ConfigError, IN_MEMORY_SQLITE } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 
 /** The file of the SQLite database. Throws `ConfigError` for any other database, whose own tools make backups. */
 export function sqliteFileOf({ database }: Config): string {
-  if (database.kind === 'sqlite' && database.filename !== IN_MEMORY_SQLITE) return database.filename;
+  if (database.kind === 'sqlite' && database.filename !== IN_MEMORY) return database.filename;
   const problem =
     database.kind === 'sqlite'
       ? 'a database in memory has no backup'

@@ -3,7 +3,9 @@ import type { ChainEffect } from '../messages/chain-event.ts';
 import type { Message } from '../messages/message.ts';
 import type { DeliveryReport, DeliveryReportType } from '../messages/send-request.ts';
 import type { Channel } from '../shared/channel.ts';
+import { endpointOf } from './endpoint.ts';
 import { type Hmac, signStandard } from './signer.ts';
+import { newEvent, type WebhookEvent } from './webhook-event.ts';
 
 export type StatusChange = Extract<ChainEffect, { readonly kind: 'status-changed' }>;
 
@@ -33,6 +35,27 @@ const UNKNOWN_REASON = 'The message could not be delivered';
 /** Whether a subscription is told of this change: `all` of every one, `final` of delivered and failed only. */
 export function wantsStatusChange(deliveryReportType: DeliveryReportType, change: StatusChange): boolean {
   return deliveryReportType === 'all' || change.status !== 'sent';
+}
+
+/** The event that tells of a message's new status; not scheduled yet. */
+export function deliveryEvent(
+  id: string,
+  message: Pick<Message, 'smsId' | 'senderId' | 'projectId'>,
+  report: DeliveryReport,
+  change: StatusChange,
+  now: number,
+): WebhookEvent {
+  return {
+    ...newEvent(id, now),
+    kind: 'delivery',
+    projectId: message.projectId,
+    orderingKey: message.smsId,
+    whatsappPhoneId: null,
+    url: report.webhookUrl,
+    endpoint: endpointOf(report.webhookUrl),
+    secret: report.webhookSecret,
+    body: JSON.stringify(deliveryPayload(message, report, change)),
+  };
 }
 
 /** The body of the event; `reason` only when the message failed, `senderId` only when one was given. */

@@ -1,5 +1,8 @@
 import { millisecondsInSecond } from 'date-fns/constants';
+import type { InboundSecrets } from './inbound-secrets.ts';
+import { addressOf } from './inbound-webhook.ts';
 import { type Hmac, signInbound, signStandard } from './signer.ts';
+import { newEvent, type WebhookEvent } from './webhook-event.ts';
 
 export const INBOUND_EVENT_NAME = 'whatsapp.inbound_message.received';
 
@@ -73,6 +76,23 @@ export interface InboundPayload {
     readonly type: InboundContent['type'];
     readonly timestamp: string;
     readonly content: InboundContent['content'];
+  };
+}
+
+/** The event that tells of a whatsapp message to one of the customer's numbers; not scheduled yet. */
+export function inboundEvent(
+  inbound: InboundMessage,
+  webhook: InboundSecrets & { readonly url: string },
+  now: number,
+): WebhookEvent {
+  return {
+    ...newEvent(inbound.eventId, now),
+    kind: 'inbound',
+    projectId: inbound.projectId,
+    orderingKey: `${inbound.phoneNumber.id}/${inbound.message.id}`,
+    whatsappPhoneId: inbound.phoneNumber.id,
+    ...addressOf(webhook, now),
+    body: JSON.stringify(inboundPayload(inbound)),
   };
 }
 

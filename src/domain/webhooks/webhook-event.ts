@@ -1,11 +1,4 @@
-import type { Message } from '../messages/message.ts';
-import type { DeliveryReport } from '../messages/send-request.ts';
 import { type AttemptResult, errorOf, isPermanent, isSuccess, type WebhookKind } from './attempt-result.ts';
-import { deliveryPayload, type StatusChange } from './delivery-event.ts';
-import { endpointOf } from './endpoint.ts';
-import { type InboundMessage, inboundPayload } from './inbound-event.ts';
-import type { InboundSecrets } from './inbound-secrets.ts';
-import { addressOf } from './inbound-webhook.ts';
 import {
   INBOUND_QUICK_ATTEMPTS,
   type NextAttempt,
@@ -57,44 +50,6 @@ export interface FinishedAttempt {
   readonly endedAt: number;
   /** A fresh random number, at least 0 and below 1. */
   readonly jitter: number;
-}
-
-/** The event that tells of a message's new status; not scheduled yet. */
-export function deliveryEvent(
-  id: string,
-  message: Pick<Message, 'smsId' | 'senderId' | 'projectId'>,
-  report: DeliveryReport,
-  change: StatusChange,
-  now: number,
-): WebhookEvent {
-  return {
-    ...newEvent(id, now),
-    kind: 'delivery',
-    projectId: message.projectId,
-    orderingKey: message.smsId,
-    whatsappPhoneId: null,
-    url: report.webhookUrl,
-    endpoint: endpointOf(report.webhookUrl),
-    secret: report.webhookSecret,
-    body: JSON.stringify(deliveryPayload(message, report, change)),
-  };
-}
-
-/** The event that tells of a whatsapp message to one of the customer's numbers; not scheduled yet. */
-export function inboundEvent(
-  inbound: InboundMessage,
-  webhook: InboundSecrets & { readonly url: string },
-  now: number,
-): WebhookEvent {
-  return {
-    ...newEvent(inbound.eventId, now),
-    kind: 'inbound',
-    projectId: inbound.projectId,
-    orderingKey: `${inbound.phoneNumber.id}/${inbound.message.id}`,
-    whatsappPhoneId: inbound.phoneNumber.id,
-    ...addressOf(webhook, now),
-    body: JSON.stringify(inboundPayload(inbound)),
-  };
 }
 
 /** Whether attempts may still be made: neither delivered, nor discarded, nor superseded by a later event. */

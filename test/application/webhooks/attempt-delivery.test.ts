@@ -3,14 +3,12 @@ import { nodeHmac } from '../../../src/adapters/node/node-hmac.ts';
 import type { WebhookRequest } from '../../../src/application/ports/webhook-transport.ts';
 import { AttemptDelivery } from '../../../src/application/webhooks/attempt-delivery.ts';
 import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
+import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import { inboundEvent } from '../../../src/domain/webhooks/inbound-event.ts';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { InboundWebhook } from '../../../src/domain/webhooks/inbound-webhook.ts';
 import { verifyInbound, verifyStandard } from '../../../src/domain/webhooks/signer.ts';
-import {
-  deliveryEvent,
-  inboundEvent,
-  type WebhookEvent,
-} from '../../../src/domain/webhooks/webhook-event.ts';
+import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { aDeliveryReport, aMessage, NOW } from '../../support/builders.ts';
 
 const EVENT_ID = '0000000000000000000000e1';

@@ -21,7 +21,8 @@ import { DeliverWebhooks } from '../../../src/application/webhooks/deliver-webho
 import { DELIVERY_LIMITS } from '../../../src/application/webhooks/delivery-limits.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
 import type { AttemptResult } from '../../../src/domain/webhooks/attempt-result.ts';
-import { deliveryEvent, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
+import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 import { LossyUnitOfWork } from '../../support/lossy-unit-of-work.ts';

@@ -8,7 +8,8 @@ import {
 import { FetchDueEvents } from '../../../src/application/webhooks/fetch-due-events.ts';
 import { ReleaseJobs } from '../../../src/application/webhooks/release-jobs.ts';
 import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../src/domain/shared/circuit-breaker.ts';
-import { deliveryEvent, type WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
+import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
 import { aDeliveryReport, aMessage, MINUTE_MS, NOW, PROJECT_ID, SECOND_MS } from '../../support/builders.ts';
 

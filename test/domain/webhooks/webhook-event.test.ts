@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import type { AttemptFailure } from '../../../src/domain/webhooks/attempt-result.ts';
+import { deliveryEvent } from '../../../src/domain/webhooks/delivery-event.ts';
+import { inboundEvent } from '../../../src/domain/webhooks/inbound-event.ts';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import {
   afterAttempt,
-  deliveryEvent,
   enqueueInOrder,
   type FinishedAttempt,
-  inboundEvent,
   isOpen,
   promoteNext,
   scheduled,

@@ -4,7 +4,7 @@ import type { Durability } from '../../../application/ports/unit-of-work.ts';
 import { invariant } from '../../../domain/shared/invariant.ts';
 import type { Connection } from '../driver/connection.ts';
 import type { DdlVariants, Dialect } from '../driver/dialect.ts';
-import { makeSqliteFile } from './file/sqlite-file.ts';
+import { IN_MEMORY, makeSqliteFile } from './file/sqlite-file.ts';
 import { SqliteConnection, type WalParts } from './sqlite-connection.ts';
 import { NUMBER_BLOCKS } from './sqlite-number-blocks.ts';
 import { applyPragmas, BUSY_TIMEOUT_MS, diskProblem, isBusy, OPEN_TIMEOUT_MS } from './sqlite-pragmas.ts';
@@ -28,9 +28,6 @@ export interface SqliteConfig {
   /** Told of each failure of the thread that empties the log; another one starts a second later. */
   readonly onCheckpointerFailed?: (error: unknown) => void;
 }
-
-/** The filename of a database in memory. */
-export const IN_MEMORY = ':memory:';
 
 /** How long a unit of work waits for the only connection; longer than this and something is stuck. */
 const ACQUIRE_TIMEOUT_MS = 30_000;

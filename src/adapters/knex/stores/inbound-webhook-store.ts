@@ -52,7 +52,7 @@ export class SqlInboundWebhookStore implements InboundWebhookStore {
     await this.#saveRotations(webhooks);
   }
 
-  async delete(ids: readonly string[]): Promise<void> {
+  async remove(ids: readonly string[]): Promise<void> {
     await this.#session.execute('DELETE FROM inbound_webhooks WHERE phone_number_id = ANY(?)', [ids]);
     await this.#removeRotations(ids);
   }

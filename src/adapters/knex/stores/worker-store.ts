@@ -20,7 +20,7 @@ export class SqlWorkerStore implements WorkerStore {
     await this.#session.insert(MARK_SEEN, [{ id, seen_at: seenAt }]);
   }
 
-  async delete(id: string): Promise<void> {
+  async remove(id: string): Promise<void> {
     await this.#session.execute('DELETE FROM workers WHERE id = ?', [id]);
   }
 

@@ -132,7 +132,7 @@ export class ManageInboundWebhooks {
         const open = await stores.webhookEvents.lockOpenOfNumber(webhook, '', EVENTS_PER_SLICE);
         await stores.webhookEvents.save(open.map((event) => discard(event, REMOVED_ERROR)));
         if (open.length === EVENTS_PER_SLICE) return null;
-        await stores.inboundWebhooks.delete([whatsappPhoneId]);
+        await stores.inboundWebhooks.remove([whatsappPhoneId]);
         const before = auditedInboundWebhook(webhook);
         await recordChange(stores, change, 'inbound-webhook-removed', owner.id, { before, after: null });
         return webhook;

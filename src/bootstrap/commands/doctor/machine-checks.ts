@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Config, IN_MEMORY_SQLITE } from '../../config.ts';
+import { IN_MEMORY } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
+import type { Config } from '../../config.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 
 /** With less space the log of the database soon fills the disk. */
@@ -12,7 +13,7 @@ const OPEN_FILES_MIN = 1_024;
 
 /** Space beside the SQLite file; a database server has a disk of its own. */
 export async function examineDisk({ database }: Config): Promise<readonly Finding[]> {
-  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY_SQLITE) return [];
+  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY) return [];
   try {
     const { bavail, bsize } = await statfs(existingFolder(database.filename));
     const free = bavail * bsize;

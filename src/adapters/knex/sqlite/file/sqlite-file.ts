@@ -1,6 +1,9 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+/** The filename of a database in memory. */
+export const IN_MEMORY = ':memory:';
+
 const PRIVATE_FOLDER = 0o700;
 /** The log and its index take over the mode of the file they belong to. */
 const PRIVATE_FILE = 0o600;
