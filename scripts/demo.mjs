@@ -13,6 +13,12 @@ const SILENT_FIRST = '9990000000010';
 /** Every channel rejects it. */
 const FAILING = '9990000000006';
 
+// A reader that closed its end, as `| head` does, has read enough.
+process.stdout.on('error', (error) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 const barid = await startHarness();
 const say = (line) => console.log(line);
 const send = async (phoneNumber, more = {}) => {

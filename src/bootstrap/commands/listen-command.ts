@@ -102,7 +102,7 @@ async function listen(
 }
 
 function isUnknownProject(error: unknown): error is CommandError {
-  return error instanceof CommandError && error.message.includes('(project-not-found)');
+  return error instanceof CommandError && error.slug === 'project-not-found';
 }
 
 /** Ids that were seen: an event comes again until it is behind the cursor. */

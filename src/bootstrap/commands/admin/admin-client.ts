@@ -79,7 +79,8 @@ export class AdminClient {
       );
     }
     const lines = [errorText(reply), ...detailLines(reply)];
-    throw new CommandError(lines.join('\n'), isServiceAway(reply) ? EXIT_UNAVAILABLE : EXIT_NOT_DONE);
+    const exitCode = isServiceAway(reply) ? EXIT_UNAVAILABLE : EXIT_NOT_DONE;
+    throw new CommandError(lines.join('\n'), exitCode, reply.code);
   }
 }
 
