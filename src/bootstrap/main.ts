@@ -94,7 +94,7 @@ async function run(config: Config): Promise<void> {
   if (config.role === 'worker') {
     logger.info('worker_started', { url, database: config.database.kind, queue: config.queue.kind });
   } else {
-    console.log(banner(config, url, await hasDemo(service)));
+    console.log(banner(config, url, await hintFor(service, url)));
   }
 }
 
@@ -186,20 +186,28 @@ async function hasDemo({ roots }: Service): Promise<boolean> {
   }
 }
 
-function banner({ database, queue, providers }: Config, url: string, showsDemo: boolean): string {
-  const lines = [
-    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated for dev projects, ${liveChannels(providers)} for live projects)`,
-  ];
-  if (showsDemo) {
+/** What the first request takes: of the demo's project its key and a command, and of an empty installation where to read on. */
+async function hintFor(service: Service, url: string): Promise<readonly string[]> {
+  if (await hasDemo(service)) {
     const body = JSON.stringify({
       phoneNumber: DEMO_PHONE_NUMBER,
       smsType: 'verification',
       verificationCode: '123456',
     });
-    lines.push(
+    return [
       `key: ${DEMO_API_KEY}`,
       `curl -s ${url}/sms -H 'Authorization: Bearer ${DEMO_API_KEY}' -H 'Content-Type: application/json' -d '${body}'`,
-    );
+    ];
   }
-  return lines.join('\n');
+  const isEmpty = await service.roots.unitOfWork
+    .read(({ projects }) => projects.isEmpty())
+    .catch(() => false);
+  return isEmpty ? ['It has no project yet: docs/admin-first-message.md says how to make one.'] : [];
+}
+
+function banner({ database, queue, providers }: Config, url: string, hint: readonly string[]): string {
+  return [
+    `Barid listens on ${url}  (database: ${database.kind}, queue: ${queue.kind}, channels: simulated for dev projects, ${liveChannels(providers)} for live projects)`,
+    ...hint,
+  ].join('\n');
 }

@@ -391,7 +391,7 @@ describe('the program itself', () => {
     );
   });
 
-  it('prints the key of the demo only when the database was filled with the demo', async () => {
+  it('prints the key of the demo only when the database was filled with the demo, and where to read on when it has no project', async () => {
     const seedFile = join(folder, 'seed.json');
     const otherKey = DEMO_API_KEY.replaceAll('0', 'f');
     const projects = DEMO_SEED.projects.map((project) => ({ ...project, apiKeys: [otherKey] }));
@@ -407,6 +407,8 @@ describe('the program itself', () => {
     expect(await start({})).toContain(DEMO_API_KEY);
     expect(await start({ DATABASE_URL, SEED_FILE: seedFile })).not.toContain(DEMO_API_KEY);
     expect(await start({ DATABASE_URL })).toMatch(/^Barid listens on [^\n]*\n$/);
+    const empty = { DATABASE_URL: `sqlite:${join(folder, 'empty.db')}`, SEED_FILE: 'none' };
+    expect(await start(empty)).toMatch(/^Barid listens on [^\n]*\n.*docs\/admin-first-message\.md[^\n]*\n$/);
   });
 
   it('treats a signal that comes several times at once as one', async () => {
