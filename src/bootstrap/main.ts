@@ -202,7 +202,7 @@ async function hintFor(service: Service, url: string): Promise<readonly string[]
   const isEmpty = await service.roots.unitOfWork
     .read(({ projects }) => projects.isEmpty())
     .catch(() => false);
-  return isEmpty ? ['It has no project yet: docs/admin-first-message.md says how to make one.'] : [];
+  return isEmpty ? ['There is no project yet: docs/admin-first-message.md says how to make one.'] : [];
 }
 
 function banner({ database, queue, providers }: Config, url: string, hint: readonly string[]): string {

@@ -97,7 +97,7 @@ export class SmppProvider implements ChannelProvider {
     });
     this.#deadlines = new SubmitDeadlines({
       timeouts,
-      onUnwritten: (message) => this.#queue.delete(message),
+      onUnwritten: (message) => this.#queue.drop(message),
     });
   }
 

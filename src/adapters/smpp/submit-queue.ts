@@ -69,8 +69,8 @@ export class SubmitQueue {
   }
 
   /** The message waits no longer. */
-  delete(message: OutgoingMessage): void {
-    this.#waiting.delete(message);
+  drop(message: OutgoingMessage): void {
+    this.#waiting.drop(message);
   }
 
   /** Sends nothing any more. Messages without a response go on waiting for it until their session ends. */

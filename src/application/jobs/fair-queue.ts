@@ -1,16 +1,17 @@
 import { type Backlog, LOWER_PRIORITY_EVERY } from '../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../domain/jobs/job-priority.ts';
+import { RotatingQueue } from '../concurrency/rotating-queue.ts';
 
 interface Waiting<Item> {
-  /** Of each project in the order they came; the project that is served next is the first. */
-  readonly byProject: Map<string, Set<Item>>;
+  /** By project. */
+  readonly items: RotatingQueue<Item>;
   /** How many items of other priorities were taken since the last one of this. */
   passed: number;
 }
 
 /**
  * Items that wait in memory, by the rules of `fair-share.ts`: the most urgent priority gets all but a tenth for each lower
- * one. Within a priority projects are served in rotation, whatever their weights. Adding, deleting and taking one item takes
+ * one. Within a priority projects are served in rotation, whatever their weights. Adding, dropping and taking one item takes
  * the same time however many wait.
  */
 export class FairQueue<Item extends { readonly backlog: Backlog }> {
@@ -18,48 +19,34 @@ export class FairQueue<Item extends { readonly backlog: Backlog }> {
 
   add(item: Item): void {
     const { priority, projectId } = item.backlog;
-    const waiting = this.#waiting.get(priority) ?? { byProject: new Map(), passed: 0 };
+    const waiting = this.#waiting.get(priority) ?? { items: new RotatingQueue<Item>(), passed: 0 };
     this.#waiting.set(priority, waiting);
-    const own = waiting.byProject.get(projectId) ?? new Set();
-    waiting.byProject.set(projectId, own.add(item));
+    waiting.items.add(projectId, item);
   }
 
   /** It waits no longer. Nothing happens when it does not wait. */
-  delete(item: Item): void {
-    const { priority, projectId } = item.backlog;
-    const waiting = this.#waiting.get(priority);
-    const own = waiting?.byProject.get(projectId);
-    if (waiting === undefined || own === undefined) return;
-    own.delete(item);
-    if (own.size === 0) waiting.byProject.delete(projectId);
-    if (waiting.byProject.size === 0) this.#waiting.delete(priority);
+  drop(item: Item): void {
+    const { priority } = item.backlog;
+    this.#waiting.get(priority)?.items.drop(item);
+    this.#forgetEmpty(priority);
   }
 
   /** Takes the item that is served next, or null. */
   take(): Item | null {
-    const byProject = this.#nextWaiting()?.byProject;
-    if (byProject === undefined) return null;
-    for (const [projectId, own] of byProject) {
-      if (byProject.size > 1) {
-        // The project moves to the end of the rotation.
-        byProject.delete(projectId);
-        byProject.set(projectId, own);
-      }
-      for (const item of own) {
-        this.delete(item);
-        return item;
-      }
-    }
-    return null;
+    const item = this.#nextWaiting()?.items.take() ?? null;
+    if (item !== null) this.#forgetEmpty(item.backlog.priority);
+    return item;
   }
 
   /** Takes all of them. */
   takeAll(): readonly Item[] {
-    const items = [...this.#waiting.values()].flatMap(({ byProject }) =>
-      [...byProject.values()].flatMap((own) => [...own]),
-    );
+    const items = [...this.#waiting.values()].flatMap((waiting) => waiting.items.takeAll());
     this.#waiting.clear();
     return items;
+  }
+
+  #forgetEmpty(priority: JobPriority): void {
+    if (this.#waiting.get(priority)?.items.isEmpty) this.#waiting.delete(priority);
   }
 
   /** Of the most urgent priority, unless a lower one was passed too often. */

@@ -57,8 +57,8 @@ it('a fair queue gives everything to a lower priority that is alone', () => {
 it('a deleted item is not given, and deleting it again changes nothing', () => {
   const [first, second] = [item('A', 'code', '1'), item('A', 'code', '2')];
   const queue = queueOf(first, second, item('B'));
-  queue.delete(first);
-  queue.delete(first);
+  queue.drop(first);
+  queue.drop(first);
   expect(taken(queue, 3)).toBe('2B-');
 });
 

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate, setTimeout } from 'node:timers';
 import { onNextRound } from '../../../application/concurrency/next-round.ts';
+import { RotatingQueue } from '../../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
 import type { Waiting } from './fair-rounds.ts';
-import { RotatingQueue } from './rotating-queue.ts';
 
 interface Share {
   /** The milliseconds of a round; in one with 0 nothing that waits is read. */

@@ -1,7 +1,7 @@
 import { nextTick } from 'node:process';
 import { setImmediate, setTimeout } from 'node:timers';
+import { RotatingQueue } from '../../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import { RotatingQueue } from './rotating-queue.ts';
 
 /** What waits for the event loop. */
 export interface Waiting {

@@ -74,7 +74,7 @@ export class PostgresConnection implements Connection {
   readonly #statements = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #bulks = new WeakMap<object, string>();
   #transaction: Transaction | null = null;
-  /** Since the plans were discarded. */
+  /** Those that had the present plans. */
   #transactions = 0;
   #isBroken = false;
 
@@ -99,13 +99,6 @@ export class PostgresConnection implements Connection {
         transaction.isBegun = true;
       }),
     );
-  }
-
-  #arePlansOld(): boolean {
-    this.#transactions += 1;
-    if (this.#transactions <= TRANSACTIONS_PER_PLAN) return false;
-    this.#transactions = 0;
-    return true;
   }
 
   /**
@@ -225,6 +218,13 @@ export class PostgresConnection implements Connection {
       })),
     );
     return found.map((rows) => rows.map((row) => row.created_at as number));
+  }
+
+  /** Whether the transaction that begins is the first behind those of the present plans. */
+  #arePlansOld(): boolean {
+    const areOld = this.#transactions === TRANSACTIONS_PER_PLAN;
+    this.#transactions = areOld ? 1 : this.#transactions + 1;
+    return areOld;
   }
 
   #batchText<Name extends string>(batch: BatchQuery<Name>): string {

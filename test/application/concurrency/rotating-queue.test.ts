@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { RotatingQueue } from '../../../../src/adapters/http/server/rotating-queue.ts';
+import { RotatingQueue } from '../../../src/application/concurrency/rotating-queue.ts';
 
 let queue: RotatingQueue<string>;
 
@@ -32,6 +32,11 @@ it('what has waited longest is taken under whatever key, and not again', () => {
     true,
     undefined,
   ]);
+});
+
+it('what waits already is not added again, under no other key either', () => {
+  for (const key of ['a', 'c']) queue.add(key, 'a1');
+  expect(rest(() => queue.take())).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
 });
 
 it('what is dropped waits no longer, and what does not wait is dropped without effect', () => {
