@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type FoundService, type FoundServices, findServices } from '../test/support/services.ts';
+import type { TestOutcome } from './test-outcome.ts';
 
 /** `1`: a service that is missing, or a test that was skipped, counts as a failure; `all`: the bucket too. */
 const { REQUIRE_SERVICES: required } = process.env;
@@ -51,36 +52,27 @@ function isOnEveryWiring(file: string): boolean {
   return ON_EVERY_WIRING.some((folder) => `${file}/`.startsWith(folder));
 }
 
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  /** The title of each skipped test's outermost suite. */
-  readonly skipped: readonly string[];
-}
-
-interface Run extends Counts {
+interface Run extends TestOutcome {
   readonly exitCode: number;
 }
 
-/** What is read of the runner's json report. */
-interface TestFile {
-  readonly status: string;
-  readonly assertionResults: readonly {
-    readonly status: string;
-    readonly title: string;
-    readonly ancestorTitles: readonly string[];
-  }[];
-}
+/** The outcome of a run that ended before it told one. */
+const NO_OUTCOME: TestOutcome = {
+  passed: 0,
+  failed: [],
+  skipped: [],
+  errors: ['the runner ended before its tests did'],
+};
 
 async function runTests(given: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'barid-tests-'));
   const outcomeFile = join(folder, 'outcome.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${outcomeFile}`];
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'test-outcome.ts')}`];
   const runner = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   try {
     const child = spawn(process.execPath, [runner, 'run', '--dir', 'test', ...reporters, ...given], {
       cwd: root,
-      env,
+      env: { ...env, TEST_OUTCOME_FILE: outcomeFile },
       stdio: 'inherit',
     });
     running = child;
@@ -88,30 +80,19 @@ async function runTests(given: readonly string[], env: NodeJS.ProcessEnv): Promi
       child.once('error', reject);
       child.once('close', (code) => resolve(code ?? 1));
     });
-    const files = existsSync(outcomeFile) ? JSON.parse(await readFile(outcomeFile, 'utf8')).testResults : [];
-    return { exitCode, ...countTests(files) };
+    const outcome = existsSync(outcomeFile) ? JSON.parse(await readFile(outcomeFile, 'utf8')) : NO_OUTCOME;
+    return { exitCode, ...outcome };
   } finally {
     running = null;
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** A file that could not even be read has no tests to count: it counts as one that failed. */
-function countTests(files: readonly TestFile[]): Counts {
-  const tests = files.flatMap((file) => file.assertionResults);
-  const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
-  const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed');
-  return {
-    passed: tests.filter(({ status }) => status === 'passed').length,
-    failed: tests.filter(({ status }) => status === 'failed').length + broken.length,
-    skipped: skipped.map(({ ancestorTitles, title }) => ancestorTitles[0] || title),
-  };
-}
-
-/** Prints what was used and what was left out, and the numbers last. Returns the exit code. */
+/** Prints what was used, what was left out and what failed, and the numbers last. Returns the exit code. */
 function report(runs: readonly Run[], found: Readonly<Record<string, FoundService>>): number {
-  const sum = (key: 'passed' | 'failed'): number => runs.reduce((total, run) => total + run[key], 0);
+  const passed = runs.reduce((total, run) => total + run.passed, 0);
   const skipped = runs.flatMap((run) => run.skipped);
+  const failed = runs.flatMap((run) => [...run.failed, ...run.errors]);
   console.log();
   for (const [name, service] of Object.entries(found)) console.log(`${name}: ${describeService(service)}`);
   for (const [title, count] of countByTitle(skipped)) console.log(`skipped: ${title} (${count})`);
@@ -121,7 +102,8 @@ function report(runs: readonly Run[], found: Readonly<Record<string, FoundServic
     Object.values(mustHaveBucket ? found : needed).some(({ missing }) => missing !== undefined);
   if (mustHaveAll && isIncomplete)
     console.log(`REQUIRE_SERVICES=${required}: a missing service or skipped test fails`);
-  console.log(`tests: ${sum('passed')} passed, ${sum('failed')} failed, ${skipped.length} skipped`);
+  for (const failure of failed) console.log(`failed: ${failure}`);
+  console.log(`tests: ${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
   const exitCode = Math.max(...runs.map((run) => run.exitCode));
   return exitCode === 0 && mustHaveAll && isIncomplete ? 1 : exitCode;
 }
