@@ -9,7 +9,8 @@ export default defineConfig({
     // The files of a process share the modules: loading them for each file took a third of the time of all tests.
     isolate: false,
     maxWorkers: 3,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Against a hang alone: on a slow machine that does other work, starting four processes takes twenty seconds.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

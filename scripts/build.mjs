@@ -34,9 +34,14 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
 
 /** Compiles the service, lets `dist` point at the outcome, and resolves with its folder. */
 export async function build() {
-  const folder = await compile(SERVICE);
+  const folder = await buildService();
   await pointAt(folder);
   return folder;
+}
+
+/** Compiles the service, and resolves with the folder. */
+export function buildService() {
+  return compile(SERVICE);
 }
 
 /**

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type FoundService, type FoundServices, findServices } from '../test/support/services.ts';
 import type { TestOutcome } from './test-outcome.ts';
 
@@ -21,6 +21,10 @@ const args = process.argv.slice(2);
 const ON_EVERY_WIRING = ['test/service/', 'test/specification/'];
 let running: ChildProcess | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running?.kill(signal));
+
+// Once, not by every process that runs tests of programs.
+const { buildService } = await import(pathToFileURL(join(root, 'scripts', 'build.mjs')).href);
+await buildService();
 
 const services = await findServices();
 try {

@@ -12,7 +12,7 @@ import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts
 import { ConfigError, type ConfigMistake, readConfig } from '../../src/bootstrap/config.ts';
 import { configEntries } from '../../src/bootstrap/config-entries.ts';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
-import { runProgram, startProgram } from '../support/program.ts';
+import { MAIN_PROGRAM, runProgram, startProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -358,15 +358,13 @@ describe('reports in a bucket', () => {
 const SIGNALS = 4;
 const SIGNALS_APART_MS = 10;
 
-const MAIN = ['src/bootstrap/main.ts'];
-
 describe('the program itself', () => {
   const environmentWith = (given: Record<string, string>) => ({
     PATH: process.env.PATH ?? '',
     DATABASE_URL: 'sqlite::memory:',
     ...given,
   });
-  const runWith = (given: Record<string, string>) => runProgram(MAIN, environmentWith(given));
+  const runWith = (given: Record<string, string>) => runProgram([MAIN_PROGRAM], environmentWith(given));
 
   it('ends with code 78 when its port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
@@ -397,7 +395,7 @@ describe('the program itself', () => {
     const projects = DEMO_SEED.projects.map((project) => ({ ...project, apiKeys: [otherKey] }));
     writeFileSync(seedFile, JSON.stringify({ ...DEMO_SEED, projects }));
     const start = async (given: Record<string, string>) => {
-      const child = startProgram(MAIN, environmentWith({ ...given, PORT: '0' }));
+      const child = startProgram([MAIN_PROGRAM], environmentWith({ ...given, PORT: '0' }));
       const [banner] = await once(child.stdout, 'data');
       child.kill('SIGTERM');
       await once(child, 'exit');
@@ -412,7 +410,7 @@ describe('the program itself', () => {
   });
 
   it('treats a signal that comes several times at once as one', async () => {
-    const child = startProgram(MAIN, environmentWith({ PORT: '0' }));
+    const child = startProgram([MAIN_PROGRAM], environmentWith({ PORT: '0' }));
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     for (let signal = 1; signal <= SIGNALS; signal += 1) {
@@ -423,7 +421,7 @@ describe('the program itself', () => {
   });
 
   it('ends at once at a later second signal, although a request is in flight', async () => {
-    const child = startProgram(MAIN, environmentWith({ PORT: '0' }));
+    const child = startProgram([MAIN_PROGRAM], environmentWith({ PORT: '0' }));
     const ended = once(child, 'exit');
     const [banner] = await once(child.stdout, 'data');
     const caller = connect(Number(/127\.0\.0\.1:(\d+)/.exec(String(banner))?.[1]), '127.0.0.1');

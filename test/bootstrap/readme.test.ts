@@ -71,7 +71,7 @@ async function run(code: string, options: readonly string[] = []) {
   const file = join(folder, 'example.test.mts');
   writeFileSync(file, code);
   const { NODE_TEST_CONTEXT: _, VITEST: __, ...environment } = process.env;
-  const ended = await runProgram([...options, file], environment);
+  const ended = await runProgram(['--import', 'tsx', ...options, file], environment);
   rmSync(folder, { recursive: true });
   expect(ended).toMatchObject({ code: 0 });
   return ended;

@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest';
 import { configNames } from '../../src/bootstrap/config-entries.ts';
 import { unknownVariables } from '../../src/bootstrap/unknown-variables.ts';
-import { runProgram } from '../support/program.ts';
+import { MAIN_PROGRAM, runProgram } from '../support/program.ts';
 
 const KNOWN = ['PORT', 'HOST', 'ROLE', 'DATABASE_URL', 'DATABASE_URL_FILE', 'EGRESS_ALLOW', 'LOG_LEVEL'];
 
@@ -30,7 +30,7 @@ it('accepts known names, files of secrets among them', () => {
 });
 
 it('warns at the start by name, never with the value', async () => {
-  const { stdout, stderr } = await runProgram(['src/bootstrap/main.ts'], {
+  const { stdout, stderr } = await runProgram([MAIN_PROGRAM], {
     PATH: process.env.PATH,
     DATABASE_URL: 'sqlite::memory:',
     DATABASE_URI: 'postgres://user:hidden@host/database',

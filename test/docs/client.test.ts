@@ -45,7 +45,7 @@ async function run(code: string, environment: NodeJS.ProcessEnv, options: readon
   );
   const { NODE_TEST_CONTEXT: _, VITEST: __, ...inherited } = process.env;
   try {
-    return await runProgram([...options, file], { ...inherited, ...environment });
+    return await runProgram(['--import', 'tsx', ...options, file], { ...inherited, ...environment });
   } finally {
     rmSync(folder, { recursive: true });
   }

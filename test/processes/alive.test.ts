@@ -9,14 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
-import { BARID_PROGRAM } from '../support/barid.ts';
 import { Fifo } from '../support/fifo.ts';
 import { freePort } from '../support/private-server.ts';
-import { runProgram } from '../support/program.ts';
+import { BARID_PROGRAM, MAIN_PROGRAM, runProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAIN = ['--import', 'tsx', 'src/bootstrap/main.ts'];
 const INTERNAL_ERROR = { status: 500, body: { message: 'Internal server error' } };
 /** Of /healthz, whatever happens. */
 const HEALTHZ_MS_MAX = 50;
@@ -55,7 +53,7 @@ const environment = (): NodeJS.ProcessEnv => ({
 /** The whole program in a process of its own; resolves when it serves. `output` takes its log. */
 async function start(output: number, limits = ':'): Promise<void> {
   const port = await freePort();
-  child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, ...MAIN], {
+  child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, MAIN_PROGRAM], {
     cwd: ROOT,
     // A name that is no setting makes a log line at the start.
     env: { ...environment(), PORT: String(port), DATABASE_URI: 'mistaken' },
@@ -183,7 +181,7 @@ describe('the program on SQLite', () => {
   });
 
   it('the program ends with code 69 and one line when the disk has no space for its tables', async () => {
-    child = spawn('sh', ['-c', 'ulimit -f 100; exec "$0" "$@"', process.execPath, ...MAIN], {
+    child = spawn('sh', ['-c', 'ulimit -f 100; exec "$0" "$@"', process.execPath, MAIN_PROGRAM], {
       cwd: ROOT,
       env: environment(),
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import { type DocumentedOperation, operationsOf } from '../generated/operations.ts';
 import { portOf } from '../support/port-of.ts';
-import { startProgram } from '../support/program.ts';
+import { MAIN_PROGRAM, startProgram } from '../support/program.ts';
 import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
 
 const CANARIES = {
@@ -104,7 +104,7 @@ describe('a service that fails in many ways', () => {
     const file = join(folder, 'barid.db');
     const metricsPort = await freePort();
     const collector = await startCollector();
-    const child = startProgram(['src/bootstrap/main.ts'], {
+    const child = startProgram([MAIN_PROGRAM], {
       PATH: process.env.PATH,
       PORT: '0',
       DATABASE_URL: `sqlite:${file}`,

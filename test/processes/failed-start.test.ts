@@ -7,7 +7,7 @@ import { readConfig } from '../../src/bootstrap/config.ts';
 import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
-import { runProgram } from '../support/program.ts';
+import { MAIN_PROGRAM, runProgram } from '../support/program.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 
 const SECRET_KEY = '02'.repeat(32);
@@ -31,7 +31,7 @@ it('a program that cannot fill up the demo project stops its service before it e
   const database = new Sqlite(filename);
   database.exec(`UPDATE accounts SET balance = 0;
     CREATE TRIGGER no_records BEFORE INSERT ON audit_records BEGIN SELECT RAISE(ABORT, 'no records'); END`);
-  const { code, stderr } = await runProgram(['src/bootstrap/main.ts'], {
+  const { code, stderr } = await runProgram([MAIN_PROGRAM], {
     PATH: process.env.PATH ?? '',
     ...environment,
   });

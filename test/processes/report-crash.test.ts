@@ -9,6 +9,7 @@ import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { aMessage, anId } from '../support/builders.ts';
 import { freePort } from '../support/private-server.ts';
+import { MAIN_PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -36,7 +37,7 @@ const filesOfReports = () =>
 
 async function start(): Promise<void> {
   const port = await freePort();
-  child = spawn(process.execPath, ['--import', 'tsx', 'src/bootstrap/main.ts'], {
+  child = spawn(process.execPath, [MAIN_PROGRAM], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', DATABASE_URL: `sqlite:${databaseFile()}`, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,11 +6,10 @@ import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { LEASE_MS } from '../../src/application/jobs/job.ts';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import { PROJECT_ID } from '../support/builders.ts';
-import { startProgram } from '../support/program.ts';
+import { MAIN_PROGRAM, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;
-const MAIN = ['src/bootstrap/main.ts'];
 const WORKERS = 2;
 
 describe.skipIf(POSTGRES_URL === undefined)(
@@ -69,7 +68,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
 
 /** Resolves once the worker has logged the address of its health. */
 async function startWorker(url: string) {
-  const child = startProgram(MAIN, {
+  const child = startProgram([MAIN_PROGRAM], {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: url,
     ROLE: 'worker',

@@ -1,9 +1,6 @@
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { runBarid } from '../../src/bootstrap/commands/program.ts';
 
-/** The command line as a program, to be run with tsx. */
-export const BARID_PROGRAM = 'src/bootstrap/commands/barid.ts';
-
 /** Runs a command of `barid` in this process. Resolves with its exit code and the lines that it printed. */
 export async function barid(
   given: readonly string[],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/knex/database.ts';
 import { runBarid } from '../../../src/bootstrap/commands/program.ts';
-import { runProgram } from '../../support/program.ts';
+import { MAIN_PROGRAM, runProgram } from '../../support/program.ts';
 
 const PROGRAM_MS_MAX = 60_000;
 const SECRET_KEY = '0'.repeat(64);
@@ -67,7 +67,7 @@ it('a process rejects a database that a newer version has migrated, and says wha
     expect(await run(url, ...option)).toEqual({ code: 78, lines: [], errors: [`migrate: ${reason}`] });
   }
   const env = { PATH: process.env.PATH ?? '', DATABASE_URL: url, SECRET_KEY, PORT: '0' };
-  expect(await runProgram(['src/bootstrap/main.ts'], env)).toEqual({
+  expect(await runProgram([MAIN_PROGRAM], env)).toEqual({
     code: 78,
     stdout: '',
     stderr: `Barid cannot start:\nDATABASE_URL: ${reason}\n`,

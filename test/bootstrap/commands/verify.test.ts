@@ -6,9 +6,9 @@ import { openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../../src/bootstrap/exit-codes.ts';
-import { BARID_PROGRAM, barid } from '../../support/barid.ts';
+import { barid } from '../../support/barid.ts';
 import { aMessage, aNewAccount, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
-import { runProgram } from '../../support/program.ts';
+import { BARID_PROGRAM, runProgram } from '../../support/program.ts';
 
 /** Each test starts several programs, one after the other. */
 const PROGRAMS_MS_MAX = 60_000;

@@ -6,9 +6,9 @@ import { openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
-import { BARID_PROGRAM, barid } from '../../support/barid.ts';
+import { barid } from '../../support/barid.ts';
 import { aProject, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
-import { runProgram } from '../../support/program.ts';
+import { BARID_PROGRAM, runProgram } from '../../support/program.ts';
 
 const NUMBER_ID = '664def456abc789012345678';
 const DELIVERED_ID = '0000000000000000000000d1';

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
 import { openDatabase } from '../../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
-import { BARID_PROGRAM, barid } from '../../support/barid.ts';
+import { barid } from '../../support/barid.ts';
 import { aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { aLinkedBusiness } from '../../support/cloud-api-world.ts';
 import { channelsOf, META_SECRETS, MetaAccount } from '../../support/meta-account.ts';
-import { runProgram } from '../../support/program.ts';
+import { BARID_PROGRAM, runProgram } from '../../support/program.ts';
 
 let folder: string;
 let meta: MetaAccount;
