@@ -1,3 +1,4 @@
+import { DEMO_CREDIT_IQD } from '../domain/billing/demo-credit.ts';
 import { DEFAULT_SEED_SETTINGS, type SeedFile } from './seed-file.ts';
 
 export const DEMO_API_KEY = 'sk_dev_0123456789abcdef0123456789abcdef01234567';
@@ -11,7 +12,7 @@ export const DEMO_SEED: SeedFile = {
       environment: 'dev',
       apiKeys: [DEMO_API_KEY],
       paymentType: 'prepaid',
-      credit: 15000,
+      credit: DEMO_CREDIT_IQD,
       spendingThreshold: null,
       trial: null,
       ...DEFAULT_SEED_SETTINGS,

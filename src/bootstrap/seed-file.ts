@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
+import { ALLOWED_IPS_MAX } from '../adapters/http/limits.ts';
+import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
 import { textMistakes } from '../adapters/http/routing/text-mistakes.ts';
 import type { Seed, SeedProject } from '../application/seed/apply-seed.ts';
 import { SeedError } from '../application/seed/seed-error.ts';
@@ -99,7 +101,8 @@ const project = z
     rateLimit: rateLimit.nullable().default(DEFAULT_SEED_SETTINGS.rateLimit),
     addressRateLimit: addressRateLimit.nullable().default(DEFAULT_SEED_SETTINGS.addressRateLimit),
     allowedIps: z
-      .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))
+      .array(z.string().refine(isNetwork, 'must be an address or a CIDR range'))
+      .max(ALLOWED_IPS_MAX)
       .default(DEFAULT_SEED_SETTINGS.allowedIps),
     ipRuleScope: z.enum(IP_RULE_SCOPES).default(DEFAULT_SEED_SETTINGS.ipRuleScope),
     settlement: z.enum(SETTLEMENT_RULES).default(DEFAULT_SEED_SETTINGS.settlement),

@@ -69,9 +69,9 @@ export class ManageCampaigns {
     const pricesAt = await currentPrices.read();
     const campaign = await unitOfWork.run(async (stores) => {
       const now = clock.now();
-      const current = await lockCampaign(stores, command);
-      // An operator who removes whatsapp resources waits for the account too.
+      // An operator who removes whatsapp resources waits for the account too. It is locked before campaigns, as in a start.
       await stores.accounts.lock([command.project.id]);
+      const current = await lockCampaign(stores, command);
       const businesses = await businessesOf(stores, command.project);
       const planned = planCampaign(current, request, businesses, now);
       if (planned.kind !== 'planned') throw new Rejected(planned);

@@ -18,7 +18,7 @@ export interface LogQuery {
   readonly limit: number;
 }
 
-/** A destination whose circuit is not closed. */
+/** A destination and its circuit. */
 export interface DestinationCircuit extends WebhookDestination {
   readonly breaker: CircuitBreaker;
 }

@@ -1,4 +1,4 @@
-import type { Money } from '../shared/money.ts';
+import { type Money, toIqd } from '../shared/money.ts';
 
 /** What a campaign says of its recipients: each sum can be made anew from their rows and ledger entries. */
 export interface CampaignSums {
@@ -20,16 +20,9 @@ export interface CampaignDifference {
   readonly recipients: number;
 }
 
-const NAMES: readonly (keyof CampaignSums)[] = [
-  'totalRecipients',
-  'sentCount',
-  'deliveredCount',
-  'failedCount',
-  'estimatedCost',
-  'reserved',
-  'captured',
-  'released',
-];
+const COUNTS = ['totalRecipients', 'sentCount', 'deliveredCount', 'failedCount'] as const;
+const AMOUNTS = ['estimatedCost', 'reserved', 'captured', 'released'] as const;
+const NAMES: readonly (keyof CampaignSums)[] = [...COUNTS, ...AMOUNTS];
 
 /** Every sum in which a campaign disagrees with its recipients. */
 export function campaignDifferences(
@@ -45,8 +38,10 @@ export function campaignDifferences(
   }));
 }
 
-/** The difference in a sentence for an operator; money in thousandths of an IQD. */
+/** The difference in a sentence for an operator, amounts in IQD. */
 export function describeCampaignDifference(difference: CampaignDifference): string {
   const { campaignId, name, campaign, recipients } = difference;
-  return `campaign ${campaignId}: ${name} is ${campaign}, its recipients say ${recipients}`;
+  const isAmount = AMOUNTS.some((amount) => amount === name);
+  const written = (sum: number): string => (isAmount ? `${toIqd(sum as Money)} IQD` : String(sum));
+  return `campaign ${campaignId}: ${name} is ${written(campaign)}, its recipients say ${written(recipients)}`;
 }

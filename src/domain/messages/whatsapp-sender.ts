@@ -1,3 +1,4 @@
+import { accountsOf } from '../whatsapp/sending.ts';
 import { type ParameterRejection, parameterRejection } from '../whatsapp/template-parameters.ts';
 import {
   findAccount,
@@ -5,7 +6,6 @@ import {
   TEMPLATE_STATUS_APPROVED,
   type WhatsappAccount,
   type WhatsappBusiness,
-  type WhatsappTemplate,
 } from '../whatsapp/whatsapp-resources.ts';
 import type { SendRequest } from './send-request.ts';
 
@@ -25,7 +25,7 @@ export interface WhatsappSenderUsable {
 
 /**
  * Whether the whatsapp number and template a request names are the project's, approved and filled in. A code or text may
- * name a template without an account: then any account of the project may have it.
+ * name a template without an account: then the account of the number has it or, without a number, any account of the project.
  */
 export function decideWhatsappSender(
   { content, whatsappSender }: SendRequest,
@@ -41,7 +41,9 @@ export function decideWhatsappSender(
   const name = isTemplate ? content.templateName : whatsappSender.templateName;
   if (name === null) return { kind: 'usable', category: null };
   if (isTemplate && account === null) return { kind: 'template-not-found' };
-  const named = templatesOf(account, businesses).filter((template) => template.name === name);
+  const named = accountsOf(businesses, whatsappSender)
+    .flatMap(({ templates }) => templates)
+    .filter((template) => template.name === name);
   if (named.length === 0) return { kind: 'template-not-found' };
   const template = named.find(({ status }) => status === TEMPLATE_STATUS_APPROVED);
   if (template === undefined) return { kind: 'template-not-approved' };
@@ -52,14 +54,6 @@ export function decideWhatsappSender(
       category: template.category,
     }
   );
-}
-
-function templatesOf(
-  account: WhatsappAccount | null,
-  businesses: readonly WhatsappBusiness[],
-): readonly WhatsappTemplate[] {
-  const accounts = account === null ? businesses.flatMap((each) => each.whatsappAccounts) : [account];
-  return accounts.flatMap(({ templates }) => templates);
 }
 
 function hasPhone(

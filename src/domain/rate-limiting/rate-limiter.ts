@@ -1,6 +1,6 @@
 import { millisecondsInMinute } from 'date-fns/constants';
 
-/** How many sends one number may receive from one project in a sliding window; a project setting. */
+/** How many sends of a project one number may receive, or one address may make, in a sliding window; a project setting. */
 export interface RateLimit {
   readonly maxRequests: number;
   readonly timeWindowMinutes: number;

@@ -1,4 +1,5 @@
-/** What whatsapp resources may hold, in characters, from operators and from the platform alike. */
+/* What whatsapp resources may hold, in characters, from operators and from the platform alike. */
+
 /** The platform's own limit. */
 export const TEMPLATE_NAME_CHARACTERS_MAX = 512;
 export const RESOURCE_TEXT_CHARACTERS_MAX = 500;

@@ -95,7 +95,7 @@ it('the audit of the ledger names every sum in which a campaign disagrees with i
   ]);
   expect(problemsOf(found)).toEqual([
     `campaign ${anId()}: sentCount is 1, its recipients say 0`,
-    `campaign ${anId()}: reserved is 60000, its recipients say 120000`,
+    `campaign ${anId()}: reserved is 60 IQD, its recipients say 120 IQD`,
     `campaign ${anId(2)}: totalRecipients is 3, its recipients say 0`,
   ]);
   await world.close();

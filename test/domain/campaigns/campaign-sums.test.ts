@@ -22,17 +22,20 @@ describe('the sums of a campaign', () => {
     expect(campaignDifferences('c', SUMS, { ...SUMS })).toEqual([]);
   });
 
-  it.each(Object.keys(SUMS) as (keyof CampaignSums)[])(
-    'a difference of %s is found and described',
-    (name) => {
-      const recipients = { ...SUMS, [name]: 1 };
-      const differences = campaignDifferences('c', SUMS, recipients);
-      expect(differences).toEqual([{ campaignId: 'c', name, campaign: SUMS[name], recipients: 1 }]);
-      expect(differences.map(describeCampaignDifference)).toEqual([
-        `campaign c: ${name} is ${SUMS[name]}, its recipients say 1`,
-      ]);
-    },
-  );
+  it.each([
+    ['totalRecipients', 'totalRecipients is 10, its recipients say 1000'],
+    ['sentCount', 'sentCount is 6, its recipients say 1000'],
+    ['deliveredCount', 'deliveredCount is 4, its recipients say 1000'],
+    ['failedCount', 'failedCount is 3, its recipients say 1000'],
+    ['estimatedCost', 'estimatedCost is 600 IQD, its recipients say 1 IQD'],
+    ['reserved', 'reserved is 601 IQD, its recipients say 1 IQD'],
+    ['captured', 'captured is 240 IQD, its recipients say 1 IQD'],
+    ['released', 'released is 180 IQD, its recipients say 1 IQD'],
+  ] as const)('a difference of %s is found and described, amounts in IQD', (name, sentence) => {
+    const differences = campaignDifferences('c', SUMS, { ...SUMS, [name]: 1_000 });
+    expect(differences).toEqual([{ campaignId: 'c', name, campaign: SUMS[name], recipients: 1_000 }]);
+    expect(differences.map(describeCampaignDifference)).toEqual([`campaign c: ${sentence}`]);
+  });
 
   it('every difference is named', () => {
     const none = Object.fromEntries(Object.keys(SUMS).map((name) => [name, 0])) as unknown as CampaignSums;

@@ -51,6 +51,16 @@ describe('a code or a text', () => {
     ['a template of another account', { ...sender('a2', null), templateName: 'draft' }, 'template-not-found'],
     ['an unapproved template', { ...sender('a1', null), templateName: 'draft' }, 'template-not-approved'],
     ['a template of any account', { ...sender(null, null), templateName: 'order_update' }, 'usable'],
+    [
+      'a template and a number of its account',
+      { ...sender(null, 'p1'), templateName: 'order_update' },
+      'usable',
+    ],
+    [
+      'a template of another account than the number',
+      { ...sender(null, 'p2'), templateName: 'order_update' },
+      'template-not-found',
+    ],
     ['a template no account has', { ...sender(null, null), templateName: 'nothing' }, 'template-not-found'],
     ['a draft of any account', { ...sender(null, null), templateName: 'draft' }, 'template-not-approved'],
   ])('a code or text is checked as far as it names whatsapp resources: %s', (_, whatsappSender, kind) => {
