@@ -20,7 +20,7 @@ export class LongJobs {
 
   /**
    * Returns at once. The signal of a job is aborted when the process stops, or when another one has the job: then the work ends
-   * soon, and leaves the job as it is. What fails is recorded.
+   * soon, and leaves the job as it is. What fails before that is recorded.
    */
   begin<Kind extends Work>(
     jobs: readonly LeasedJob<Kind>[],
@@ -43,7 +43,7 @@ export class LongJobs {
     try {
       await work(running.signal);
     } catch (error) {
-      await this.#ports.recordJobFailure.execute(job, error);
+      if (!running.signal.aborted) await this.#ports.recordJobFailure.execute(job, error);
     } finally {
       stopRenewing();
       this.#running.delete(running);
