@@ -569,12 +569,13 @@ export function storesContract(open: () => Promise<Storage>): void {
       const again = await lease(NOW + 7);
       expect(again).toEqual([leased('a', 2)]);
       expect(await run(({ jobs }) => jobs.fail(again, failure))).toEqual(again);
-      expect(await read(({ jobs }) => jobs.deadLettered(10))).toEqual([
+      const all = { kind: null, reason: null, after: null, limit: 10 };
+      expect(await read(({ deadLetters }) => deadLetters.list(all))).toMatchObject([
         { id: 'a', reason: 'no luck', deadLetteredAt: NOW },
       ]);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('b', 2)]);
       await redriveAll(NOW + LEASE_MS);
-      expect(await read(({ jobs }) => jobs.countDeadLettered())).toBe(0);
+      expect(await read(({ deadLetters }) => deadLetters.count(10))).toBe(0);
       expect(await lease(NOW + LEASE_MS)).toEqual([leased('a', NOW + LEASE_MS + 1)]);
     });
 
@@ -602,7 +603,7 @@ export function storesContract(open: () => Promise<Storage>): void {
         expect(await jobs.fail([], { reason: '', at: NOW, retryAt: NOW, failuresMax: 1 })).toEqual([]);
         expect(await jobs.complete([])).toEqual([]);
       });
-      expect(await read(({ jobs }) => jobs.countDeadLettered())).toBe(0);
+      expect(await read(({ deadLetters }) => deadLetters.count(10))).toBe(0);
     });
   });
 

@@ -7,7 +7,7 @@ import {
 import { AWAITED_PRIORITIES } from '../../domain/jobs/job-priority.ts';
 import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { Job } from '../jobs/job.ts';
-import type { DeadLetterJob } from '../ports/job-store.ts';
+import type { DeadLetter } from '../ports/dead-letter-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
 /** The accounts beside their ledger entries, and the work that is left to do. */
@@ -18,7 +18,7 @@ export interface LedgerAudit {
   /** Every sum of a campaign that its recipients do not confirm. */
   readonly campaignDifferences: readonly CampaignDifference[];
   /** What these jobs would have ended, such as a hold, stays open. */
-  readonly deadLetterJobs: { readonly count: number; readonly latest: readonly DeadLetterJob[] };
+  readonly deadLetterJobs: { readonly count: number; readonly latest: readonly DeadLetter[] };
   /** The accounts with money on hold. */
   readonly openHolds: readonly { readonly projectId: string; readonly held: Money }[];
   /** The job that is due next; null when none is left. */
@@ -37,7 +37,7 @@ export class AuditLedger {
 
   /** One consistent reading of the database. */
   async execute(): Promise<LedgerAudit> {
-    return this.#ports.unitOfWork.run(async ({ ledger, campaigns, jobs }) => {
+    return this.#ports.unitOfWork.run(async ({ ledger, campaigns, jobs, deadLetters }) => {
       const rows = await ledger.audit();
       const sums = await campaigns.audit();
       return {
@@ -47,8 +47,13 @@ export class AuditLedger {
           campaignDifferences(id, campaign, recipients),
         ),
         deadLetterJobs: {
-          count: await jobs.countDeadLettered(),
-          latest: await jobs.deadLettered(LATEST_DEAD_LETTER_JOBS_MAX),
+          count: await deadLetters.count(Number.MAX_SAFE_INTEGER),
+          latest: await deadLetters.list({
+            kind: null,
+            reason: null,
+            after: null,
+            limit: LATEST_DEAD_LETTER_JOBS_MAX,
+          }),
         },
         openHolds: rows
           .filter(({ account }) => account.held !== ZERO)

@@ -37,7 +37,7 @@ export class SurveyWork {
   execute(): Promise<WorkSurvey> {
     const { unitOfWork, clock } = this.#ports;
     const now = clock.now();
-    return unitOfWork.read(async ({ jobs, jobSurvey, workers, circuitBreakers }) => {
+    return unitOfWork.read(async ({ jobs, jobSurvey, deadLetters, workers, circuitBreakers }) => {
       const due = await jobSurvey.countDue(now, SURVEYED_JOBS_MAX);
       const priorities: PrioritySurvey[] = [];
       for (const priority of JOB_PRIORITIES) {
@@ -50,7 +50,7 @@ export class SurveyWork {
       }
       return {
         priorities,
-        deadLetterJobs: await jobSurvey.countDeadLettered(SURVEYED_JOBS_MAX),
+        deadLetterJobs: await deadLetters.count(SURVEYED_JOBS_MAX),
         workers: (await workers.seenSince(now - WORKER_SEEN_MS)).count,
         openWebhookCircuits: await circuitBreakers.countOpen(SURVEYED_JOBS_MAX),
       };

@@ -28,6 +28,8 @@ export interface DeadLetterStore {
     readonly after: DeadLetterPlace | null;
     readonly limit: number;
   }): Promise<readonly DeadLetter[]>;
+  /** How many there are, up to `limit`. */
+  count(limit: number): Promise<number>;
   /** The oldest that the filter lets through, at most `limit`, locked until the transaction ends. */
   lock(filter: DeadLetterFilter, limit: number): Promise<readonly DeadLetter[]>;
   /**

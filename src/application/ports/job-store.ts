@@ -78,8 +78,6 @@ export interface JobStore {
       readonly failuresMax: number;
     },
   ): Promise<readonly LeasedJob[]>;
-  /** The dead-letter jobs, the latest first, at most `limit`. */
-  deadLettered(limit: number): Promise<readonly DeadLetterJob[]>;
   /** The job of these priorities, or of all, that is due next; null when there is none. */
   nextDue(priorities?: readonly JobPriority[]): Promise<JobPlace | null>;
   /**
@@ -92,19 +90,10 @@ export interface JobStore {
     readonly after: JobPlace | null;
     readonly count: number;
   }): Promise<JobPlace | null>;
-  /** How many dead-letter jobs there are. */
-  countDeadLettered(): Promise<number>;
 }
 
 /** A place in the order of due jobs. */
 export interface JobPlace {
   readonly dueAt: number;
   readonly id: string;
-}
-
-/** A job that failed too often, or that no version running here knows. */
-export interface DeadLetterJob {
-  readonly id: string;
-  readonly reason: string;
-  readonly deadLetteredAt: number;
 }

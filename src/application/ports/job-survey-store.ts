@@ -20,6 +20,4 @@ export interface JobSurveyStore {
    * others, the soonest first.
    */
   depth(now: number, limit: number): Promise<readonly JobDepth[]>;
-  /** How many dead-letter jobs there are, up to `limit`. */
-  countDeadLettered(limit: number): Promise<number>;
 }

@@ -427,7 +427,10 @@ async function convertStoredWords(config: DatabaseConfig): Promise<void> {
     expect(await stores.jobs.lease({ workerId: 'worker', now: 50, until: 60, limit: 1 })).toEqual([
       { id: 'sms-1/deadline/1', fencingToken: 4, work: deadline },
     ]);
-    expect(await stores.jobs.deadLettered(1)).toEqual([{ id: 'd', reason: '?', deadLetteredAt: 5 }]);
+    const newest = { kind: null, reason: null, after: null, limit: 1 };
+    expect(await stores.deadLetters.list(newest)).toMatchObject([
+      { id: 'd', reason: '?', deadLetteredAt: 5 },
+    ]);
     await stores.deadLetters.redrive(await stores.deadLetters.lock({ kind: null, ids: null }, 9), 60);
     expect(await stores.jobs.lease({ workerId: 'worker', now: 60, until: 70, limit: 9 })).toContainEqual({
       id: 'd',

@@ -57,7 +57,7 @@ function world() {
       ),
     attemptsOf: (smsId: string) =>
       unitOfWork.run(async (stores) => (await stores.messages.lock([smsId]))[0]?.attempts.length),
-    countDeadLettered: () => unitOfWork.read((stores) => stores.jobs.countDeadLettered()),
+    countDeadLettered: () => unitOfWork.read((stores) => stores.deadLetters.count(10)),
     async prepare(): Promise<void> {
       await database.migrate();
       await unitOfWork.run(async (stores) => {

@@ -45,7 +45,7 @@ describe('the jobs of operators', () => {
     await world.unitOfWork.run(({ jobs: store }) => store.fail(leased, failure));
   }
 
-  const left = () => world.unitOfWork.read(({ jobs }) => jobs.countDeadLettered());
+  const left = () => world.unitOfWork.read(({ deadLetters }) => deadLetters.count(10));
   const records = () =>
     world.unitOfWork.read(({ auditLog }) => auditLog.list({ projectId: null, before: null, limit: 10 }));
 

@@ -49,6 +49,14 @@ export class SqlDeadLetterStore implements DeadLetterStore {
     return rows.map(deadLetterOf);
   }
 
+  async count(limit: number): Promise<number> {
+    const [row] = await this.#session.query(
+      'SELECT COUNT(*) AS total FROM (SELECT 1 FROM dead_letter_jobs LIMIT ?) AS counted',
+      [limit],
+    );
+    return row?.total as number;
+  }
+
   async lock({ kind, ids }: DeadLetterFilter, limit: number): Promise<readonly DeadLetter[]> {
     const places = ids === null ? '(dead_lettered_at, id) > (?, ?)' : 'id = ANY(?)';
     const rows = await this.#session.query(

@@ -1,5 +1,5 @@
 import type { Job, LeasedJob } from '../../../application/jobs/job.ts';
-import type { DeadLetterJob, JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
+import type { JobPlace, JobStore, LastServed } from '../../../application/ports/job-store.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/access/project.ts';
 import { firstRound, nextRound, type Share, type WeightedBacklog } from '../../../domain/jobs/fair-share.ts';
 import { JOB_PRIORITIES, type JobPriority } from '../../../domain/jobs/job-priority.ts';
@@ -315,20 +315,6 @@ export class SqlJobStore implements JobStore {
     return deadLettered;
   }
 
-  async deadLettered(limit: number): Promise<readonly DeadLetterJob[]> {
-    const rows = await this.#session.select((knex) =>
-      knex('dead_letter_jobs')
-        .select('id', 'reason', 'dead_lettered_at')
-        .orderBy([{ column: 'dead_lettered_at', order: 'desc' }, 'id'])
-        .limit(limit),
-    );
-    return rows.map((row) => ({
-      id: row.id as string,
-      reason: row.reason as string,
-      deadLetteredAt: row.dead_lettered_at as number,
-    }));
-  }
-
   async nextDue(priorities: readonly JobPriority[] = JOB_PRIORITIES): Promise<JobPlace | null> {
     const all = await this.#backlogs(Number.MAX_SAFE_INTEGER, new Map());
     const backlogs = all.filter(({ priority }) => priorities.includes(priority));
@@ -363,11 +349,6 @@ export class SqlJobStore implements JobStore {
       [RANKS[priority], projectId, dueAt, id, count - 1],
     );
     return row === undefined ? null : { id: row.id as string, dueAt: row.due_at as number };
-  }
-
-  async countDeadLettered(): Promise<number> {
-    const [row] = await this.#session.select((knex) => knex('dead_letter_jobs').count({ total: '*' }));
-    return row?.total as number;
   }
 }
 

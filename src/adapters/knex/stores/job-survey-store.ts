@@ -61,12 +61,4 @@ export class SqlJobSurveyStore implements JobSurveyStore {
     }
     return [...totals.values()];
   }
-
-  async countDeadLettered(limit: number): Promise<number> {
-    const [row] = await this.#session.query(
-      'SELECT COUNT(*) AS total FROM (SELECT 1 FROM dead_letter_jobs LIMIT ?) AS counted',
-      [limit],
-    );
-    return row?.total as number;
-  }
 }
