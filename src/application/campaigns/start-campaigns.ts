@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Account } from '../../domain/billing/account.ts';
 import { holdEntry } from '../../domain/billing/ledger.ts';
-import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
+import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import { failedAtStart } from '../../domain/campaigns/campaign.ts';
 import { failureReasonOf } from '../../domain/campaigns/failure-reason.ts';
@@ -254,10 +254,9 @@ export class StartCampaigns {
         ? null
         : stores.sendingSlots.save(phoneNumber.id, { freeAt: slots.freeAt, savedAt: now }),
     ]);
-    const { lowCredit } = project.settings;
-    if (lowCredit === null || !crossesLowCredit(account, after, lowCredit)) return [];
-    const notices = [lowCreditNotice(project, after, lowCredit, now)];
-    await this.#ports.noticeLowCredit.write(stores, notices);
-    return notices;
+    const notice = lowCreditNotice(project, account, after, now);
+    if (notice === null) return [];
+    await this.#ports.noticeLowCredit.write(stores, [notice]);
+    return [notice];
   }
 }

@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Account } from '../../domain/billing/account.ts';
 import { holdEntry, type LedgerEntry } from '../../domain/billing/ledger.ts';
-import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
+import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { IdempotencyConflict } from '../../domain/idempotency/idempotency.ts';
 import type { Message } from '../../domain/messages/message.ts';
 import { newMessage } from '../../domain/messages/new-message.ts';
@@ -114,9 +114,9 @@ export class SendBatch {
 
   /** The account after a hold, which knows of the notice when the hold calls for one. */
   #noticed(project: Project, before: Account, after: Account): Account {
-    const { lowCredit } = project.settings;
-    if (lowCredit === null || !crossesLowCredit(before, after, lowCredit)) return after;
-    this.lowCredit.push(lowCreditNotice(project, after, lowCredit, this.#now));
+    const notice = lowCreditNotice(project, before, after, this.#now);
+    if (notice === null) return after;
+    this.lowCredit.push(notice);
     return { ...after, lowCreditNoticedAt: this.#now };
   }
 }

@@ -1,6 +1,6 @@
 import { type Account, correctionRejection, topUpRejection } from '../../domain/billing/account.ts';
 import { correctionEntry, depositEntry, thresholdResetEntry } from '../../domain/billing/ledger.ts';
-import { crossesLowCredit, type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
+import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import type { Actor } from '../../domain/operators/audit-record.ts';
 import { auditedAccount } from '../../domain/operators/audited.ts';
@@ -134,11 +134,10 @@ export class ManageCredit {
     at: number,
   ): Promise<readonly LowCreditNotice[]> {
     const { noticeLowCredit } = this.#ports;
-    const { lowCredit } = project.settings;
     await noticeLowCredit.arm(stores, project, after);
-    if (lowCredit === null || !crossesLowCredit(before, after, lowCredit)) return [];
-    const notices = [lowCreditNotice(project, after, lowCredit, at)];
-    await noticeLowCredit.write(stores, notices);
-    return notices;
+    const notice = lowCreditNotice(project, before, after, at);
+    if (notice === null) return [];
+    await noticeLowCredit.write(stores, [notice]);
+    return [notice];
   }
 }

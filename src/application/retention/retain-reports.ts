@@ -1,7 +1,7 @@
 import { keptSince, type Retention } from '../../domain/access/retention.ts';
-import { removeReportJob } from '../jobs/report-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { deleteReports } from '../reports/remove-reports.ts';
 import type { Slices } from './slices.ts';
 
 interface Ports {
@@ -29,13 +29,8 @@ export class RetainReports {
         const last = aged.at(-1);
         if (last === undefined) return false;
         const reports = await stores.reports.lock(aged.map(({ id }) => id));
-        const present = reports.filter(({ deletedAt }) => deletedAt === null);
-        await stores.reports.save(present.map((report) => ({ ...report, deletedAt: now, updatedAt: now })));
+        await deleteReports(stores, reports, now);
         await stores.retention.eraseReportFilters(reports.map(({ id }) => id));
-        await stores.jobs.add(
-          present.map((report) => removeReportJob(report, now)),
-          now,
-        );
         const { action } = retention;
         await stores.retention.savePlace({ projectId, subject: 'reports', action, ...last });
         return aged.length === rows;

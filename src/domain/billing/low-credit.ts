@@ -20,15 +20,27 @@ export interface LowCreditNotice {
   readonly at: number;
 }
 
+interface NoticedProject {
+  readonly id: string;
+  readonly slug: string;
+  readonly settings: { readonly lowCredit: LowCredit | null };
+}
+
 /**
- * Whether the change of an account calls for a notice: the credit of a prepaid project sank to below the amount, and there was
- * no notice since it was last armed. Without a setting there is never one.
+ * The notice that the change of an account calls for: the credit of a prepaid project sank to below the amount, and there was no
+ * notice since it was last armed. Null without one, and without a setting.
  */
-export function crossesLowCredit(before: Account, after: Account, lowCredit: LowCredit | null): boolean {
+export function lowCreditNotice(
+  { id, slug, settings: { lowCredit } }: NoticedProject,
+  before: Account,
+  after: Account,
+  at: number,
+): LowCreditNotice | null {
   if (lowCredit === null || before.lowCreditNoticedAt !== null || after.paymentType !== 'prepaid')
-    return false;
+    return null;
   const credit = creditOf(after);
-  return credit < lowCredit.amount && credit < creditOf(before);
+  if (credit >= lowCredit.amount || credit >= creditOf(before)) return null;
+  return { projectId: id, slug, credit, lowCredit, at };
 }
 
 /**
@@ -38,16 +50,6 @@ export function crossesLowCredit(before: Account, after: Account, lowCredit: Low
 export function armsLowCredit(account: Account, lowCredit: LowCredit | null): boolean {
   if (account.lowCreditNoticedAt === null) return false;
   return lowCredit === null || creditOf(account) >= lowCredit.amount;
-}
-
-/** The notice of a crossing. */
-export function lowCreditNotice(
-  { id, slug }: { readonly id: string; readonly slug: string },
-  after: Account,
-  lowCredit: LowCredit,
-  at: number,
-): LowCreditNotice {
-  return { projectId: id, slug, credit: creditOf(after), lowCredit, at };
 }
 
 /** The stored setting after a change: without a new secret the stored one stays for as long as the address stays. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Account } from '../../../src/domain/billing/account.ts';
 import {
   armsLowCredit,
   changedLowCredit,
-  crossesLowCredit,
   isSameLowCredit,
   type LowCredit,
   lowCreditNotice,
 } from '../../../src/domain/billing/low-credit.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
-import { anAccount, aProject, NOW } from '../../support/builders.ts';
+import { anAccount, NOW } from '../../support/builders.ts';
 
 const BELOW_1000: LowCredit = {
   amount: iqd(1_000),
@@ -16,6 +16,9 @@ const BELOW_1000: LowCredit = {
   webhookSecret: 'sealed',
 };
 
+const project = { id: 'p', slug: 'souq', settings: { lowCredit: BELOW_1000 } };
+const callsForNotice = (before: Account, after: Account): boolean =>
+  lowCreditNotice(project, before, after, NOW) !== null;
 const withCredit = (balance: number, held = 0) => anAccount({ balance: iqd(balance), held: iqd(held) });
 
 describe('the line of low credit', () => {
@@ -30,34 +33,34 @@ describe('the line of low credit', () => {
   ])(
     'a change of the credit from %d to %d IQD calls for a notice below 1,000: %s',
     (before, after, expected) => {
-      expect(crossesLowCredit(withCredit(before), withCredit(after), BELOW_1000)).toBe(expected);
+      expect(callsForNotice(withCredit(before), withCredit(after))).toBe(expected);
     },
   );
 
   it('holds lower the credit, so a hold crosses the line', () => {
-    expect(crossesLowCredit(withCredit(2_000, 1_000), withCredit(2_000, 1_080), BELOW_1000)).toBe(true);
+    expect(callsForNotice(withCredit(2_000, 1_000), withCredit(2_000, 1_080))).toBe(true);
   });
 
   it('a credit that is low when the setting is made calls for a notice with the next hold', () => {
-    expect(crossesLowCredit(withCredit(500), withCredit(500, 80), BELOW_1000)).toBe(true);
+    expect(callsForNotice(withCredit(500), withCredit(500, 80))).toBe(true);
   });
 
   it('a notice that was given is not given again until it is armed', () => {
     const noticed = { ...withCredit(1_000), lowCreditNoticedAt: NOW };
-    expect(crossesLowCredit(noticed, { ...noticed, held: iqd(80) }, BELOW_1000)).toBe(false);
+    expect(callsForNotice(noticed, { ...noticed, held: iqd(80) })).toBe(false);
   });
 
   it('a postpaid project, and one without the setting, never cross the line', () => {
     const postpaid = anAccount({ paymentType: 'postpaid', balance: iqd(1_000) });
-    expect(crossesLowCredit(postpaid, { ...postpaid, held: iqd(80) }, BELOW_1000)).toBe(false);
-    expect(crossesLowCredit(withCredit(1_000), withCredit(0), null)).toBe(false);
+    expect(callsForNotice(postpaid, { ...postpaid, held: iqd(80) })).toBe(false);
+    const without = { ...project, settings: { lowCredit: null } };
+    expect(lowCreditNotice(without, withCredit(1_000), withCredit(0), NOW)).toBeNull();
   });
 
   it('a notice has the credit that the crossing left', () => {
-    const project = aProject();
-    expect(lowCreditNotice(project, withCredit(1_000, 80), BELOW_1000, NOW)).toEqual({
-      projectId: project.id,
-      slug: project.slug,
+    expect(lowCreditNotice(project, withCredit(1_000), withCredit(1_000, 80), NOW)).toEqual({
+      projectId: 'p',
+      slug: 'souq',
       credit: iqd(920),
       lowCredit: BELOW_1000,
       at: NOW,
