@@ -1,9 +1,5 @@
-import type {
-  ChainEffect,
-  ChainEvent,
-  DeliveryReceipt,
-  SubmitResult,
-} from '../../src/domain/messages/chain-event.ts';
+import type { ChainEffect, ChainEvent, DeliveryReceipt } from '../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../src/domain/messages/submit-result.ts';
 
 export const start = (attemptNumber: number): ChainEvent => ({ kind: 'start', attemptNumber });
 export const deadline = (attemptNumber: number): ChainEvent => ({ kind: 'deadline', attemptNumber });

@@ -10,7 +10,7 @@ import type {
   SubmissionReceipt,
 } from '../../application/ports/provider-events.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
-import { jsonOf } from '../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { equalDigests, type Hmac } from '../../domain/webhooks/signer.ts';
 import { contactNames, inboundMessage, type WrittenMessage } from './inbound-message.ts';
 import { statusReceipt } from './status-receipt.ts';
@@ -91,7 +91,7 @@ export class CloudApiCallback implements ProviderCallback {
     const given = typeof header === 'string' ? SIGNATURE_PATTERN.exec(header)?.[1]?.toLowerCase() : undefined;
     const expected = this.#digest(this.#options.appSecret, body);
     if (given === undefined || !equalDigests(expected, given)) return { kind: 'forged' };
-    const read = callback.safeParse(jsonOf(body.toString('utf8')));
+    const read = callback.safeParse(limitedJsonOf(body.toString('utf8')));
     if (!read.success) return { kind: 'unreadable', problem: 'The body is no callback of the Graph API' };
     if (read.data.object !== OBJECT) return { kind: 'events', events: [], malformed: 0 };
     const items: Items = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSuccessStatus, type ProviderResponse } from '../../application/ports/provider-http.ts';
-import { jsonOf } from '../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { providerText } from '../../domain/shared/provider-text.ts';
 
 const text = z.string();
@@ -26,7 +26,7 @@ export type GraphResponse =
 export function graphResponse(response: ProviderResponse): GraphResponse {
   if (response.kind !== 'responded') return response;
   const { status, body } = response;
-  const json = jsonOf(body);
+  const json = limitedJsonOf(body);
   const failed = errorResponse.safeParse(json);
   if (failed.success) return { kind: 'error', status, error: failed.data.error };
   if (!isSuccessStatus(status) || typeof json !== 'object' || json === null) {

@@ -1,5 +1,5 @@
 import jsonpointer from 'jsonpointer';
-import { jsonOf } from '../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /** A path in JSON: finds a value in a document, or undefined. */
 export type Pointer = (document: unknown) => unknown;
@@ -26,10 +26,12 @@ export function pointer(text: string): Pointer {
 /** The document in a JSON text, or undefined. Whole numbers too long for a JavaScript number become texts of their digits. */
 export function readJson(text: string): unknown {
   const trimmed = text.trim();
-  const document = jsonOf(trimmed);
+  const document = limitedJsonOf(trimmed);
   if (document === undefined || !LONG_NUMBER.test(trimmed)) return document;
   // The text is known to be JSON, so every quote in it belongs to a string.
-  return jsonOf(trimmed.replace(STRING_OR_NUMBER, (token) => (isLongNumber(token) ? `"${token}"` : token)));
+  return limitedJsonOf(
+    trimmed.replace(STRING_OR_NUMBER, (token) => (isLongNumber(token) ? `"${token}"` : token)),
+  );
 }
 
 /** A text, number or boolean as text; null for anything else. */

@@ -9,7 +9,7 @@ import {
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { type RequestMaker, type SendingOptions, submissionId, valuesOf } from './gateway-request.ts';
 import type { ResponseReader } from './gateway-response.ts';
 import { NO_MESSAGE } from './template.ts';

@@ -1,7 +1,7 @@
 import { millisecondsInSecond } from 'date-fns/constants';
 import { delegate } from '../../application/delegate.ts';
 import type { ChannelProvider, Submission } from '../../application/ports/channel-provider.ts';
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A provider whose attempts are counted and timed. */

@@ -1,6 +1,6 @@
 import type { LeasedJob } from '../../application/jobs/job.ts';
 import { isIdOf, parseWork } from '../../application/jobs/job-kinds.ts';
-import { jsonOf } from '../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /** The form of the messages. A reader dead-letters what it does not know; the job's lease brings the job back. */
 const ENVELOPE_VERSION = 1;
@@ -32,6 +32,6 @@ export function decodeJob(content: Buffer): LeasedJob | null {
 
 function parseObject(content: Buffer): Record<string, unknown> | null {
   if (content.length > MESSAGE_BYTES_MAX) return null;
-  const value = jsonOf(content.toString());
+  const value = limitedJsonOf(content.toString());
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
 }

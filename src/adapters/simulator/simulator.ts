@@ -12,7 +12,7 @@ import type {
   ProviderEventSink,
   ProviderEventSource,
 } from '../../application/ports/provider-events.ts';
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { type SubmissionOutcome, submissionOutcome } from '../../domain/sandbox/sandbox-outcomes.ts';
 import { Timeline } from './timeline.ts';
 

@@ -5,7 +5,7 @@ import {
   type ProviderHttp,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
-import { jsonOf } from '../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 
 /**
  * What became of a call. `done`: Telegram did it. `error`: Telegram did not do it, for the reason of `code`. `not-sent` and
@@ -85,7 +85,7 @@ function readResponse({ status, body }: Extract<ProviderResponse, { kind: 'respo
   } as const;
   // A server that fails may have acted before: what it says of the request is not certain.
   if (isUnclearStatus(status)) return unclear;
-  const response = RESPONSE.safeParse(jsonOf(body)).data;
+  const response = RESPONSE.safeParse(limitedJsonOf(body)).data;
   if (response === undefined) {
     return NOTHING_DONE_STATUSES.has(status)
       ? { kind: 'error', code: `${HTTP_ERROR_PREFIX}${status}` }

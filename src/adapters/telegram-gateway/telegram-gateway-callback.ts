@@ -8,7 +8,7 @@ import type {
 } from '../../application/ports/provider-callback.ts';
 import type { ProviderEvent } from '../../application/ports/provider-events.ts';
 import type { DeliveryReceipt } from '../../domain/messages/chain-event.ts';
-import { jsonOf } from '../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../domain/shared/json-text.ts';
 import { equalDigests, type Hmac, type HmacKey } from '../../domain/webhooks/signer.ts';
 import { type ReportedRequest, reportedRequest } from './request-status.ts';
 
@@ -44,7 +44,7 @@ export class TelegramGatewayCallback implements ProviderCallback {
 
   async read(request: CallbackRequest): Promise<CallbackContent> {
     if (!this.#isGenuine(request)) return { kind: 'forged' };
-    const report = jsonOf(request.body.toString('utf8'));
+    const report = limitedJsonOf(request.body.toString('utf8'));
     if (report === undefined) return { kind: 'unreadable', problem: 'The report is no JSON' };
     const read = reportedRequest.safeParse(report).data;
     return read === undefined

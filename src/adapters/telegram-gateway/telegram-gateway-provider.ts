@@ -7,8 +7,8 @@ import type {
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderHttp } from '../../application/ports/provider-http.ts';
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import { canCarry } from '../../domain/messages/send-request.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
 import { takenRequest } from './request-status.ts';
 import { Revocations } from './revocations.ts';

@@ -1,4 +1,4 @@
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import {
   didItsWork,
   rejectedAs,

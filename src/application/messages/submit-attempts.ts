@@ -1,5 +1,5 @@
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import {
   isForLater,
   isForNextProvider,

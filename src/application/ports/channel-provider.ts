@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/access/project.ts';
 import type { JobPriority } from '../../domain/jobs/job-priority.ts';
-import type { SubmitResult } from '../../domain/messages/chain-event.ts';
 import type { Content, WhatsappSender } from '../../domain/messages/send-request.ts';
+import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { Channel } from '../../domain/shared/channel.ts';
 import type { PhoneNumber } from '../../domain/shared/phone-number.ts';
 import type { ProviderEventSink } from './provider-events.ts';

@@ -41,8 +41,11 @@ export interface ReportResult {
 
 /** The report is asked for after so many polling intervals at most. */
 const INTERVALS_MAX = 10;
-/** After so many polling intervals in all, 8 s of 25 ms each, the caller is told that the report is still to be made. */
-const INTERVALS_IN_ALL = 320;
+/** How long a polling interval lasts. */
+export const REPORT_POLLING_INTERVAL_MS = 25;
+/** After so long the caller is told that the report is still to be made. */
+const WAIT_MS = 8_000;
+const INTERVALS_IN_ALL = WAIT_MS / REPORT_POLLING_INTERVAL_MS;
 
 /** Specification 4.4: a job makes the report, and the caller waits for it. */
 export class RequestReports {

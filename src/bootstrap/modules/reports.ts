@@ -8,11 +8,9 @@ import { timedDelay } from '../../adapters/timer/timed-delay.ts';
 import { timedTimeout } from '../../adapters/timer/timed-timeout.ts';
 import { RENEW_EVERY_MS } from '../../application/jobs/job.ts';
 import type { ReportFiles } from '../../application/ports/report-files.ts';
+import { REPORT_POLLING_INTERVAL_MS } from '../../application/reports/request-reports.ts';
 import type { ReportsConfig } from '../config.ts';
 import { ports } from '../tokens.ts';
-
-/** How soon a caller learns that a report is made. */
-const REPORT_POLLING_INTERVAL_MS = 25;
 
 /** The csv files of reports, and csv as such. */
 export const reports = (config: ReportsConfig = { kind: 'memory' }) =>

@@ -1,6 +1,6 @@
 import type { Channel } from '../shared/channel.ts';
-import type { RejectionCause } from '../shared/rejection-class.ts';
 import type { Message } from './message.ts';
+import type { SubmitResult } from './submit-result.ts';
 
 /** What the provider charges the operator for a message, in its own words. It never changes what the customer is billed. */
 export interface ProviderCharge {
@@ -15,20 +15,6 @@ export interface ProviderCharge {
 export type DeliveryReceipt =
   | { readonly kind: 'sent' | 'delivered' | 'read'; readonly charge?: ProviderCharge }
   | { readonly kind: 'failed'; readonly reason: string };
-
-/**
- * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery
- * receipts will come under: one per part of the message, and none when the provider named none.
- */
-export type SubmitResult =
-  | { readonly kind: 'accepted'; readonly providerMessageIds: readonly string[] }
-  | {
-      readonly kind: 'rejected';
-      readonly reason: string;
-      readonly endsChain: boolean;
-      readonly cause?: RejectionCause;
-    }
-  | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
 
 /** Everything a chain is told. `attemptNumber` is the position in the chain of the attempt that the event is about. */
 export type ChainEvent =

@@ -1,11 +1,12 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import type { Channel } from '../shared/channel.ts';
 import { providerText } from '../shared/provider-text.ts';
-import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt, SubmitResult } from './chain-event.ts';
+import type { ChainEffect, ChainEvent, ChainOutcome, DeliveryReceipt } from './chain-event.ts';
 import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
 import { canCarry, maskContent } from './send-request.ts';
+import type { SubmitResult } from './submit-result.ts';
 import { isForLater } from './submit-result.ts';
 
 const TIMED_OUT_REASON = 'No delivered receipt in time';

@@ -1,6 +1,19 @@
-import type { RejectionClass } from '../shared/rejection-class.ts';
-import type { SubmitResult } from './chain-event.ts';
+import type { RejectionCause, RejectionClass } from '../shared/rejection-class.ts';
 import type { Content } from './send-request.ts';
+
+/**
+ * What a channel provider says at once. `unknown`: it may or may not have taken the message. The ids are those that delivery
+ * receipts will come under: one per part of the message, and none when the provider named none.
+ */
+export type SubmitResult =
+  | { readonly kind: 'accepted'; readonly providerMessageIds: readonly string[] }
+  | {
+      readonly kind: 'rejected';
+      readonly reason: string;
+      readonly endsChain: boolean;
+      readonly cause?: RejectionCause;
+    }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly providerMessageIds: readonly string[] };
 
 /** The result of a message that the provider certainly did not take. */
 export function rejectedAs(about: RejectionClass, reason: string): SubmitResult {

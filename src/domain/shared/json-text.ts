@@ -30,7 +30,7 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
 /** The value in a JSON text; undefined when the text is no JSON, or exceeds what others may send us. */
-export function jsonOf(text: string): unknown {
+export function limitedJsonOf(text: string): unknown {
   if (jsonExcess(text, LIMITS) !== null) return undefined;
   try {
     return JSON.parse(text);

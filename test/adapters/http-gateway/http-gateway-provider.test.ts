@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelProvider, Submission } from '../../../src/application/ports/channel-provider.ts';
-import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { exampleOf, gatewayOf, JSON_HEADING, QUERY_HEADING, type RawSettings } from './gateway-example.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { CLOSE_TIMEOUT_MS } from '../../../src/adapters/smpp/smpp-provider.ts';
 import { RESPONSE_TIMEOUT_MS, WRITE_TIMEOUT_MS } from '../../../src/adapters/smpp/submit-deadlines.ts';
 import { THROTTLED_WAIT_MS } from '../../../src/adapters/smpp/submit-queue.ts';
-import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission } from '../../support/builders.ts';
 import { submitAll } from '../../support/submit-all.ts';
 import { aWorld, describeWithSmsc, openSmsc, startSmsc } from './open-smsc.ts';

@@ -5,7 +5,7 @@ import {
   SubmitDeadlines,
   WRITE_TIMEOUT_MS,
 } from '../../../src/adapters/smpp/submit-deadlines.ts';
-import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { aSubmission } from '../../support/builders.ts';
 import { ManualTimeouts } from './manual-timeouts.ts';
 

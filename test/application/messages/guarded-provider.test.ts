@@ -6,7 +6,7 @@ import {
 import { withNamedIds } from '../../../src/application/messages/provider-ids.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../../src/application/ports/provider-events.ts';
-import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import { anSmsId, aPhoneNumber, aSubmission, NOW, SECOND_MS } from '../../support/builders.ts';
 import { RecordingLogger } from '../../support/recording-logger.ts';
 import { submitAll } from '../../support/submit-all.ts';

@@ -4,7 +4,7 @@ import type { SubmittedAttempt } from '../../../src/application/messages/correla
 import { SubmissionCapacity } from '../../../src/application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../../src/application/messages/submit-attempts.ts';
 import type { ChannelProvider } from '../../../src/application/ports/channel-provider.ts';
-import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import type { Channel } from '../../../src/domain/shared/channel.ts';
 import {
   aMessage,

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import type { SubmitResult } from '../../../src/domain/messages/chain-event.ts';
+import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import {
   didItsWork,
   isForLater,

@@ -1,13 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
-import { jsonExcess, jsonOf } from '../../../src/domain/shared/json-text.ts';
+import { jsonExcess, limitedJsonOf } from '../../../src/domain/shared/json-text.ts';
 
 it('a JSON text has its value', () => {
-  expect(jsonOf('{"a":[1,null]}')).toEqual({ a: [1, null] });
+  expect(limitedJsonOf('{"a":[1,null]}')).toEqual({ a: [1, null] });
 });
 
 it('a text that is no JSON has no value', () => {
-  expect(jsonOf('{"a":')).toBeUndefined();
-  expect(jsonOf('')).toBeUndefined();
+  expect(limitedJsonOf('{"a":')).toBeUndefined();
+  expect(limitedJsonOf('')).toBeUndefined();
 });
 
 describe('what JSON may hold', () => {
@@ -33,9 +33,9 @@ describe('what JSON may hold', () => {
   });
 
   it('a text that exceeds what others may send us has no value', () => {
-    expect(jsonOf(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeDefined();
-    expect(jsonOf(`${'['.repeat(33)}${']'.repeat(33)}`)).toBeUndefined();
-    expect(jsonOf(`[${'1,'.repeat(99_998)}1]`)).toHaveLength(99_999);
-    expect(jsonOf(`[${'1,'.repeat(100_000)}1]`)).toBeUndefined();
+    expect(limitedJsonOf(`${'['.repeat(32)}${']'.repeat(32)}`)).toBeDefined();
+    expect(limitedJsonOf(`${'['.repeat(33)}${']'.repeat(33)}`)).toBeUndefined();
+    expect(limitedJsonOf(`[${'1,'.repeat(99_998)}1]`)).toHaveLength(99_999);
+    expect(limitedJsonOf(`[${'1,'.repeat(100_000)}1]`)).toBeUndefined();
   });
 });

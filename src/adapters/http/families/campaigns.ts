@@ -23,7 +23,7 @@ import {
   presentSample,
   toNewRecipients,
   toPlanRequest,
-} from './campaign-fields.ts';
+} from './campaign-presenters.ts';
 import {
   campaignParams,
   createBody,

@@ -19,7 +19,7 @@ import {
   type senderIdItem,
   senderIdList,
 } from './catalog-schemas.ts';
-import { LOW_CREDIT_WEBHOOK } from './webhooks.ts';
+import { LOW_CREDIT_WEBHOOK } from './documented-webhooks.ts';
 
 const TAG: Tag = {
   name: 'Project and prices',

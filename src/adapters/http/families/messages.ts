@@ -14,11 +14,11 @@ import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../routing/route.ts';
+import { DELIVERY_WEBHOOK } from './documented-webhooks.ts';
 import { RATE_LIMITED, SEND_REJECTED } from './message-errors.ts';
 import { sendResult, smsId, trackedMessage } from './message-schemas.ts';
 import { type Wait, withSandboxFaults } from './sandbox-faults.ts';
 import { sendBody, toSendRequest } from './send-body.ts';
-import { DELIVERY_WEBHOOK } from './webhooks.ts';
 
 const TAG: Tag = {
   name: 'Messages',

@@ -13,7 +13,7 @@ import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, type HttpError, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { type RouteFamily, route } from '../routing/route.ts';
-import { INBOUND_WEBHOOK } from './webhooks.ts';
+import { INBOUND_WEBHOOK } from './documented-webhooks.ts';
 import {
   type account,
   type business,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { jsonOf } from '../../../domain/shared/json-text.ts';
+import { limitedJsonOf } from '../../../domain/shared/json-text.ts';
 import { invalid } from './http-error.ts';
 import { textMistakes } from './text-mistakes.ts';
 
@@ -27,7 +27,7 @@ export function invalidCursor(): Error {
 /** The place that a cursor names; null without one. Rejects with 400 what is no cursor of such a list. */
 export function placeOf<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | null {
   if (cursor === undefined) return null;
-  const place = schema.safeParse(jsonOf(Buffer.from(cursor, 'base64url').toString('utf8')));
+  const place = schema.safeParse(limitedJsonOf(Buffer.from(cursor, 'base64url').toString('utf8')));
   if (!place.success || textMistakes(place.data).next().done !== true) throw invalidCursor();
   return place.data;
 }

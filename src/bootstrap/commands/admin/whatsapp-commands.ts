@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { jsonOf } from '../../../domain/shared/json-text.ts';
 import { countResources, type WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
 import { jsonMistake } from '../../json-mistake.ts';
@@ -46,7 +45,9 @@ function treeIn(path: string): unknown {
   } catch (error) {
     throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, EXIT_USAGE);
   }
-  const tree = jsonOf(text);
-  if (tree === undefined) throw new CommandError(`${path} is not JSON: ${jsonMistake(text)}`, EXIT_USAGE);
-  return tree;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandError(`${path} is not JSON: ${jsonMistake(text)}`, EXIT_USAGE);
+  }
 }

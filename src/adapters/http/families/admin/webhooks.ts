@@ -17,7 +17,7 @@ import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { actorOf, invalidBody, NO_PROJECT } from './fields.ts';
 import { rangeOf } from './time-fields.ts';
-import { presentAttempt, presentCircuit, presentEvent } from './webhook-fields.ts';
+import { presentAttempt, presentCircuit, presentEvent } from './webhook-presenters.ts';
 import {
   circuitPage,
   circuitQuery,

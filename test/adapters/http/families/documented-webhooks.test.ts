@@ -3,7 +3,7 @@ import {
   DELIVERY_WEBHOOK,
   INBOUND_WEBHOOK,
   LOW_CREDIT_WEBHOOK,
-} from '../../../../src/adapters/http/families/webhooks.ts';
+} from '../../../../src/adapters/http/families/documented-webhooks.ts';
 import type { DocumentedWebhook } from '../../../../src/adapters/http/routing/documented.ts';
 import { nodeHmac } from '../../../../src/adapters/node/node-hmac.ts';
 import { iqd } from '../../../../src/domain/shared/money.ts';
