@@ -12,7 +12,8 @@ import { CheckSecretKey } from '../../src/application/access/check-secret-key.ts
 import { ConfigError, type ConfigMistake, readConfig } from '../../src/bootstrap/config.ts';
 import { configEntries } from '../../src/bootstrap/config-entries.ts';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
-import { MAIN_PROGRAM, runProgram, startProgram } from '../support/program.ts';
+import { MAIN_PROGRAM } from '../support/compiled-service.ts';
+import { runProgram, startProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'barid-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

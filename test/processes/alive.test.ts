@@ -9,9 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEMO_API_KEY, DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
+import { BARID_PROGRAM, MAIN_PROGRAM } from '../support/compiled-service.ts';
 import { Fifo } from '../support/fifo.ts';
 import { freePort } from '../support/private-server.ts';
-import { BARID_PROGRAM, MAIN_PROGRAM, runProgram } from '../support/program.ts';
+import { runProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

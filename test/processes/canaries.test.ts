@@ -9,8 +9,9 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OpenApi } from '../../src/adapters/http/openapi/open-api.ts';
 import { type DocumentedOperation, operationsOf } from '../generated/operations.ts';
+import { MAIN_PROGRAM } from '../support/compiled-service.ts';
 import { portOf } from '../support/port-of.ts';
-import { MAIN_PROGRAM, startProgram } from '../support/program.ts';
+import { startProgram } from '../support/program.ts';
 import { LIVE_KEY, seedWith, verification } from '../support/seeds.ts';
 
 const CANARIES = {

@@ -7,7 +7,8 @@ import { readConfig } from '../../src/bootstrap/config.ts';
 import { DEMO_SEED } from '../../src/bootstrap/demo-seed.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { Service } from '../../src/bootstrap/service.ts';
-import { MAIN_PROGRAM, runProgram } from '../support/program.ts';
+import { MAIN_PROGRAM } from '../support/compiled-service.ts';
+import { runProgram } from '../support/program.ts';
 import { RecordingLogger } from '../support/recording-logger.ts';
 
 const SECRET_KEY = '02'.repeat(32);

@@ -8,8 +8,8 @@ import { openDatabase } from '../../src/adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { DEMO_API_KEY } from '../../src/bootstrap/demo-seed.ts';
 import { aMessage, anId } from '../support/builders.ts';
+import { MAIN_PROGRAM } from '../support/compiled-service.ts';
 import { freePort } from '../support/private-server.ts';
-import { MAIN_PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -6,7 +6,8 @@ import { SqlUnitOfWork } from '../../src/adapters/knex/unit-of-work.ts';
 import { LEASE_MS } from '../../src/application/jobs/job.ts';
 import { deliverWebhooksJob } from '../../src/application/jobs/webhook-jobs.ts';
 import { PROJECT_ID } from '../support/builders.ts';
-import { MAIN_PROGRAM, startProgram } from '../support/program.ts';
+import { MAIN_PROGRAM } from '../support/compiled-service.ts';
+import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const POSTGRES_URL = process.env.TEST_POSTGRES_URL;

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_TOKEN, jsonOfAdmin, runAdmin } from '../support/admin.ts';
+import { BARID_PROGRAM } from '../support/compiled-service.ts';
 import { freePort } from '../support/private-server.ts';
-import { BARID_PROGRAM, runProgram } from '../support/program.ts';
+import { runProgram } from '../support/program.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith, verification } from '../support/seeds.ts';
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/knex/database.ts';
 import { runBarid } from '../../../src/bootstrap/commands/program.ts';
-import { MAIN_PROGRAM, runProgram } from '../../support/program.ts';
+import { MAIN_PROGRAM } from '../../support/compiled-service.ts';
+import { runProgram } from '../../support/program.ts';
 
 const PROGRAM_MS_MAX = 60_000;
 const SECRET_KEY = '0'.repeat(64);

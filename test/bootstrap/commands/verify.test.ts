@@ -8,7 +8,8 @@ import { startAttemptJob } from '../../../src/application/jobs/attempt-jobs.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from '../../../src/bootstrap/exit-codes.ts';
 import { barid } from '../../support/barid.ts';
 import { aMessage, aNewAccount, aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
-import { BARID_PROGRAM, runProgram } from '../../support/program.ts';
+import { BARID_PROGRAM } from '../../support/compiled-service.ts';
+import { runProgram } from '../../support/program.ts';
 
 /** Each test starts several programs, one after the other. */
 const PROGRAMS_MS_MAX = 60_000;

@@ -8,7 +8,8 @@ import { onlySecret } from '../../../src/domain/webhooks/inbound-secrets.ts';
 import type { WebhookEvent } from '../../../src/domain/webhooks/webhook-event.ts';
 import { barid } from '../../support/barid.ts';
 import { aProject, HOUR_MS, NOW, PROJECT_ID } from '../../support/builders.ts';
-import { BARID_PROGRAM, runProgram } from '../../support/program.ts';
+import { BARID_PROGRAM } from '../../support/compiled-service.ts';
+import { runProgram } from '../../support/program.ts';
 
 const NUMBER_ID = '664def456abc789012345678';
 const DELIVERED_ID = '0000000000000000000000d1';

@@ -7,8 +7,9 @@ import { SqlUnitOfWork } from '../../../src/adapters/knex/unit-of-work.ts';
 import { barid } from '../../support/barid.ts';
 import { aProject, NOW, PROJECT_ID } from '../../support/builders.ts';
 import { aLinkedBusiness } from '../../support/cloud-api-world.ts';
+import { BARID_PROGRAM } from '../../support/compiled-service.ts';
 import { channelsOf, META_SECRETS, MetaAccount } from '../../support/meta-account.ts';
-import { BARID_PROGRAM, runProgram } from '../../support/program.ts';
+import { runProgram } from '../../support/program.ts';
 
 let folder: string;
 let meta: MetaAccount;
