@@ -4,8 +4,15 @@ import { build } from './build.mjs';
 import { openFilesProblem } from './open-files.mjs';
 
 /** As in src/bootstrap/exit-codes.ts. */
+const EXIT_USAGE = 2;
 const EXIT_CONFIGURATION = 78;
 
+if (process.argv.length > 2) {
+  console.error(
+    'npm start takes no words: settings are variables, such as PORT=4001 npm start (docs/configuration.md)',
+  );
+  process.exit(EXIT_USAGE);
+}
 const problem = openFilesProblem();
 if (problem !== null) {
   console.error(`Barid cannot start:\n${problem}`);

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { SimulatedMessage } from '../adapters/simulator/simulator.ts';
-import { canonicalPhoneNumber, type PhoneNumber } from '../domain/shared/phone-number.ts';
+import { canonicalPhoneNumber, isPhoneNumber, type PhoneNumber } from '../domain/shared/phone-number.ts';
 
 /** How long `next` waits by the process clock: much longer than the service needs, much shorter than a test may take. */
 const NEXT_TIMEOUT_MS = 1_000;
@@ -27,6 +27,12 @@ interface Waiter {
   readonly timeout: NodeJS.Timeout;
 }
 
+/** One number for every spelling. Throws for what is no phone number. */
+export function handsetOf(phoneNumber: string): PhoneNumber {
+  if (isPhoneNumber(phoneNumber)) return canonicalPhoneNumber(phoneNumber);
+  throw new Error(`"${phoneNumber}" is no phone number: write 10 to 15 digits, for example 9647701234567`);
+}
+
 /** Every message that reached a handset, in the order it was submitted. */
 export class Inbox {
   #messages: InboxMessage[] = [];
@@ -35,16 +41,18 @@ export class Inbox {
   /** What a script threw last. */
   #failure: unknown = null;
 
-  /** All messages that match. */
-  all(filter: InboxFilter = {}): readonly InboxMessage[] {
+  /** All messages that match. Throws for what is no phone number. */
+  all(given: InboxFilter = {}): readonly InboxMessage[] {
+    const filter = ofHandset(given);
     return this.#messages.filter((message) => matches(message, filter));
   }
 
   /**
    * The first message that matches and was not returned before, at once or when it arrives. Rejects after `timeoutMs`
-   * of real time, one second when it is left out; the error lists what the inbox holds.
+   * of real time, one second when it is left out; the error lists what the inbox holds. Throws for what is no phone number.
    */
-  next({ timeoutMs = NEXT_TIMEOUT_MS, ...filter }: InboxFilter & { readonly timeoutMs?: number } = {}) {
+  next({ timeoutMs = NEXT_TIMEOUT_MS, ...given }: InboxFilter & { readonly timeoutMs?: number } = {}) {
+    const filter = ofHandset(given);
     const index = this.#unread.findIndex((message) => matches(message, filter));
     const [found] = index === -1 ? [] : this.#unread.splice(index, 1);
     // A timer knows nothing of the test that waits.
@@ -112,10 +120,14 @@ function errorAt({ stack = '' }: Error, message: string): Error {
   return error;
 }
 
+/** The filter with one spelling of its number. */
+function ofHandset({ to, channel }: InboxFilter): InboxFilter {
+  return { ...(to !== undefined && { to: handsetOf(to) }), ...(channel !== undefined && { channel }) };
+}
+
 function matches(message: InboxMessage, { to, channel }: InboxFilter): boolean {
   return (
-    (to === undefined || message.phoneNumber === canonicalPhoneNumber(to as PhoneNumber)) &&
-    (channel === undefined || message.channel === channel)
+    (to === undefined || message.phoneNumber === to) && (channel === undefined || message.channel === channel)
   );
 }
 

@@ -13,12 +13,11 @@ import type { Recipient } from '../domain/campaigns/recipient.ts';
 import type { Message } from '../domain/messages/message.ts';
 import type { SubmissionOutcome } from '../domain/sandbox/sandbox-outcomes.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
-import { canonicalPhoneNumber, isPhoneNumber } from '../domain/shared/phone-number.ts';
 import type { InboundContent } from '../domain/webhooks/inbound-event.ts';
 import { type ProvidersConfig, parseChannels, simulated } from './channels-file.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
 import type { EgressConfig } from './egress-config.ts';
-import { Inbox } from './harness-inbox.ts';
+import { handsetOf, Inbox } from './harness-inbox.ts';
 import { type HarnessWiring, openWiring } from './harness-wiring.ts';
 import type { Instrument } from './instrument.ts';
 import { readSeed, type SeedFile } from './seed-file.ts';
@@ -286,12 +285,7 @@ export class Harness {
     if (!CHANNELS.includes(channel)) {
       throw new Error(`"${channel}" is no channel: the channels are ${CHANNELS.join(', ')}`);
     }
-    if (!isPhoneNumber(phoneNumber)) {
-      throw new Error(
-        `"${phoneNumber}" is no phone number: write 10 to 15 digits, for example 9647701234567`,
-      );
-    }
-    this.#unreachable.add(`${canonicalPhoneNumber(phoneNumber)} ${channel}`);
+    this.#unreachable.add(`${handsetOf(phoneNumber)} ${channel}`);
   }
 
   /**

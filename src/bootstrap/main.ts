@@ -32,6 +32,9 @@ const SAME_SIGNAL_MS = 200;
 /** Once everything is stopped, the last lines of the output get this long to be read. */
 const LAST_LINES_MS = 1_000;
 
+const SEED_NOT_APPLIED =
+  'SEED_FILE was not applied: the database had projects before. docs/admin.md says how to change them.';
+
 const WRONG_SECRET_KEY: ConfigMistake = {
   name: 'SECRET_KEY',
   problem:
@@ -86,7 +89,7 @@ async function run(config: Config): Promise<void> {
     watchesClock: true,
     seed: seedOf(config.seedFile),
   });
-  await startOrEnd(service, config);
+  const isSeeded = await startOrEnd(service, config);
   const port = await listen(service, config);
   // A reader of this line may stop the process at once.
   stopOnSignal(service);
@@ -94,15 +97,18 @@ async function run(config: Config): Promise<void> {
   if (config.role === 'worker') {
     logger.info('worker_started', { url, database: config.database.kind, queue: config.queue.kind });
   } else {
-    console.log(banner(config, url, await hintFor(service, url)));
+    const hasSeedFile = config.seedFile !== null && config.seedFile !== NO_SEED;
+    const hint = [...(hasSeedFile && !isSeeded ? [SEED_NOT_APPLIED] : []), ...(await hintFor(service, url))];
+    console.log(banner(config, url, hint));
   }
 }
 
-/** A service that cannot start is stopped, so that its connections are closed. */
-async function startOrEnd(service: Service, { seedFile }: Config): Promise<void> {
+/** Resolves with whether the seed was applied. A service that cannot start is stopped, so that its connections are closed. */
+async function startOrEnd(service: Service, { seedFile }: Config): Promise<boolean> {
   try {
-    await service.start();
+    const isSeeded = await service.start();
     if (seedFile === null) await service.roots.refillDemo.execute(DEMO_API_KEY);
+    return isSeeded;
   } catch (error) {
     await service.stop();
     throw error instanceof WrongSecretKey ? new ConfigError([WRONG_SECRET_KEY]) : error;
@@ -195,6 +201,7 @@ async function hintFor(service: Service, url: string): Promise<readonly string[]
       verificationCode: '123456',
     });
     return [
+      `docs: ${url}/docs`,
       `key: ${DEMO_API_KEY}`,
       `curl -s ${url}/sms -H 'Authorization: Bearer ${DEMO_API_KEY}' -H 'Content-Type: application/json' -d '${body}'`,
     ];

@@ -70,17 +70,18 @@ export class Service {
   }
 
   /**
-   * Migrates, seeds and begins to work; the HTTP interface is opened by `listen`. Rejects with `WrongSecretKey` or
-   * `SeedError` before anything is done for anybody.
+   * Migrates, seeds and begins to work; the HTTP interface is opened by `listen`. Resolves with whether the seed was applied.
+   * Rejects with `WrongSecretKey` or `SeedError` before anything is done for anybody.
    */
-  async start(): Promise<void> {
+  async start(): Promise<boolean> {
     const { roots } = this;
     await roots.database.migrate();
     await roots.checkSecretKey.execute();
     await roots.restorePoint.load();
-    if (this.#parts.seed !== null) await roots.applySeed.execute(this.#parts.seed);
+    const { seed } = this.#parts;
+    const isSeeded = seed !== null && (await roots.applySeed.execute(seed));
     for (const instrument of this.#parts.instruments ?? []) await instrument.start?.(roots);
-    if (!this.#listensForWork) return;
+    if (!this.#listensForWork) return isSeeded;
     const record: ProviderEventSink = (events) => roots.recordProviderEvents.execute(events);
     await Promise.all(roots.channelProviders.all().map((provider) => provider.start(record)));
     await roots.jobQueue.consume((jobs) => roots.runJobs.execute(jobs));
@@ -88,6 +89,7 @@ export class Service {
     await roots.runRetention.schedule();
     this.#loop.start();
     await roots.workerHeartbeat.start({ repeats: this.#parts.watchesClock });
+    return isSeeded;
   }
 
   /** Resolves with the port the HTTP interface listens on. */

@@ -406,6 +406,9 @@ describe('the program itself', () => {
     expect(await start({})).toContain(DEMO_API_KEY);
     expect(await start({ DATABASE_URL, SEED_FILE: seedFile })).not.toContain(DEMO_API_KEY);
     expect(await start({ DATABASE_URL })).toMatch(/^Barid listens on [^\n]*\n$/);
+    expect(await start({ DATABASE_URL, SEED_FILE: seedFile })).toMatch(
+      /^Barid listens on [^\n]*\nSEED_FILE was not applied: [^\n]*docs\/admin\.md[^\n]*\n$/,
+    );
     const empty = { DATABASE_URL: `sqlite:${join(folder, 'empty.db')}`, SEED_FILE: 'none' };
     expect(await start(empty)).toMatch(/^Barid listens on [^\n]*\n.*docs\/admin-first-message\.md[^\n]*\n$/);
   });

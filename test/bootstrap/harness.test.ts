@@ -211,6 +211,14 @@ describe('a handset without channels', () => {
     expect(channelsOf(harness)).toEqual(['sms']);
   });
 
+  it('throws for a number that no send takes, whether a message waits in the inbox or not', async () => {
+    const harness = await startHarness();
+    const problem = '"+9647701234567" is no phone number: write 10 to 15 digits, for example 9647701234567';
+    expect(() => harness.inbox.all({ to: '+9647701234567' })).toThrow(problem);
+    expect(() => harness.inbox.next({ to: '+9647701234567' })).toThrow(problem);
+    await harness.close();
+  });
+
   it('takes every spelling of a number in without() and in the inbox', async () => {
     const harness = await harnessWith();
     harness.without('07701234567', 'whatsapp');

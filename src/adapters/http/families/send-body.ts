@@ -28,13 +28,15 @@ export const STRICT_BODY_ERROR = {
 };
 const PHONE_ERROR =
   'Invalid phone number format: use the international format in digits only, for example 9647701234567';
+const PHONE_MISSING = 'Invalid phone number: phoneNumber is required, for example 9647701234567';
+const PHONE_TYPE_ERROR = 'Invalid phone number: phoneNumber must be a string, for example "9647701234567"';
 const PARAMETER_KEY_ERROR = 'templateParameters may have keys of letters, digits and underscores only';
 const PARAMETER_PART_ERROR = 'Each part of templateParameters must be an object';
 const BUTTONS_ERROR = 'templateParameters.buttons must be an object with the keys 0 to 99';
 const PARAMETER_VALUE_ERROR = 'templateParameters values must be strings or numbers';
 
 export const phoneNumberField = z
-  .string({ error: PHONE_ERROR })
+  .string({ error: ({ input }) => (input === undefined ? PHONE_MISSING : PHONE_TYPE_ERROR) })
   .regex(PHONE_NUMBER_PATTERN, { error: PHONE_ERROR })
   .meta({
     description:
@@ -98,7 +100,7 @@ export const templateParametersField = z
 const leadingFields = { phoneNumber: phoneNumberField };
 const commonFields = {
   provider: z
-    .enum(PROVIDER_VALUES, { error: 'Invalid provider' })
+    .enum(PROVIDER_VALUES, { error: `Invalid provider, use one of ${PROVIDER_VALUES.join(', ')}` })
     .meta({
       id: 'Provider',
       description:
@@ -253,8 +255,8 @@ function shapeError(input: unknown): string {
     return BODY_ERROR;
   }
   const given: { phoneNumber?: unknown } = input;
-  if (!phoneNumberField.safeParse(given.phoneNumber).success) return PHONE_ERROR;
-  return `Invalid sms type, use one of ${SMS_TYPES.join(', ')}`;
+  const { error } = phoneNumberField.safeParse(given.phoneNumber);
+  return error?.issues[0]?.message ?? `Invalid sms type, use one of ${SMS_TYPES.join(', ')}`;
 }
 
 /**

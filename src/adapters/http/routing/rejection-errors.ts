@@ -298,7 +298,7 @@ export function rejectionError(rejection: Rejection): HttpError {
     case 'preview-outdated':
       return conflict(
         rejection.kind,
-        'The import or the prices in force have changed since this preview: preview the import again',
+        'This is not the preview of this import at the prices in force: preview the import again',
       );
     case 'unknown-price-version':
       return { status: 404, code: rejection.kind, text: 'Price version not found' };

@@ -12,6 +12,10 @@ const TEMPLATE = {
 };
 const PHONE =
   'Invalid phone number format: use the international format in digits only, for example 9647701234567';
+const PHONE_MISSING = 'Invalid phone number: phoneNumber is required, for example 9647701234567';
+const PHONE_TYPE = 'Invalid phone number: phoneNumber must be a string, for example "9647701234567"';
+const PROVIDER_ERROR =
+  'Invalid provider, use one of auto, whatsapp-sms, telegram-sms, whatsapp-telegram-sms, sms, whatsapp, telegram';
 const SMS_TYPE = 'Invalid sms type, use one of verification, custom, whatsapp-template';
 const URL_ERROR = 'deliveryReport.webhookUrl must begin with https:// and hold no control characters';
 const SECRET_ERROR =
@@ -38,8 +42,9 @@ describe('a send that is not well formed', () => {
     [[], 'The request body must be a JSON object'],
     ['text', 'The request body must be a JSON object'],
     [7, 'The request body must be a JSON object'],
-    [{}, PHONE],
-    [{ ...VERIFICATION, phoneNumber: 9647701234567 }, PHONE],
+    [{}, PHONE_MISSING],
+    [without(VERIFICATION, 'phoneNumber'), PHONE_MISSING],
+    [{ ...VERIFICATION, phoneNumber: 9647701234567 }, PHONE_TYPE],
     [{ ...VERIFICATION, phoneNumber: '+9647701234567' }, PHONE],
     [{ ...VERIFICATION, phoneNumber: '964 770 123 4567' }, PHONE],
     [{ ...VERIFICATION, phoneNumber: '9'.repeat(9) }, PHONE],
@@ -50,10 +55,10 @@ describe('a send that is not well formed', () => {
     [without(VERIFICATION, 'smsType'), SMS_TYPE],
     [{ ...VERIFICATION, smsType: 'letter' }, SMS_TYPE],
     [{ ...VERIFICATION, smsType: ['custom'] }, SMS_TYPE],
-    [{ ...VERIFICATION, provider: 'pigeon' }, 'Invalid provider'],
-    [{ ...VERIFICATION, provider: '' }, 'Invalid provider'],
+    [{ ...VERIFICATION, provider: 'pigeon' }, PROVIDER_ERROR],
+    [{ ...VERIFICATION, provider: '' }, PROVIDER_ERROR],
     [{ ...VERIFICATION, verificationCode: null }, 'verificationCode is required'],
-    [{ ...VERIFICATION, phoneNumber: null }, PHONE],
+    [{ ...VERIFICATION, phoneNumber: null }, PHONE_MISSING],
     [without(VERIFICATION, 'verificationCode'), 'verificationCode is required'],
     [{ ...VERIFICATION, verificationCode: 123456 }, 'verificationCode must be a string'],
     [{ ...VERIFICATION, verificationCode: '' }, 'verificationCode must be 1 to 20 characters long'],
