@@ -13,6 +13,10 @@ export const CALLBACKS_PER_ADDRESS_MAX = 16;
 /** Routes that take lists of recipients: a thousand of them with parameters is a legal request. */
 export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Requests of such routes whose bodies a process reads or holds at a time, and those of one project. More wait unread. */
+export const LARGE_BODIES_MAX = 32;
+export const LARGE_BODIES_PER_PROJECT_MAX = 2;
+
 /** A file of prices: 100,000 rows in JSON. */
 export const PRICES_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** A tree of whatsapp resources: 1,000 templates with the longest texts that the platform takes. */

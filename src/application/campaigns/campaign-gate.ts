@@ -8,7 +8,7 @@ export const CAMPAIGN_REQUESTS_MAX = 6;
 
 /**
  * Lets a few requests about campaigns work at a time, round-robin over the projects: they read and write a thousand recipients,
- * and nobody's codes may wait for them. The others wait here, without a connection and before their bodies are read.
+ * and nobody's codes may wait for them. The others wait here, without a connection to the database.
  */
 export class CampaignGate extends FairGate {
   constructor() {

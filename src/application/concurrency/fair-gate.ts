@@ -17,26 +17,30 @@ export class FairGate {
       return await work();
     } finally {
       this.#running.end(key);
-      this.#admit();
+      this.#admitNext();
     }
   }
 
-  #enter(key: string): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(key) ?? [];
-      waiting.push(resolve);
-      this.#waiting.set(key, waiting);
-      this.#admit();
+  /** Nobody who waits is passed over: their keys, or all, have as many as they may. */
+  async #enter(key: string): Promise<void> {
+    if (this.#running.tryBegin(key)) return;
+    await new Promise<void>((resolve) => {
+      const waiting = this.#waiting.get(key);
+      if (waiting === undefined) this.#waiting.set(key, [resolve]);
+      else waiting.push(resolve);
     });
   }
 
-  /** A key that is served goes behind the others. */
-  #admit(): void {
-    for (const [key, [next, ...others]] of [...this.#waiting]) {
+  /** Where one has ended, another one may begin. */
+  #admitNext(): void {
+    for (const [key, waiting] of this.#waiting) {
       if (!this.#running.tryBegin(key)) continue;
+      const next = waiting.shift();
+      // A key that is served goes behind the others.
       this.#waiting.delete(key);
-      if (others.length > 0) this.#waiting.set(key, others);
+      if (waiting.length > 0) this.#waiting.set(key, waiting);
       next?.();
+      return;
     }
   }
 }

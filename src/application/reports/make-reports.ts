@@ -58,6 +58,8 @@ export class MakeReports {
   }
 
   async #make(job: LeasedJob<MakeReportWork>, signal: AbortSignal): Promise<void> {
+    // While it waited: a file that another process writes by now is left alone.
+    signal.throwIfAborted();
     const { unitOfWork, reportFiles, clock } = this.#ports;
     const { reportId } = job.work;
     const [report] = await unitOfWork.read(({ reports }) => reports.find([reportId]));

@@ -5,9 +5,15 @@ import type { CampaignGate } from '../../../application/campaigns/campaign-gate.
 import type { ManageCampaigns } from '../../../application/campaigns/manage-campaigns.ts';
 import type { PreflightCampaigns } from '../../../application/campaigns/preflight-campaigns.ts';
 import type { StartCampaigns } from '../../../application/campaigns/start-campaigns.ts';
+import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import type { Project } from '../../../domain/access/project.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
-import { LARGE_BODY_BYTES_MAX, LARGE_BODY_MEMBERS_MAX } from '../limits.ts';
+import {
+  LARGE_BODIES_MAX,
+  LARGE_BODIES_PER_PROJECT_MAX,
+  LARGE_BODY_BYTES_MAX,
+  LARGE_BODY_MEMBERS_MAX,
+} from '../limits.ts';
 import { projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, invalid, usualEnvelope } from '../routing/http-error.ts';
@@ -109,7 +115,11 @@ export function campaignRoutes({
   campaignGate,
 }: CampaignUseCases): RouteFamily {
   const admission = projectKey(authenticate);
-  const throughGate = <Result>({ id }: Project, work: () => Promise<Result>) => campaignGate.run(id, work);
+  const throughWorkGate = <Result>({ id }: Project, work: () => Promise<Result>) =>
+    campaignGate.run(id, work);
+  /** Large bodies are held in memory while they are read and while they wait. */
+  const largeBodies = new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX });
+  const throughBodyGate = <Result>({ id }: Project, work: () => Promise<Result>) => largeBodies.run(id, work);
 
   const list = route({
     method: 'get',
@@ -118,7 +128,7 @@ export function campaignRoutes({
     summary: 'List the campaigns of the project, the newest first',
     description: 'Sample campaigns are among them. Pages may shift while campaigns are created.',
     admission,
-    throughGate,
+    throughWorkGate,
     query: listQuery,
     ok: {
       description: 'One page of campaigns',
@@ -142,7 +152,7 @@ export function campaignRoutes({
     description:
       'Recipients are attached afterwards. With `scheduleType` `schedule` the campaign starts by itself at `scheduledFor`. The template may still wait for its approval; it has to be approved at the start.',
     admission,
-    throughGate,
+    throughWorkGate,
     body: createBody,
     ok: { description: 'The campaign', schema: campaignReply },
     rejections: { ...INVALID, ...NOT_FOUND },
@@ -158,7 +168,7 @@ export function campaignRoutes({
     summary: 'Read what templateParameters a template needs, of its id or of a campaign',
     description: 'One of the three parameters has to be given; `templateId` comes before the others.',
     admission,
-    throughGate,
+    throughWorkGate,
     query: payloadQuery,
     ok: { description: 'The shape of templateParameters', schema: payloadReply },
     rejections: { ...INVALID, ...NOT_FOUND },
@@ -185,7 +195,7 @@ export function campaignRoutes({
     description:
       'Counts and amounts change while the campaign runs. The recipients can be filtered by status and by digits of their phone number.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     query: detailQuery,
     ok: {
@@ -221,7 +231,7 @@ export function campaignRoutes({
     summary: 'Change a campaign that has not started',
     description: 'Changes a `draft` or `scheduled` campaign. What the body leaves out stays as it is.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     body: updateBody,
     ok: { description: 'The campaign', schema: campaignReply },
@@ -239,7 +249,7 @@ export function campaignRoutes({
     summary: 'Delete a campaign that has not started',
     description: 'Removes a `draft` or `scheduled` campaign with its recipients. Its sample campaigns stay.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     ok: { description: 'It is gone', schema: deletedReply },
     rejections: { ...INVALID, ...NOT_FOUND },
@@ -257,7 +267,7 @@ export function campaignRoutes({
     description:
       'Holds the cost of all recipients and makes a message for each. There is no body. A `scheduled` campaign is started by hand after a PATCH has set its `scheduleType` to `now`. A rejected start changes nothing and holds nothing.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     ok: {
@@ -282,7 +292,7 @@ export function campaignRoutes({
     description:
       'A start names the first thing that is wrong, preflight names them all. It changes nothing. There is no body.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     ok: { description: 'What a start would do', schema: preflightReply },
     rejections: { ...INVALID, ...NOT_FOUND },
@@ -300,10 +310,11 @@ export function campaignRoutes({
     description:
       'The recipients of the request become a campaign of their own, which starts at once. The campaign of the path stays as it is.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: recipientsBody,
+    throughGate: throughBodyGate,
     bodyBytesMax: LARGE_BODY_BYTES_MAX,
     bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
     ok: {
@@ -329,10 +340,11 @@ export function campaignRoutes({
     description:
       'Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most 1,000 recipients.',
     admission,
-    throughGate,
+    throughWorkGate,
     params,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: recipientsBody,
+    throughGate: throughBodyGate,
     bodyBytesMax: LARGE_BODY_BYTES_MAX,
     bodyMembersMax: LARGE_BODY_MEMBERS_MAX,
     ok: {

@@ -42,12 +42,18 @@ export function checkMediaType({ headers }: IncomingMessage, mediaType: string):
   }
 }
 
-/** The bytes of the body. Rejects with 413 beyond `bytesMax`; a caller who waits is told to go on. */
+/**
+ * The bytes of the body. Rejects with 413 beyond `bytesMax`, and with `ClientDisconnected` when the caller leaves, or has left
+ * already; a caller who waits is told to go on.
+ */
 export function readBytes(
   request: IncomingMessage,
   response: ServerResponse,
   bytesMax: number,
 ): Promise<Buffer> {
+  // No event comes any more.
+  if (request.destroyed)
+    return Promise.reject(new ClientDisconnected('the caller left before the body was read'));
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
   return new Promise((resolve, reject) => {
     const body = new GrowingBuffer(bytesMax);

@@ -12,7 +12,7 @@ import type {
   RawBody,
   Tag,
 } from './documented.ts';
-import { type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
+import { ClientDisconnected, type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { issueText, placeInBody } from './issue-place.ts';
 import type { Place } from './place.ts';
@@ -77,7 +77,7 @@ type ReplyTo<Documented> =
       ? Extract<HttpReply, { kind: Documented['kind'] }>
       : never;
 
-/** Runs the work, which is all that follows the admission, as soon as it lets the caller through: before the body is read. */
+/** Runs the work as soon as it lets the caller through. */
 export type Gate<Caller> = <Result>(
   caller: Caller,
   work: () => Promise<Result>,
@@ -91,7 +91,10 @@ export type Gate<Caller> = <Result>(
 interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
   extends Documentation {
   readonly admission: Admission<Caller>;
+  /** Before the body is read: for all that follows the admission. */
   readonly throughGate?: Gate<Caller>;
+  /** Behind the body, which a caller may send as slowly as they like without keeping others from the work. */
+  readonly throughWorkGate?: Gate<Caller>;
   readonly query?: Query;
   /** The schema of a JSON body. */
   readonly body?: Body;
@@ -189,6 +192,7 @@ export function route<
     bodyBytesMax = BODY_BYTES_MAX,
     bodyMembersMax,
     throughGate,
+    throughWorkGate,
     handle,
     ...documentation
   } = declaration;
@@ -203,11 +207,11 @@ export function route<
     return readBytes(request, response, bodyBytesMax);
   };
 
-  const work: Work<Caller> = async (caller, request, response, params, place) => {
-    let bytes: Buffer = NO_BYTES;
+  const work = async (
+    { caller, request, params, place }: Admitted<Caller>,
+    bytes: Buffer,
+  ): Promise<HttpReply> => {
     if (mediaType !== undefined) {
-      bytes = await receive(request, response, place);
-      place.comeBack();
       const mayParse = place.waitToParse(bytes.length);
       if (mayParse !== null) await mayParse;
     }
@@ -237,27 +241,44 @@ export function route<
     rawBody: rawBody ?? null,
     async serve(request, response, params, place) {
       const caller = await admission.admit(request, place);
-      // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
-      if (throughGate === undefined) return await work(caller, request, response, params, place);
-      // A caller who waits at the gate holds a connection, not a place.
-      place.leave();
-      const opened = () => {
-        place.comeBack();
-        return work(caller, request, response, params, place);
+      const admitted = { caller, request, params, place };
+      const all = async (): Promise<HttpReply> => {
+        let bytes: Buffer = NO_BYTES;
+        if (mediaType !== undefined) {
+          bytes = await receive(request, response, place);
+          place.comeBack();
+        }
+        // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
+        if (throughWorkGate === undefined) return await work(admitted, bytes);
+        return await behind(throughWorkGate, admitted, () => work(admitted, bytes));
       };
-      return throughGate(caller, opened, { params, network: place.network, headers: request.headers });
+      return throughGate === undefined ? await all() : await behind(throughGate, admitted, all);
     },
   };
 }
 
-/** All that follows the admission. */
-type Work<Caller> = (
-  caller: Caller,
-  request: IncomingMessage,
-  response: ServerResponse,
-  params: PathParams,
-  place: Place,
-) => Promise<HttpReply>;
+/** A request that was admitted. */
+interface Admitted<Caller> {
+  readonly caller: Caller;
+  readonly request: IncomingMessage;
+  readonly params: PathParams;
+  readonly place: Place;
+}
+
+/** A caller who waits at the gate holds a connection, not a place. Nothing is done for one who has left meanwhile. */
+function behind<Caller>(
+  gate: Gate<Caller>,
+  { caller, request, params, place }: Admitted<Caller>,
+  work: () => Promise<HttpReply>,
+): Promise<HttpReply> {
+  place.leave();
+  const opened = async () => {
+    if (request.socket.destroyed) throw new ClientDisconnected('the caller left while the request waited');
+    place.comeBack();
+    return await work();
+  };
+  return gate(caller, opened, { params, network: place.network, headers: request.headers });
+}
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */
 function aside<Result>(place: Place, wait: () => Promise<Result>): Promise<Result> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
+import { ClientDisconnected } from '../../../../src/adapters/http/routing/http-error.ts';
 import { readBytes } from '../../../../src/adapters/http/routing/request-body.ts';
 import { heldMemory } from '../../../support/held-memory.ts';
 import { portOf } from '../../../support/port-of.ts';
@@ -60,4 +61,15 @@ it('a body without bytes is empty', async () => {
   const { body } = await readOne();
   connection.write(LAST_CHUNK);
   expect(await body).toHaveLength(0);
+});
+
+it('the body of a caller who has left is not waited for', async () => {
+  server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  connection = await RawConnection.open(portOf(server));
+  connection.write(HEAD);
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+  connection.destroy();
+  await new Promise((resolve) => request.on('error', () => undefined).once('close', resolve));
+  await expect(readBytes(request, response, BYTES_MAX)).rejects.toThrow(ClientDisconnected);
 });
