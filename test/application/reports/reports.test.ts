@@ -245,6 +245,18 @@ describe('MakeReports', () => {
     expect(REPORTS_WRITTEN_MAX).toBe(10);
   });
 
+  it('a report whose lease was lost while it waited begins no file', async () => {
+    await open();
+    const { done, letGo, seen } = await holdUp(3, [project], REPORTS_WRITTEN_PER_PROJECT_MAX);
+    world.clock.at += LEASE_MS + 1;
+    expect(await world.lease()).toHaveLength(3);
+    await renewNow();
+    letGo();
+    await done;
+    expect(seen.begun).toBe(2);
+    expect(world.logger.count('job_failed')).toBe(0);
+  });
+
   it('a project with many reports leaves places to the others', async () => {
     await open();
     const many = await holdUp(4, [project], REPORTS_WRITTEN_PER_PROJECT_MAX);
