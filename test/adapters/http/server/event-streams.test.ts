@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, expect, it, test } from 'vitest';
 import { anyone } from '../../../../src/adapters/http/routing/admission.ts';
 import { usualEnvelope } from '../../../../src/adapters/http/routing/http-error.ts';
@@ -66,6 +67,8 @@ async function* endless(): AsyncGenerator<ServerSentEvent> {
 let source: Source;
 let world: HttpWorld;
 let connection: RawConnection;
+/** What the handler waits for before it replies. */
+let beforeReply: (request: IncomingMessage) => Promise<unknown> | undefined;
 
 const events = route({
   method: 'get',
@@ -75,7 +78,10 @@ const events = route({
   description: 'For a test',
   admission: anyone,
   ok: { description: 'What happens', kind: 'events' },
-  handle: async () => eventStream(source.events),
+  handle: async ({ request }) => {
+    await beforeReply(request);
+    return eventStream(source.events);
+  },
 });
 const family: RouteFamily = {
   tag: { name: 'Test', description: 'For a test' },
@@ -99,6 +105,7 @@ async function open(
 
 beforeEach(() => {
   source = new Source(threeEvents);
+  beforeReply = () => undefined;
 });
 afterEach(async () => {
   connection.destroy();
@@ -158,6 +165,20 @@ it('ends the source when the client leaves', async () => {
   await source.ended;
   expect(source.isAborted).toBe(true);
   expect(world.logger.entriesBesideRequests).toEqual([]);
+});
+
+it('does not start the source for a client that left before its reply began', async () => {
+  const left = new Promise<void>((resolve) => {
+    beforeReply = ({ socket }) => {
+      connection.destroy();
+      return new Promise((closed) => socket.once('close', closed)).then(() => resolve());
+    };
+  });
+  await open(silence);
+  await left;
+  // Any other request: the reply to the one before it has begun.
+  await world.call('GET', '/nothing');
+  expect(source.started).toBe(0);
 });
 
 it('asks the source for no more than a slow reader takes, and disconnects one that stalls', async () => {
