@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node';
 
 /** What came of one run of the tests. */
 export interface TestOutcome {
@@ -24,16 +24,21 @@ export default class OutcomeReporter implements Reporter {
 
 function outcomeOf(files: readonly TestModule[], unhandled: readonly SerializedError[]): TestOutcome {
   const tests = files.flatMap((file) => [...file.children.allTests()]);
-  const titled = (state: 'passed' | 'failed' | 'skipped' | 'pending') =>
+  const inState = (state: 'passed' | 'failed' | 'skipped' | 'pending') =>
     tests.filter((test) => test.result().state === state);
   return {
-    passed: titled('passed').length,
-    failed: titled('failed').map((test) => `${test.module.relativeModuleId} > ${test.fullName}`),
-    skipped: [...titled('skipped'), ...titled('pending')].map(
-      ({ fullName }) => fullName.split(' > ')[0] ?? fullName,
-    ),
+    passed: inState('passed').length,
+    failed: inState('failed').map((test) => `${test.module.relativeModuleId} > ${test.fullName}`),
+    skipped: [...inState('skipped'), ...inState('pending')].map(outermostTitle),
     errors: [...files.flatMap(errorsOf), ...unhandled.map((error) => `unhandled: ${describe(error)}`)],
   };
+}
+
+/** Of the suite in the file that has the test, or of the test itself. */
+function outermostTitle(test: TestCase): string {
+  let outermost: TestCase | TestSuite = test;
+  while (outermost.parent.type === 'suite') outermost = outermost.parent;
+  return outermost.name;
 }
 
 /** The errors of a file and of its hooks; those of its tests are not among them. */

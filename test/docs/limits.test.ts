@@ -18,6 +18,8 @@ import {
   JSON_LIST_ITEMS_MAX,
   JSON_MEMBERS_MAX,
   JSON_OBJECT_MEMBERS_MAX,
+  LARGE_BODIES_MAX,
+  LARGE_BODIES_PER_PROJECT_MAX,
   LARGE_BODIES_SHARE,
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
@@ -211,7 +213,11 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'requests about campaigns served at a time',
-        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, and their bodies unread`,
+        `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies`,
+      ],
+      [
+        'bodies with a list of recipients read or held at a time',
+        `${LARGE_BODIES_PER_PROJECT_MAX} of one project, ${LARGE_BODIES_MAX} in all, each of up to ${LARGE_BODY_BYTES_MAX / BYTES_PER_KB ** 2} MB; more wait unread`,
       ],
       [
         'requests of one connection served at a time',

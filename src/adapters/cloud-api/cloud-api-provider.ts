@@ -9,8 +9,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { isUnclearStatus, type ProviderHttp } from '../../application/ports/provider-http.ts';
 import type { WhatsappDirectory } from '../../application/ports/whatsapp-directory.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
-import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
+import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
 import {
   cloudApiErrorClass,
   isCredentialsError,

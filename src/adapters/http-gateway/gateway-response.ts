@@ -3,8 +3,7 @@ import {
   isUnclearStatus,
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
-import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
+import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
 import type { RejectionClass } from '../../domain/shared/rejection-class.ts';
 import { gatewayId, pointer, readJson, scalarText } from './document.ts';
 import type { ErrorOptions, ResponseFormat, SuccessOptions } from './gateway-settings.ts';

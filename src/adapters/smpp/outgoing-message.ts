@@ -1,7 +1,6 @@
 import type { Submission } from '../../application/ports/channel-provider.ts';
 import type { Backlog } from '../../domain/jobs/fair-share.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
-import { rejectedAs, unknownResult } from '../../domain/messages/submit-result.ts';
+import { rejectedAs, type SubmitResult, unknownResult } from '../../domain/messages/submit-result.ts';
 import type { RejectionCause } from '../../domain/shared/rejection-class.ts';
 import { canonicalMessageId, type MessageIdForm } from '../../domain/sms/message-id-forms.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';

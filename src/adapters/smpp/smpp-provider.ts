@@ -7,8 +7,7 @@ import type {
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import type { ProviderEventSink } from '../../application/ports/provider-events.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
-import { rejectedAs } from '../../domain/messages/submit-result.ts';
+import { rejectedAs, type SubmitResult } from '../../domain/messages/submit-result.ts';
 import type { MessageIdForms } from '../../domain/sms/message-id-forms.ts';
 import { DeliveryInbox } from './delivery-inbox.ts';
 import { OutgoingMessage, type OutgoingOptions } from './outgoing-message.ts';

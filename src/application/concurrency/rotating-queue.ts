@@ -31,9 +31,10 @@ export class RotatingQueue<Item> {
     if (others?.size === 0) this.#byKey.delete(key);
   }
 
-  /** Takes the next one; undefined when nothing waits. */
-  take(): Item | undefined {
+  /** Takes the next one, of the first key that may have one; undefined when nothing waits, or no key may. */
+  take(mayTake: (key: string) => boolean = () => true): Item | undefined {
     for (const [key, items] of this.#byKey) {
+      if (!mayTake(key)) continue;
       // The key goes behind the others.
       this.#byKey.delete(key);
       this.#byKey.set(key, items);

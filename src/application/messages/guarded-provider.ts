@@ -1,7 +1,7 @@
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import {
   didItsWork,
   rejectedAs,
+  type SubmitResult,
   unknownResult,
   withoutContent,
 } from '../../domain/messages/submit-result.ts';

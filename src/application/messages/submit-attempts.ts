@@ -1,9 +1,9 @@
 import { messagePriority } from '../../domain/jobs/job-priority.ts';
-import type { SubmitResult } from '../../domain/messages/submit-result.ts';
 import {
   isForLater,
   isForNextProvider,
   rejectedAs,
+  type SubmitResult,
   unknownResult,
 } from '../../domain/messages/submit-result.ts';
 import { textOf } from '../../domain/messages/verification-text.ts';

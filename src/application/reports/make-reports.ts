@@ -58,7 +58,7 @@ export class MakeReports {
   }
 
   async #make(job: LeasedJob<MakeReportWork>, signal: AbortSignal): Promise<void> {
-    // While it waited: a file that another process writes by now is left alone.
+    // The lease may have been lost while the report waited: then another process writes the file.
     signal.throwIfAborted();
     const { unitOfWork, reportFiles, clock } = this.#ports;
     const { reportId } = job.work;

@@ -6,8 +6,7 @@ import type { AttemptState, ChannelAttempt, Message } from './message.ts';
 import { raiseStatus } from './message-status.ts';
 import { receiptTimeoutMs } from './receipt-timeout.ts';
 import { canCarry, maskContent } from './send-request.ts';
-import type { SubmitResult } from './submit-result.ts';
-import { isForLater } from './submit-result.ts';
+import { isForLater, type SubmitResult } from './submit-result.ts';
 
 const TIMED_OUT_REASON = 'No delivered receipt in time';
 const CANNOT_CARRY_REASON = 'The channel cannot carry this message';

@@ -1,10 +1,10 @@
 import { expect, it, test } from 'vitest';
-import type { SubmitResult } from '../../../src/domain/messages/submit-result.ts';
 import {
   didItsWork,
   isForLater,
   isForNextProvider,
   rejectedAs,
+  type SubmitResult,
   unknownResult,
   withoutContent,
 } from '../../../src/domain/messages/submit-result.ts';

@@ -243,14 +243,12 @@ export function route<
       const caller = await admission.admit(request, place);
       const admitted = { caller, request, params, place };
       const all = async (): Promise<HttpReply> => {
-        let bytes: Buffer = NO_BYTES;
-        if (mediaType !== undefined) {
-          bytes = await receive(request, response, place);
-          place.comeBack();
-        }
+        const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
         // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
-        if (throughWorkGate === undefined) return await work(admitted, bytes);
-        return await behind(throughWorkGate, admitted, () => work(admitted, bytes));
+        if (throughWorkGate !== undefined)
+          return await behind(throughWorkGate, admitted, () => work(admitted, bytes));
+        if (mediaType !== undefined) place.comeBack();
+        return await work(admitted, bytes);
       };
       return throughGate === undefined ? await all() : await behind(throughGate, admitted, all);
     },
