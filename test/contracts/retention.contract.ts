@@ -5,6 +5,7 @@ import { RetainReports } from '../../src/application/retention/retain-reports.ts
 import { RetainWebhooks } from '../../src/application/retention/retain-webhooks.ts';
 import { SLICE_ROWS_FIRST, Slices } from '../../src/application/retention/slices.ts';
 import type { Retention } from '../../src/domain/access/retention.ts';
+import type { Campaign } from '../../src/domain/campaigns/campaign.ts';
 import type { Message } from '../../src/domain/messages/message.ts';
 import { newReport } from '../../src/domain/reports/report.ts';
 import {
@@ -47,14 +48,13 @@ export function retentionContract(open: () => Promise<Storage>): void {
   const suite = storageOfSuite(open);
   const { run, read } = suite;
   const clock = { now: () => NOW };
-  const slicesOf = (signal = new AbortController().signal, onPause = () => {}) =>
+  const slicesOf = (signal = new AbortController().signal, onPause: () => unknown = () => {}) =>
     new Slices(
       {
         clock,
         sliceBudget: { workMs: 15, rowsMax: 1_000 },
         retentionPause: (over) => {
-          onPause();
-          setImmediate(over);
+          void Promise.resolve(onPause()).then(() => setImmediate(over));
         },
       },
       signal,
@@ -200,7 +200,7 @@ export function retentionContract(open: () => Promise<Storage>): void {
         errorMessage: 'No handset',
       }),
     );
-    const retainCampaigns = () => new RetainCampaigns(ports()).execute(PROJECT_ID, remove, slicesOf());
+    const retainCampaigns = (slices = slicesOf()) => new RetainCampaigns(ports()).execute(PROJECT_ID, slices);
 
     it('the recipients of an old campaign lose their numbers, and its sums stay', async () => {
       await insertProject(remove);
@@ -234,7 +234,84 @@ export function retentionContract(open: () => Promise<Storage>): void {
     });
   });
 
+  describe('retention of campaigns that changes while it runs', () => {
+    const count = SLICE_ROWS_FIRST + 1;
+    const ended = (index: number, given: Partial<Campaign> = {}) =>
+      aCampaign({
+        id: anId(900 + index),
+        status: 'completed',
+        startedAt: OLD,
+        completedAt: OLD + index,
+        totalRecipients: count,
+        sentCount: count,
+        ...given,
+      });
+    const recipientsOf = (campaignId: string) =>
+      Array.from({ length: count }, (_, position) =>
+        aRecipient({
+          id: anId(position + 1),
+          campaignId,
+          position,
+          phoneNumber: aPhoneNumber(`96477000000${String(position).padStart(2, '0')}`),
+          status: 'sent',
+        }),
+      );
+    const retainCampaigns = (slices: Slices) => new RetainCampaigns(ports()).execute(PROJECT_ID, slices);
+
+    it('recipients keep their numbers once retention is switched off', async () => {
+      await insertProject(remove);
+      const campaign = ended(1);
+      await run(async (stores) => {
+        await stores.campaigns.insert([campaign]);
+        await stores.recipients.insert(recipientsOf(campaign.id));
+      });
+      expect(await retainCampaigns(slicesOf(undefined, () => setRetention(null)))).toBe(SLICE_ROWS_FIRST);
+      await setRetention(remove);
+      // The campaign begins anew: all its recipients are treated again.
+      expect(await retainCampaigns(slicesOf())).toBe(count);
+      expect(await retainCampaigns(slicesOf())).toBe(0);
+    });
+
+    it('a run that is ended reads no further campaign', async () => {
+      await insertProject(remove);
+      const reserved = ended(1, { sentCount: 0, deliveredCount: 0 });
+      const due = ended(2);
+      await run(async (stores) => {
+        await stores.campaigns.insert([reserved, due]);
+        await stores.recipients.insert(recipientsOf(due.id));
+      });
+      const running = new AbortController();
+      expect(await retainCampaigns(slicesOf(running.signal, () => running.abort()))).toBe(0);
+      expect(await retainCampaigns(slicesOf())).toBe(count);
+    });
+  });
+
   describe('retention of reports', () => {
+    it('reports keep their files once retention is switched off while it runs', async () => {
+      await insertProject(remove);
+      const selection = {
+        from: 0,
+        to: NOW,
+        filters: { startDate: '2025-01-01', endDate: '2026-01-01', phoneNumbers: [], statuses: [] },
+      };
+      const reports = Array.from({ length: SLICE_ROWS_FIRST + 1 }, (_, index) => ({
+        ...newReport(
+          { id: anId(index + 1), fileId: String(index).padStart(40, 'f') },
+          { id: PROJECT_ID, slug: 'demo' },
+          selection,
+          OLD + index,
+        ),
+        recordCount: 1,
+      }));
+      await run((stores) => stores.reports.insert(reports));
+      const slices = slicesOf(undefined, () => setRetention(null));
+      await new RetainReports(ports()).execute(PROJECT_ID, slices);
+      const after = await read((stores) => stores.reports.find(reports.map(({ id }) => id)));
+      expect(after.filter(({ deletedAt }) => deletedAt === null).map(({ id }) => id)).toEqual([
+        anId(SLICE_ROWS_FIRST + 1),
+      ]);
+    });
+
     it('an old report loses its file and the numbers of its filters', async () => {
       await insertProject(remove);
       const selection = {
@@ -258,7 +335,7 @@ export function retentionContract(open: () => Promise<Storage>): void {
       }));
       if (old === undefined || young === undefined) throw new Error('There are two reports');
       await run(({ reports }) => reports.insert([old, young]));
-      await new RetainReports(ports()).execute(PROJECT_ID, remove, slicesOf());
+      await new RetainReports(ports()).execute(PROJECT_ID, slicesOf());
       expect(await read(({ reports }) => reports.find([old.id, young.id]))).toEqual([
         { ...old, deletedAt: NOW, updatedAt: NOW, filters: { ...selection.filters, phoneNumbers: [] } },
         young,
@@ -302,12 +379,32 @@ export function retentionContract(open: () => Promise<Storage>): void {
           })),
         );
       });
+      await insertProject(eight);
       await new RetainWebhooks(ports()).execute(new Map([[PROJECT_ID, eight]]), slicesOf());
       const left = await run(({ webhookEvents }) => webhookEvents.lock(events.map(({ id }) => id)));
       expect(left.map(({ id }) => id)).toEqual([anId(2), anId(3), anId(5)]);
       const keys = events.map(({ orderingKey }) => orderingKey);
       const attempts = await read(({ webhookAttempts }) => webhookAttempts.ofOrderingKeys(keys, 9));
       expect(attempts.map(({ length }) => length)).toEqual([0, 1, 1, 0, 1]);
+    });
+
+    it('events stay as long as the setting of their slice says, whatever it was at the start', async () => {
+      const eight: Retention = { days: 8, action: 'anonymise' };
+      await insertProject(eight);
+      const events = Array.from({ length: SLICE_ROWS_FIRST + 1 }, (_, index) =>
+        aWebhookEvent({
+          id: anId(index + 1),
+          orderingKey: `sms-${anId(index + 1)}`,
+          state: 'delivered',
+          nextAttemptAt: null,
+          createdAt: NOW - 9 * DAY_MS + index,
+        }),
+      );
+      await run(({ webhookEvents }) => webhookEvents.insert(events));
+      const slices = slicesOf(undefined, () => setRetention(null));
+      await new RetainWebhooks(ports()).execute(new Map([[PROJECT_ID, eight]]), slices);
+      const left = await run(({ webhookEvents }) => webhookEvents.lock(events.map(({ id }) => id)));
+      expect(left.map(({ id }) => id)).toEqual([anId(SLICE_ROWS_FIRST + 1)]);
     });
   });
 }

@@ -1,15 +1,27 @@
-import { keptSince, type Retention } from '../../domain/access/retention.ts';
+import { keptSince } from '../../domain/access/retention.ts';
 import { isDue } from '../../domain/retention/retained-message.ts';
 import { anonymisedRecipient } from '../../domain/retention/retained-recipient.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { AgedQuery, AgedRow } from '../ports/retention-stores.ts';
+import type { AgedRow } from '../ports/retention-stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { currentRetention } from './current-retention.ts';
 import type { Slices } from './slices.ts';
 
 interface Ports {
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
 }
+
+/** Where a run is: the campaign that it has begun, and those before it. */
+interface CampaignPlace {
+  /** The last campaign that needs nothing more; null before the first. */
+  readonly after: AgedRow | null;
+  /** Of this campaign the recipients before `position` are done. */
+  readonly campaignId: string | null;
+  readonly position: number;
+}
+
+const FIRST_PLACE: CampaignPlace = { after: null, campaignId: null, position: 0 };
 
 /**
  * Takes the numbers and parameters out of the recipients of old campaigns, whatever the action of the project: the recipients
@@ -22,36 +34,42 @@ export class RetainCampaigns {
     this.#ports = ports;
   }
 
-  /** Resolves with the number of recipients that were anonymised. */
-  async execute(projectId: string, retention: Retention, slices: Slices): Promise<number> {
-    const { unitOfWork, clock } = this.#ports;
+  /** Treats what is due by the setting that the project has by now. Resolves with the number of recipients that were anonymised. */
+  async execute(projectId: string, slices: Slices): Promise<number> {
     let recipients = 0;
-    for (let after: AgedRow | null = null; ; ) {
-      const before = keptSince(retention, clock.now());
-      const query: AgedQuery = { projectId, before, after, limit: 1 };
-      const [campaign] = await unitOfWork.read((stores) => stores.retention.endedCampaigns(query));
-      if (campaign === undefined || campaign.completedAt === null) return recipients;
-      after = { createdAt: campaign.completedAt, id: campaign.id };
-      if (!isDue(campaign, retention, clock.now())) continue;
-      let from = 0;
-      let isComplete = false;
-      await slices.each(async (rows) => {
-        const anonymised = await this.#anonymise(campaign.id, from, from + rows);
-        recipients += anonymised;
-        from += rows;
-        isComplete = from >= campaign.totalRecipients && anonymised === 0;
-        return !isComplete;
-      });
-      if (!isComplete) return recipients;
-      await unitOfWork.run((stores) => stores.retention.noteErased([campaign.id], clock.now()), 'eventual');
-    }
+    let place = FIRST_PLACE;
+    await slices.each(async (rows) => {
+      const slice = await this.#next(projectId, place, rows);
+      if (slice === null) return false;
+      recipients += slice.recipients;
+      place = slice.place;
+      return true;
+    });
+    return recipients;
   }
 
-  #anonymise(campaignId: string, from: number, to: number): Promise<number> {
-    return this.#ports.unitOfWork.run(async ({ retention }) => {
-      const recipients = await retention.recipientsAt(campaignId, from, to);
-      await retention.anonymiseRecipients(recipients.map(anonymisedRecipient));
-      return recipients.length;
+  /** Null when nothing more is due. */
+  #next(projectId: string, { after, campaignId, position }: CampaignPlace, rows: number) {
+    const { unitOfWork, clock } = this.#ports;
+    return unitOfWork.run(async (stores) => {
+      const retention = await currentRetention(stores, projectId);
+      if (retention === null) return null;
+      const now = clock.now();
+      const before = keptSince(retention, now);
+      const [campaign] = await stores.retention.endedCampaigns({ projectId, before, after, limit: 1 });
+      if (campaign === undefined || campaign.completedAt === null) return null;
+      const { id } = campaign;
+      const behind = { ...FIRST_PLACE, after: { createdAt: campaign.completedAt, id } };
+      if (!isDue(campaign, retention, now)) return { recipients: 0, place: behind };
+      const from = id === campaignId ? position : 0;
+      const recipients = await stores.retention.recipientsAt(id, from, from + rows);
+      await stores.retention.anonymiseRecipients(recipients.map(anonymisedRecipient));
+      const isComplete = recipients.length === 0 && from >= campaign.totalRecipients;
+      if (isComplete) await stores.retention.noteErased([id], now);
+      return {
+        recipients: recipients.length,
+        place: isComplete ? behind : { after, campaignId: id, position: from + rows },
+      };
     }, 'eventual');
   }
 }

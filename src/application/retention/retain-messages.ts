@@ -4,6 +4,7 @@ import { anonymised, fateOf, type MessageFate } from '../../domain/retention/ret
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { currentRetention } from './current-retention.ts';
 import type { Slices } from './slices.ts';
 
 interface Ports {
@@ -53,7 +54,7 @@ export class RetainMessages {
   /** `last` is null when no more of them wait. */
   #retryWaiting(projectId: string, after: string | null, rows: number) {
     return this.#ports.unitOfWork.run(async (stores) => {
-      const retention = await retentionOf(stores, projectId);
+      const retention = await currentRetention(stores, projectId);
       if (retention === null) return { fates: NO_FATES, last: null };
       const waiting = await stores.retention.waiting(projectId, after, rows);
       const fates = await this.#treat(stores, waiting, retention);
@@ -69,7 +70,7 @@ export class RetainMessages {
   #next(projectId: string, rows: number) {
     const { unitOfWork, clock } = this.#ports;
     return unitOfWork.run(async (stores) => {
-      const retention = await retentionOf(stores, projectId);
+      const retention = await currentRetention(stores, projectId);
       if (retention === null) return { fates: NO_FATES, goesOn: false };
       const place = await stores.retention.place(projectId, 'messages');
       const aged = await stores.retention.agedMessages({
@@ -127,12 +128,4 @@ function fatesOf(messages: readonly Message[], fate: (message: Message) => Messa
     fates[its === 'keep' ? 'wait' : its].push(message.smsId);
   }
   return fates;
-}
-
-async function retentionOf(
-  { projects }: Pick<Stores, 'projects'>,
-  projectId: string,
-): Promise<Retention | null> {
-  const [project] = await projects.byIds([projectId]);
-  return project?.settings.retention ?? null;
 }

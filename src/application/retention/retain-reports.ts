@@ -1,7 +1,8 @@
-import { keptSince, type Retention } from '../../domain/access/retention.ts';
+import { keptSince } from '../../domain/access/retention.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { deleteReports } from '../reports/remove-reports.ts';
+import { currentRetention } from './current-retention.ts';
 import type { Slices } from './slices.ts';
 
 interface Ports {
@@ -17,11 +18,13 @@ export class RetainReports {
     this.#ports = ports;
   }
 
-  /** Treats the reports that were requested before the project keeps anything. */
-  async execute(projectId: string, retention: Retention, slices: Slices): Promise<void> {
+  /** Treats the reports that were requested before the project keeps anything, by the setting that it has by now. */
+  async execute(projectId: string, slices: Slices): Promise<void> {
     const { unitOfWork, clock } = this.#ports;
     await slices.each((rows) =>
       unitOfWork.run(async (stores) => {
+        const retention = await currentRetention(stores, projectId);
+        if (retention === null) return false;
         const now = clock.now();
         const after = await stores.retention.place(projectId, 'reports');
         const query = { projectId, before: keptSince(retention, now), after, limit: rows };

@@ -74,9 +74,9 @@ export class RunRetention {
   /** What fails keeps nobody else waiting: it is logged, and tried again by the next run. Without a database the run ends. */
   async #treat(retentions: ReadonlyMap<string, Retention>, signal: AbortSignal): Promise<void> {
     const slices = new Slices(this.#ports, signal);
-    for (const [projectId, retention] of retentions) {
+    for (const projectId of retentions.keys()) {
       if (signal.aborted) return;
-      await this.#attempt({ projectId }, () => this.#treatProject(projectId, retention, slices));
+      await this.#attempt({ projectId }, () => this.#treatProject(projectId, slices));
     }
     if (signal.aborted) return;
     await this.#attempt({}, () => this.#ports.retainWebhooks.execute(retentions, slices));
@@ -91,11 +91,11 @@ export class RunRetention {
     }
   }
 
-  async #treatProject(projectId: string, retention: Retention, slices: Slices): Promise<void> {
+  async #treatProject(projectId: string, slices: Slices): Promise<void> {
     const { retainMessages, retainCampaigns, retainReports, logger } = this.#ports;
     const messages = await retainMessages.execute(projectId, slices);
-    const recipients = await retainCampaigns.execute(projectId, retention, slices);
-    await retainReports.execute(projectId, retention, slices);
+    const recipients = await retainCampaigns.execute(projectId, slices);
+    await retainReports.execute(projectId, slices);
     if (messages.anonymised + messages.removed + recipients === 0) return;
     logger.info('retention_applied', { projectId, ...messages, recipients });
   }
