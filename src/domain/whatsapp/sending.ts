@@ -95,7 +95,9 @@ export function codeParameters(template: WhatsappTemplate, code: string): Templa
 export function sentParameters(template: WhatsappTemplate, given: TemplateParameters): TemplateParameters {
   const [code] = Object.values(given.body ?? {});
   if (template.category !== AUTHENTICATION || code === undefined) return given;
-  return { ...codeParameters(template, String(code)), ...given };
+  const filled = Object.entries(given.buttons ?? {}).filter(([, values]) => Object.keys(values).length > 0);
+  const { buttons } = codeParameters(template, String(code));
+  return { ...given, buttons: { ...buttons, ...Object.fromEntries(filled) } };
 }
 
 /** The parameters that carry a text; null when the template asks for anything but one parameter of its body. */

@@ -143,6 +143,24 @@ test.each<[title: string, category: string, given: object, expected: object]>([
     { body: { '1': '4821' }, buttons: { '0': { '1': '7' } } },
     { body: { '1': '4821' }, buttons: { '0': { '1': '7' } } },
   ],
+  [
+    'gets the code beside parts that the caller left empty',
+    'AUTHENTICATION',
+    { header: {}, body: { '1': '4821' }, buttons: {} },
+    { header: {}, body: { '1': '4821' }, buttons: { '0': { '1': '4821' } } },
+  ],
+  [
+    'gets the code when the caller gave it no parameter',
+    'AUTHENTICATION',
+    { body: { '1': '4821' }, buttons: { '0': {} } },
+    { body: { '1': '4821' }, buttons: { '0': { '1': '4821' } } },
+  ],
+  [
+    'gets the code beside another button of the caller',
+    'AUTHENTICATION',
+    { body: { '1': '4821' }, buttons: { '1': { '1': 'shop' } } },
+    { body: { '1': '4821' }, buttons: { '0': { '1': '4821' }, '1': { '1': 'shop' } } },
+  ],
   ['gets nothing without a code', 'AUTHENTICATION', {}, {}],
   ['gets nothing when it is for no code', 'UTILITY', { body: { '1': 'Layla' } }, { body: { '1': 'Layla' } }],
 ])('the button of a template %s', (_, category, given, expected) => {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GrowingBuffer } from '../../../application/growing-buffer.ts';
 import { JSON_DEPTH_MAX, jsonExcess } from '../../../domain/shared/json-text.ts';
-import { BODY_BYTES_MAX, JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
+import { JSON_LIST_ITEMS_MAX, JSON_MEMBERS_MAX, JSON_OBJECT_MEMBERS_MAX } from '../limits.ts';
 import { ClientDisconnected, invalid, RequestRejected } from './http-error.ts';
 import { ANY_TYPE, BODY_TOO_LARGE, unsupportedMediaType } from './known-errors.ts';
 
@@ -22,6 +22,8 @@ const JSON_LIMITS = {
   objectMembers: JSON_OBJECT_MEMBERS_MAX,
   listItems: JSON_LIST_ITEMS_MAX,
 } as const;
+/** The shortest member of an object is `"":0` and a comma. */
+const MEMBER_CHARACTERS_MIN = 5;
 const BYTE_ORDER_MARK = '\uFEFF';
 const REPLACEMENT_CHARACTER = '\uFFFD';
 
@@ -133,9 +135,9 @@ function isIdentity(contentEncoding: string | undefined): boolean {
   return contentEncoding === undefined || contentEncoding.toLowerCase() === 'identity';
 }
 
-/** Most bodies are one flat and small object, and this tells without a walk. */
+/** Most bodies are one flat object with few members, and this tells without a walk. */
 function excessOf(text: string, membersMax: number): ReturnType<typeof jsonExcess> {
   const isFlat = !text.includes('[') && !text.includes('{', text.indexOf('{') + 1);
-  if (isFlat && text.length <= BODY_BYTES_MAX) return null;
+  if (isFlat && text.length <= JSON_OBJECT_MEMBERS_MAX * MEMBER_CHARACTERS_MIN) return null;
   return jsonExcess(text, { ...JSON_LIMITS, members: membersMax });
 }

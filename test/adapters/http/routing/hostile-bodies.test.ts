@@ -43,6 +43,12 @@ describe('text that is not JSON', () => {
     ['15,000 nested arrays', nested(15_000), TOO_DEEP],
     ['15,000 opening brackets', '['.repeat(15_000), TOO_DEEP],
     ['nested objects', '{"a":'.repeat(5_000), TOO_DEEP],
+    ['201 members of a flat object', members(201), TOO_MANY],
+    [
+      '201 members of a flat object that are as short as can be',
+      `{${Array(201).fill('"":0').join(',')}}`,
+      TOO_MANY,
+    ],
     ['201 template parameters', `${TEMPLATE_START},"templateParameters":{"body":${members(201)}}}`, TOO_MANY],
     ['a list of 10,001 items', `{"a":[${'1,'.repeat(10_000)}1]}`, TOO_MANY],
     [

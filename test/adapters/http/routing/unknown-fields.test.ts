@@ -22,7 +22,7 @@ test.each<[fields: object, named: string]>([
   [{ نص: 1 }, '__'],
   [{ ['x'.repeat(1_000)]: 1 }, 'x'.repeat(64)],
   [
-    Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, 1])),
+    Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, 1])),
     'f0, f1, f2, f3, f4, f5, f6, f7, f8, f9',
   ],
 ])('names the unknown fields of an accepted request in a header: %j', async (fields, named) => {
