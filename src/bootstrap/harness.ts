@@ -117,39 +117,44 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const seed = readSeed(options.seed ?? DEMO_SEED);
   const providers = providersOf(options);
   const wiring = await openWiring(process.env);
-  const service = new Service({
-    role: 'all',
-    database: wiring.database,
-    queue: wiring.queue,
-    providers,
-    secretKey: randomBytes(32),
-    egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
-    clock,
-    logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),
-    watchesClock: false,
-    seed,
-    onSubmission: (message) => inbox.receive(message),
-    overrides: options.overrides ?? [],
-    instruments: options.instruments ?? [],
-    ...(options.adminToken === undefined ? {} : { adminToken: options.adminToken }),
-    ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
-    ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
-  });
   try {
+    const service = new Service({
+      role: 'all',
+      database: wiring.database,
+      queue: wiring.queue,
+      providers,
+      secretKey: randomBytes(32),
+      egress: { allow: [], ports: [HTTPS_PORT], ...options.egress },
+      clock,
+      logger: new PinoLogger({ level: options.logLevel ?? 'silent' }),
+      watchesClock: false,
+      seed,
+      onSubmission: (message) => inbox.receive(message),
+      overrides: options.overrides ?? [],
+      instruments: options.instruments ?? [],
+      ...(options.adminToken === undefined ? {} : { adminToken: options.adminToken }),
+      ...(options.campaignLimits === undefined ? {} : { campaignLimits: options.campaignLimits }),
+      ...(options.observeReply === undefined ? {} : { observeReply: options.observeReply }),
+    });
     await start(service);
+    return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
   } catch (error) {
-    await service.stop();
     await wiring.close();
     throw error;
   }
-  return new Harness(service, wiring, clock, inbox, firstKey(options.seed));
 }
 
+/** Stops the service again when it does not start. */
 async function start(service: Service): Promise<void> {
-  await service.start();
-  const { jobQueue } = service.roots;
-  const broker = jobQueue instanceof FailoverJobQueue ? jobQueue.broker : null;
-  if (broker instanceof RabbitJobQueue) await broker.ready();
+  try {
+    await service.start();
+    const { jobQueue } = service.roots;
+    const broker = jobQueue instanceof FailoverJobQueue ? jobQueue.broker : null;
+    if (broker instanceof RabbitJobQueue) await broker.ready();
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
 }
 
 function providersOf({ providers = {}, channels = {} }: HarnessOptions): ProvidersConfig {
@@ -333,7 +338,7 @@ export class Harness {
 
   /** Stops the service, releases its database and deletes its queues. May be called twice. */
   close(): Promise<void> {
-    this.#closed ??= this.#service.stop().then(() => this.#wiring.close());
+    this.#closed ??= this.#service.stop().finally(() => this.#wiring.close());
     return this.#closed;
   }
 

@@ -336,6 +336,20 @@ describe('the price list of operators', () => {
     expect([madeUp.status, madeUp.code]).toEqual([400, 'validation-failed']);
   });
 
+  it('a cursor of the list of the seed is rejected once a version is in force', async () => {
+    const seed = seedWith({ rateLimit: null });
+    const [row] = seed.prices.international ?? [];
+    if (row === undefined) throw new Error('The demo has a row');
+    const international = [row, { ...row, networkId: 'another' }];
+    const prices = { ...seed.prices, international };
+    const service = await startService({ adminToken: ADMIN_TOKEN, seed: { ...seed, prices } });
+    const first = (await admin(service, 'GET', '?limit=1')).body as { version: null; next: string };
+    expect(first.version).toBeNull();
+    expect((await admin(service, 'GET', `?cursor=${first.next}`)).status).toBe(200);
+    await imported(service, [HEADER, JORDAN, TURKEY].join('\n'));
+    expect((await admin(service, 'GET', `?cursor=${first.next}`)).code).toBe('validation-failed');
+  });
+
   it('a cursor of another version or country is rejected', async () => {
     const service = await start();
     const rows = Array.from(

@@ -84,7 +84,7 @@ export class ManageProjects {
     };
     try {
       await unitOfWork.run(async (stores) => {
-        if (await isTaken(stores, slug)) throw new Rejected({ kind: 'slug-taken' });
+        if ((await stores.projects.named(slug)) !== null) throw new Rejected({ kind: 'slug-taken' });
         await stores.projects.insert([project]);
         await stores.accounts.insert([terms]);
         await scheduleRetention(stores, project, at);
@@ -92,10 +92,11 @@ export class ManageProjects {
         await recordChange(stores, change, 'project-created', project.id, { before: null, after });
       });
     } catch (error) {
-      // Another operator may have been faster.
-      const isLate =
-        !(error instanceof Rejected) && (await unitOfWork.read((stores) => isTaken(stores, slug)));
-      throw isLate ? new Rejected({ kind: 'slug-taken' }) : error;
+      if (error instanceof Rejected) throw error;
+      // Another operator may have been faster, or only the reply to this commit was lost.
+      const holder = await unitOfWork.read(({ projects }) => projects.named(slug));
+      if (holder === null) throw error;
+      if (holder.id !== project.id) throw new Rejected({ kind: 'slug-taken' });
     }
     return { project, account };
   }
@@ -203,10 +204,6 @@ function changesOf(
     before: { ...fields.before, lowCredit: auditedLowCredit(from) },
     after: { ...fields.after, lowCredit: auditedLowCredit(to) },
   };
-}
-
-async function isTaken({ projects }: Pick<Stores, 'projects'>, slug: string): Promise<boolean> {
-  return (await projects.named(slug)) !== null;
 }
 
 function overview(project: ManagedProject, account: Account | undefined): ProjectOverview {

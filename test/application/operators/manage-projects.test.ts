@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
 import {
   ManageProjects,
   type NewProject,
   type ProjectChange,
 } from '../../../src/application/operators/manage-projects.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { ports } from '../../../src/bootstrap/tokens.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/access/project.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
 import { type ApplicationWorld, openApplication } from '../../support/application-world.ts';
@@ -114,6 +117,28 @@ describe('the projects of the installation, for operators', () => {
       reason: rejected('slug-taken'),
     });
     expect(await records()).toHaveLength(1);
+  });
+
+  it('a project is made once although the reply to its commit was lost', async () => {
+    const { unitOfWork } = world;
+    const losingOnce: UnitOfWork = {
+      ping: () => unitOfWork.ping(),
+      read: (work) => unitOfWork.read(work),
+      run: async (...given) => {
+        await unitOfWork.run(...given);
+        throw new StorageUnavailable(new Error('the connection was lost'));
+      },
+    };
+    const losing = new ManageProjects({
+      unitOfWork: losingOnce,
+      sealLowCredit: { execute: (lowCredit) => lowCredit },
+      noticeLowCredit: { arm: async () => {} },
+      clock: world.clock,
+      ids: world.container.get(ports.idSource),
+    });
+    const { project, account } = await losing.create('operator', NEW);
+    expect(await manageProjects.find('shop')).toEqual({ project, account });
+    await expect(losing.create('operator', NEW)).rejects.toMatchObject(rejected('slug-taken'));
   });
 
   it('projects are found by id or slug, and listed in the order of their ids', async () => {

@@ -83,6 +83,9 @@ export function adminPriceRoutes(
       const { versionId, ...place } = placeIn(query, null);
       const found =
         versionId === null ? await managePrices.inForce(place) : await managePrices.find(versionId, place);
+      // The first page was of the list of the seed, which is no version: its rows are gone.
+      const hasChanged = query.cursor !== undefined && versionId === null && found?.listed !== null;
+      if (hasChanged) throw invalidCursor();
       return ok(presentPage(found, place));
     },
   });
