@@ -153,6 +153,12 @@ describe('planted violations', () => {
     ['its own timer', USE_CASE, 'setTimeout(run, 5);', 'must not use setTimeout'],
     ['its own interval', USE_CASE, 'setInterval(run, 5);', 'must not use setInterval'],
     ['its own late call', USE_CASE, 'setImmediate(run);', 'must not use setImmediate'],
+    [
+      'a global clock',
+      STORE,
+      'const at = performance.now();',
+      'must import performance from node:perf_hooks',
+    ],
     ['a global timer', STORE, 'setTimeout(run, 5);', 'must import setTimeout from node:timers'],
     [
       'a global timer beside an imported one',
@@ -246,6 +252,11 @@ describe('what is allowed', () => {
       `import '../../domain/shared/money.ts';\nimport type { Clock } from '../ports/clock.ts';`,
     ],
     ['promises in a use case', USE_CASE, 'export async function f(): Promise<void> { await g(); }'],
+    [
+      'an imported clock',
+      STORE,
+      `import { performance } from 'node:perf_hooks';\nconst at = performance.now();`,
+    ],
     ['an imported timer', STORE, `import { setTimeout } from 'node:timers';\nsetTimeout(run, 5);`],
     ['packages and builtins', STORE, `import knex from 'knex';\nimport { join } from 'node:path';`],
     [

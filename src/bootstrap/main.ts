@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers';
 import { SystemClock } from '../adapters/node/system-clock.ts';
 import { PinoLogger } from '../adapters/pino/pino-logger.ts';

@@ -171,16 +171,20 @@ function databaseViolations(layer: Layer, path: string, code: string): readonly 
 }
 
 /**
- * Global timers may be fake ones of a test runner, with a clock that nobody moves. The client has no others: it may not
- * import those of Node.
+ * Global timers, and the global clock of `performance`, may be fake ones of a test runner, which nobody moves. The client has no
+ * others: it may not import those of Node.
  */
 function timerViolations(layer: Layer, code: string): readonly string[] {
   if (layer === DOMAIN || layer === APPLICATION || layer === CLIENT) return [];
   const imported = /import \{([^}]*)\} from 'node:timers(?:\/promises)?'/.exec(code)?.[1] ?? '';
   const names = ['setTimeout', 'setInterval', 'setImmediate'];
-  return names
-    .filter((name) => new RegExp(`\\b${name}\\(`).test(code) && !imported.includes(name))
-    .map((name) => `must import ${name} from node:timers`);
+  const hasGlobalClock = /\bperformance\./.test(code) && !code.includes("from 'node:perf_hooks'");
+  return [
+    ...names
+      .filter((name) => new RegExp(`\\b${name}\\(`).test(code) && !imported.includes(name))
+      .map((name) => `must import ${name} from node:timers`),
+    ...(hasGlobalClock ? ['must import performance from node:perf_hooks'] : []),
+  ];
 }
 
 function isIn(path: string, folder: string): boolean {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageLocked } from '../../application/errors/storage-locked.ts';
 import { StorageUnavailable, type StorageUnwritable } from '../../application/errors/storage-unavailable.ts';

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { type DestinationStream, pino } from 'pino';
 import { StorageUnavailable } from '../../application/errors/storage-unavailable.ts';
 import type { LogEvent, LogFields, Logger } from '../../application/ports/logger.ts';

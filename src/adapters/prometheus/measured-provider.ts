@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { delegate } from '../../application/delegate.ts';
 import type { ChannelProvider, Submission } from '../../application/ports/channel-provider.ts';

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
 
 interface ReadingOptions<T> {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { millisecondsInSecond } from 'date-fns/constants';
 
 /** Does `work`, and tells how many seconds it took and whether it failed. Rejects as `work` does. */

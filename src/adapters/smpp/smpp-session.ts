@@ -1,4 +1,5 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
 import { onNextRound } from '../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../application/concurrency/round-time.ts';

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /**
  * The delay after a poll that took all due work, and the length of a yield: under load one poll serves many messages, and most
  * commits are left to requests, which somebody waits for.

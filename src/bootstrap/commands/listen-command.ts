@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';

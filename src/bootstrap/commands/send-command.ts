@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { millisecondsInSecond } from 'date-fns/constants';

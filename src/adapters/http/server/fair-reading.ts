@@ -1,9 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { setImmediate, setTimeout } from 'node:timers';
 import { onNextRound } from '../../../application/concurrency/next-round.ts';
-import { RotatingQueue } from '../../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-import type { Waiting } from './fair-rounds.ts';
+import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
 interface Share {
   /** The milliseconds of a round; in one with 0 nothing that waits is read. */
@@ -22,31 +20,30 @@ interface Share {
 export class FairReading {
   readonly #options: Share;
   readonly #time: RoundTime;
-  readonly #waiting = new RotatingQueue<Waiting>();
-  #isScheduled = false;
+  readonly #rounds: PausingRounds;
   /** Whether the last one was taken by time. */
   #isByTime = true;
   /** Of this round: when something was read first, and last. Null when nothing was. */
   #firstAt: number | null = null;
   #lastAt = 0;
-  #pausedUntil = 0;
 
   constructor(options: Share) {
     this.#options = options;
     this.#time = new RoundTime(options.msMax, () => performance.now());
+    this.#rounds = new PausingRounds(options.share, () => this.#serve());
   }
 
   /** Whether the next piece of a client in `network` may follow at once. If not, `reader` is served when it may. */
   mayGoOn(network: string, reader: Waiting): boolean {
-    if (this.#waiting.isEmpty && this.#pauseMs() <= 0 && this.#time.isLeft()) return true;
-    this.#waiting.add(network, reader);
-    this.#schedule();
+    const { waiting, isPaused } = this.#rounds;
+    if (waiting.isEmpty && !isPaused && this.#time.isLeft()) return true;
+    this.#rounds.add(network, reader);
     return false;
   }
 
   /** The client is gone. Does nothing when its reader does not wait. */
   drop(reader: Waiting): void {
-    this.#waiting.drop(reader);
+    this.#rounds.waiting.drop(reader);
   }
 
   /** A part of a piece was read: the time from the first part in a round to the last one counts. */
@@ -58,35 +55,21 @@ export class FairReading {
   }
 
   #endRound(): void {
-    const { msMax, share } = this.#options;
     const ms = this.#lastAt - (this.#firstAt ?? this.#lastAt);
     this.#firstAt = null;
-    if (ms > msMax()) this.#pausedUntil = this.#lastAt + ms * (1 / share - 1);
-  }
-
-  #pauseMs(): number {
-    return this.#pausedUntil - performance.now();
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const pauseMs = this.#pauseMs();
-    if (pauseMs > 0) setTimeout(() => this.#serve(), pauseMs);
-    else setImmediate(() => this.#serve());
+    if (ms > this.#options.msMax()) this.#rounds.pauseBehind(ms, this.#lastAt);
   }
 
   #serve(): void {
-    this.#isScheduled = false;
-    if (this.#options.msMax() > 0 && this.#pauseMs() <= 0) {
-      for (let piece = 0; piece < this.#options.perRound; piece += 1) this.#next()?.serveNext();
-    }
-    if (!this.#waiting.isEmpty) this.#schedule();
+    const { msMax, perRound } = this.#options;
+    if (msMax() === 0 || this.#rounds.isPaused) return;
+    for (let piece = 0; piece < perRound; piece += 1) this.#next()?.serveNext();
   }
 
   /** By address in rotation and by time, alternately: one address with many clients waits for few, as do many addresses. */
   #next(): Waiting | undefined {
     this.#isByTime = !this.#isByTime;
-    return this.#isByTime ? this.#waiting.takeOldest() : this.#waiting.take();
+    const { waiting } = this.#rounds;
+    return this.#isByTime ? waiting.takeOldest() : waiting.take();
   }
 }

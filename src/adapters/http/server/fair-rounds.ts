@@ -1,13 +1,7 @@
+import { performance } from 'node:perf_hooks';
 import { nextTick } from 'node:process';
-import { setImmediate, setTimeout } from 'node:timers';
-import { RotatingQueue } from '../../../application/concurrency/rotating-queue.ts';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
-
-/** What waits for the event loop. */
-export interface Waiting {
-  /** Does one piece, and adds itself again when there is one more. */
-  serveNext(): void;
-}
+import { PausingRounds, type Waiting } from './pausing-rounds.ts';
 
 /**
  * Gives the event loop's time to what waits: round-robin over keys, such as addresses and projects, and in order within each. In
@@ -20,14 +14,13 @@ export class FairRounds {
   readonly #share: number;
   /** For what does not wait. */
   readonly #time: RoundTime;
-  readonly #waiting = new RotatingQueue<Waiting>();
-  #isScheduled = false;
-  #pausedUntil = 0;
+  readonly #rounds: PausingRounds;
 
   constructor(msPerRound: () => number, share = 1) {
     this.#msPerRound = msPerRound;
     this.#share = share;
     this.#time = new RoundTime(msPerRound, () => performance.now());
+    this.#rounds = new PausingRounds(share, () => this.#serve());
   }
 
   /** The number of this round of the event loop: every chunk that is read before the next one has the same. */
@@ -42,38 +35,28 @@ export class FairRounds {
 
   /** Adds what is not waiting yet, behind what waits under the key. */
   add(key: string, waiting: Waiting): void {
-    this.#waiting.add(key, waiting);
-    this.#schedule();
+    this.#rounds.add(key, waiting);
   }
 
   /** Resolves when the caller may go on; null when that is now. */
   wait(key: string): Promise<void> | null {
     // What is done at once is not measured, and no pause follows it.
-    if (this.#share === 1 && this.#waiting.isEmpty && this.hasTime()) return null;
+    if (this.#share === 1 && this.#rounds.waiting.isEmpty && this.hasTime()) return null;
     return new Promise((resolve) => this.add(key, { serveNext: resolve }));
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const pauseMs = this.#pausedUntil - performance.now();
-    if (pauseMs > 0) setTimeout(() => void this.#serve(), pauseMs);
-    else setImmediate(() => void this.#serve());
-  }
-
   async #serve(): Promise<void> {
+    const { waiting } = this.#rounds;
     const startedAt = performance.now();
     const ms = this.#msPerRound();
     let isOver = ms === 0;
     while (!isOver) {
-      this.#waiting.take()?.serveNext();
+      waiting.take()?.serveNext();
       // What it does without waiting for anything else counts as well.
       await new Promise<void>((resolve) => nextTick(resolve));
-      isOver = this.#waiting.isEmpty || performance.now() >= startedAt + ms;
+      isOver = waiting.isEmpty || performance.now() >= startedAt + ms;
     }
-    const now = performance.now();
-    this.#pausedUntil = now + (now - startedAt) * (1 / this.#share - 1);
-    this.#isScheduled = false;
-    if (!this.#waiting.isEmpty) this.#schedule();
+    const endedAt = performance.now();
+    this.#rounds.pauseBehind(endedAt - startedAt, endedAt);
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';
@@ -7,8 +8,9 @@ import { PIPELINED_REQUESTS_MS_MAX, type ServerLimits, WAITING_REQUESTS_MS_MAX }
 import { networkOf } from '../routing/client-address.ts';
 import type { ConnectionTable } from './connection-table.ts';
 import type { FairReading } from './fair-reading.ts';
-import { FairRounds, type Waiting } from './fair-rounds.ts';
+import { FairRounds } from './fair-rounds.ts';
 import type { ListenBacklog } from './listen-backlog.ts';
+import type { Waiting } from './pausing-rounds.ts';
 import { type UnreadParts, UnreadReplies } from './unread-replies.ts';
 import { leavesMuchUnread } from './write-reply.ts';
 

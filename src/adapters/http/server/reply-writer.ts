@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { pipeline, type Readable } from 'node:stream';
 import type { Logger } from '../../../application/ports/logger.ts';
 import type { RequestObserver } from '../../../application/ports/request-observer.ts';

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../../application/ports/logger.ts';
 import type { RequestObserver, ServedRequest } from '../../../application/ports/request-observer.ts';
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
 import { nextRound } from '../../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../../application/concurrency/round-time.ts';

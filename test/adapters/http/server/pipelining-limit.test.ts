@@ -8,7 +8,7 @@ import {
   WAITING_REQUESTS_MS_MAX,
 } from '../../../../src/adapters/http/limits.ts';
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
-import type { Waiting } from '../../../../src/adapters/http/server/fair-rounds.ts';
+import type { Waiting } from '../../../../src/adapters/http/server/pausing-rounds.ts';
 import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
 import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MinuteLog } from '../../../../src/application/minute-log.ts';

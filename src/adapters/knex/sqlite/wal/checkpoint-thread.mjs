@@ -1,5 +1,7 @@
 // Plain JavaScript: a worker thread is started from this very file, from the sources and from the build.
+
 import { statSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { DONE, DUE, NONE, PAUSED, READS, RUNNING, STOPPING, TRUNCATION } from './checkpoint-state.mjs';
