@@ -20,8 +20,20 @@ export function fieldLines(fields: Fields): readonly string[] {
   return entries.map(([name, value]) => name.padEnd(width) + BETWEEN_COLUMNS + value);
 }
 
-/** A table for terminals with a line of names; numbers are right-aligned. */
-export function tableLines(columns: readonly string[], rows: readonly Fields[]): readonly string[] {
+/** Two sides of a change: a line for each field of either, with both values. */
+export function changeLines(before: Fields | null, after: Fields | null): readonly string[] {
+  const earlier = new Map(entriesOf(before ?? {}, ''));
+  const later = new Map(entriesOf(after ?? {}, ''));
+  const names = [...new Set([...earlier.keys(), ...later.keys()])];
+  return names.map((name) => `${name}: ${earlier.get(name) ?? NOTHING} -> ${later.get(name) ?? NOTHING}`);
+}
+
+/** A table for terminals with a line of names; numbers are right-aligned. Below each row stand its `details`. */
+export function tableLines(
+  columns: readonly string[],
+  rows: readonly Fields[],
+  details: (row: Fields) => readonly string[] = () => [],
+): readonly string[] {
   const cells = rows.map((row) => columns.map((column) => textOf(row[column])));
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)),
@@ -35,7 +47,8 @@ export function tableLines(columns: readonly string[], rows: readonly Fields[]):
       })
       .join(BETWEEN_COLUMNS)
       .trimEnd();
-  return [columns, ...cells].map(lineOf);
+  const indented = (row: Fields) => details(row).map((line) => BETWEEN_COLUMNS + line);
+  return [lineOf(columns), ...rows.flatMap((row, index) => [lineOf(cells[index] ?? []), ...indented(row)])];
 }
 
 /** The fields as `fieldLines` has them; below, a table under its name for each list of objects. */

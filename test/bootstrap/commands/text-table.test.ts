@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fieldLines, recordLines, tableLines } from '../../../src/bootstrap/commands/text-table.ts';
+import {
+  changeLines,
+  fieldLines,
+  recordLines,
+  tableLines,
+} from '../../../src/bootstrap/commands/text-table.ts';
 
 const HOSTILE = 'a\nb\r\t\u001b[2J\u202ec\u2028\u{e0001}';
 const ESCAPED = 'a\\nb\\r\\t\\u001b[2J\\u202ec\\u2028\\u{e0001}';
@@ -23,6 +28,19 @@ describe('a table for terminals', () => {
   it('a table keeps the joiner and the non-joiner of letters, and escapes their neighbours', () => {
     const text = 'می\u200cخواهم ب\u200dە \u200b\u200e\u200f';
     expect(tableLines(['text'], [{ text }])[1]).toBe('می\u200cخواهم ب\u200dە \\u200b\\u200e\\u200f');
+  });
+
+  it('a row has its details below it, which are no wider for that', () => {
+    const before = { x: 1, y: { z: null } };
+    const after = { x: 2, y: { z: [HOSTILE] } };
+    expect(tableLines(['name'], [{ name: 'a' }], () => changeLines(before, after))).toEqual([
+      'name',
+      'a',
+      '  x: 1 -> 2',
+      `  y.z: - -> ${ESCAPED}`,
+    ]);
+    expect(changeLines(null, { x: 1 })).toEqual(['x: - -> 1']);
+    expect(changeLines({ x: 1 }, null)).toEqual(['x: 1 -> -']);
   });
 
   it('a table keeps every script as it is', () => {

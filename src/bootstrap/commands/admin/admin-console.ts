@@ -17,6 +17,8 @@ export interface Columns {
   /** The name of the list in a page. */
   readonly list: string;
   readonly columns: readonly string[];
+  /** Lines below a row. */
+  readonly details?: (row: Fields) => readonly string[];
 }
 
 /** What the commands of `barid admin` share: the requests to the service, and the way its replies are printed. */
@@ -43,14 +45,14 @@ export class AdminConsole {
   async printPage(
     path: string,
     { limit, cursor }: PageOptions,
-    { list, columns }: Columns,
+    { list, columns, details }: Columns,
     query: AdminRequest['query'] = {},
     head: (reply: Fields) => readonly string[] = () => [],
   ): Promise<void> {
     const reply = (await this.#client().json({ path, query: { limit, cursor, ...query } })) as Fields;
     this.#context.print(reply, () => [
       ...head(reply),
-      ...tableLines(columns, reply[list] as readonly Fields[]),
+      ...tableLines(columns, reply[list] as readonly Fields[], details),
     ]);
     const { next } = reply;
     if (typeof next === 'string' && !this.#context.isJson) {

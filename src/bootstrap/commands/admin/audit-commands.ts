@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import { type AdminConsole, type Columns, type PageOptions, paged } from './admin-console.ts';
+import { changeLines } from '../text-table.ts';
+import { type AdminConsole, type Columns, type Fields, type PageOptions, paged } from './admin-console.ts';
 
 const AUDIT: Columns = {
   list: 'records',
-  columns: ['at', 'actor', 'action', 'project', 'before', 'after'],
+  columns: ['at', 'actor', 'action', 'project'],
+  details: ({ before, after }) => changeLines(before as Fields | null, after as Fields | null),
 };
 
 /** `barid admin audit`. */
