@@ -314,6 +314,35 @@ describe('a SQLite file', () => {
     await database.close();
   });
 
+  it('commits nothing of a unit of work whose disk was full at one of its statements', async () => {
+    const database = openDatabase({ kind: 'sqlite', filename });
+    await database.migrate();
+    const unitOfWork = new SqlUnitOfWork(database);
+    const pages = Number((await database.knex.raw('PRAGMA page_count'))[0].page_count);
+    await database.knex.raw(`PRAGMA max_page_count = ${pages + 4}`);
+    const messages = Array.from({ length: 1_000 }, (_, index) =>
+      aMessage({ smsId: `sms-${index.toString(16).padStart(24, '0')}` }),
+    );
+    const startedAtOnce = unitOfWork.run(({ messages: store, projects, jobs }) =>
+      Promise.all([
+        store.insert(messages),
+        projects.insert([aProject()]),
+        jobs.remove(['none']),
+        jobs.add([startAttemptJob(aMessage(), 0, NOW)]),
+      ]),
+    );
+    await expect(startedAtOnce).rejects.toMatchObject({
+      name: 'StorageUnwritable',
+      reason: 'the disk is full',
+    });
+    const left = await unitOfWork.read(async ({ projects, jobs }) => [
+      await projects.isEmpty(),
+      await jobs.nextDue(),
+    ]);
+    expect(left).toEqual([true, null]);
+    await database.close();
+  });
+
   it('finds recent sends behind a message from a clock that ran ahead', async () => {
     const sentAt = Date.now() - millisecondsInMinute;
     const sends = [sentAt, sentAt + 24 * 60 * millisecondsInMinute].map((createdAt) =>

@@ -93,6 +93,8 @@ export interface Connection extends Reader {
   commit(): Promise<void>;
   /** Never rejects: a connection that cannot roll back is not usable any more. */
   rollback(): Promise<void>;
+  /** Whether a transaction is open. A full or broken disk ends one of SQLite at the statement that failed. */
+  isInTransaction(): boolean;
   /** Whether the pool may hand it out again. */
   isUsable(): boolean;
 

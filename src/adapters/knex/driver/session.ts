@@ -104,8 +104,15 @@ export class Session {
     return queries.length === 0 ? [] : this.#guard(() => this.#inTransaction().acceptedAt(queries));
   }
 
+  /** Statements of one unit of work run side by side: behind one that ended the transaction, the others would be committed alone. */
   #change<T>(statement: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#guard(() => statement(this.#inTransaction()));
+    return this.#guard(() => {
+      const connection = this.#inTransaction();
+      // Not thrown: the failure of the statement that ended it comes first.
+      return connection.isInTransaction()
+        ? statement(connection)
+        : Promise.reject(new Error('The transaction has ended'));
+    });
   }
 
   #inTransaction(): Connection {

@@ -126,6 +126,10 @@ export class PostgresConnection implements Connection {
     }
   }
 
+  isInTransaction(): boolean {
+    return this.#transaction !== null;
+  }
+
   isUsable(): boolean {
     return !this.#isBroken;
   }

@@ -114,12 +114,16 @@ export class SqliteConnection implements Connection {
 
   /** Some errors (a full disk) have already ended the transaction. */
   async rollback(): Promise<void> {
-    if (this.#database.inTransaction) this.#run('ROLLBACK');
+    if (this.isInTransaction()) this.#run('ROLLBACK');
     this.#numberBlocks.undo();
   }
 
+  isInTransaction(): boolean {
+    return this.#database.inTransaction;
+  }
+
   isUsable(): boolean {
-    return this.#database.open && !this.#database.inTransaction;
+    return this.#database.open && !this.isInTransaction();
   }
 
   async query(sql: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
