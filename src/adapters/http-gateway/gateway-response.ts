@@ -53,11 +53,15 @@ export function responseReader(
   const rules = errors.flatMap((each, index) => errorRule(each, mistake, ['errors', index]) ?? []);
   const isTaken = successTest(success, mistake);
   const idsIn = idFinder(success, mistake);
+  const isOurOwnId = success.id === undefined && success.ids === undefined;
 
   return (response, submissionId) => {
+    // Receipts come under an id of ours whatever became of the response.
+    const knownIds = isOurOwnId ? [submissionId] : [];
     if (response.kind === 'not-sent')
       return rejectedAs('busy', `The gateway cannot be reached: ${response.reason}`);
-    if (response.kind === 'unclear') return unknownResult(`The gateway did not respond: ${response.reason}`);
+    if (response.kind === 'unclear')
+      return unknownResult(`The gateway did not respond: ${response.reason}`, knownIds);
     const { status } = response;
     const document = read(response.body);
     const rule = rules.find((each) => each.holds(status, document));
@@ -70,7 +74,7 @@ export function responseReader(
         ? { kind: 'accepted', providerMessageIds: ids }
         : unknownResult(`The gateway responded with HTTP ${status}, and not every id can be read`, ids);
     }
-    return byStatus(status, document === undefined);
+    return byStatus(status, document === undefined, knownIds);
   };
 }
 
@@ -167,7 +171,7 @@ function errorRule(options: ErrorOptions, mistake: Mistake, at: readonly Propert
 }
 
 /** What a response means that neither `errors` nor `success` knows. */
-function byStatus(status: number, isUnreadable: boolean): SubmitResult {
+function byStatus(status: number, isUnreadable: boolean, knownIds: readonly string[]): SubmitResult {
   if (status === TOO_MANY_REQUESTS)
     return rejectedAs('busy', `The gateway takes no more for now: HTTP ${status}`);
   if (CREDENTIALS_REJECTED.includes(status))
@@ -177,6 +181,7 @@ function byStatus(status: number, isUnreadable: boolean): SubmitResult {
     isUnreadable
       ? `The gateway's response with HTTP ${status} cannot be read`
       : `The gateway's response with HTTP ${status} is neither a success nor a known error`,
+    knownIds,
   );
 }
 

@@ -354,8 +354,13 @@ describe('the gateway zoo', () => {
     expect(result).toMatchObject(expected);
   });
 
-  it('a page of HTML is no success, even where success names no id', async () => {
-    expect((await submitTo(ok('<html>Welcome</html>'), { success: {} })).result).toMatchObject(UNKNOWN);
+  it.each<[name: string, beast: Beast]>([
+    ['a page of HTML', ok('<html>Welcome</html>')],
+    ['a reset', 'reset'],
+    ['HTTP 502', { status: 502, body: 'bad gateway' }],
+  ])('a receipt is expected under our own id after %s, where success names no id', async (_, beast) => {
+    const { result } = await submitTo(beast, { success: {}, errors: [] });
+    expect(result).toMatchObject({ kind: 'unknown', providerMessageIds: [`${anSmsId()}-0`] });
   });
 
   it('a long response of many escapes and long numbers is read', async () => {
