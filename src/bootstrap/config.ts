@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
-import { IN_MEMORY } from '../adapters/knex/sqlite/file/sqlite-file.ts';
+import { sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
@@ -135,19 +135,12 @@ function channelsFileAt(
 }
 
 function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config {
-  const url = parsed.DATABASE_URL;
+  const database = databaseOf(parsed);
   return {
     host: parsed.HOST,
     port: parsed.PORT,
     role: parsed.ROLE,
-    database: url.startsWith('sqlite:')
-      ? { kind: 'sqlite', filename: url.slice('sqlite:'.length) }
-      : {
-          kind: 'postgres',
-          url,
-          poolSize: parsed.DATABASE_POOL_SIZE,
-          statementTimeoutMs: parsed.DATABASE_STATEMENT_TIMEOUT_MS,
-        },
+    database,
     queue:
       parsed.QUEUE_URL === ''
         ? { kind: 'memory' }
@@ -157,7 +150,7 @@ function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config 
     seedFile: parsed.SEED_FILE === '' ? null : parsed.SEED_FILE,
     providers: providersOf(parsed, channelsFile),
     egress: { allow: parsed.EGRESS_ALLOW, ports: parsed.EGRESS_PORTS },
-    reports: reportsOf(parsed),
+    reports: reportsOf(parsed, database),
     publicUrl: parsed.PUBLIC_URL === '' ? null : parsed.PUBLIC_URL,
     trustedProxies: parsed.TRUSTED_PROXIES,
     campaignLimits: parsed.CAMPAIGN_LIMITS === 'on',
@@ -167,9 +160,20 @@ function assemble(parsed: Parsed, channelsFile: ProvidersConfig | null): Config 
   };
 }
 
+function databaseOf(parsed: Parsed): DatabaseConfig {
+  const url = parsed.DATABASE_URL;
+  if (url.startsWith('sqlite:')) return { kind: 'sqlite', filename: url.slice('sqlite:'.length) };
+  return {
+    kind: 'postgres',
+    url,
+    poolSize: parsed.DATABASE_POOL_SIZE,
+    statementTimeoutMs: parsed.DATABASE_STATEMENT_TIMEOUT_MS,
+  };
+}
+
 /** Reports lie in the bucket or beside the database; those of one in memory end with it. */
-function reportsOf(parsed: Parsed): ReportsConfig {
-  const { REPORTS_DIR: directory, DATABASE_URL: url } = parsed;
+function reportsOf(parsed: Parsed, database: DatabaseConfig): ReportsConfig {
+  const { REPORTS_DIR: directory } = parsed;
   const { bucket, prefix = '' } = BUCKET_URL.exec(parsed.REPORTS_BUCKET_URL)?.groups ?? {};
   if (bucket !== undefined) {
     const { S3_ENDPOINT: endpoint, S3_REGION: region, S3_PATH_STYLE: style } = parsed;
@@ -185,12 +189,9 @@ function reportsOf(parsed: Parsed): ReportsConfig {
     };
   }
   if (directory !== '') return { kind: 'directory', directory };
-  const filename = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
-  if (filename === IN_MEMORY) return { kind: 'memory' };
-  return {
-    kind: 'directory',
-    directory: join(filename === null ? DATA_FOLDER : dirname(filename), 'reports'),
-  };
+  const file = sqliteFileOf(database);
+  if (database.kind === 'sqlite' && file === null) return { kind: 'memory' };
+  return { kind: 'directory', directory: join(file === null ? DATA_FOLDER : dirname(file), 'reports') };
 }
 
 /** A channel is on the simulator, or as the channels file says; null for a channel that live projects do not have. */

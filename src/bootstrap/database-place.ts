@@ -1,7 +1,7 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
-import { IN_MEMORY, makeSqliteFile } from '../adapters/knex/sqlite/file/sqlite-file.ts';
+import { makeSqliteFile, sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import { ConfigError } from './config.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
@@ -11,12 +11,19 @@ const { R_OK, W_OK, X_OK } = constants;
  * its folder, which also takes the log, may not be written.
  */
 export function makeDatabasePlace(database: DatabaseConfig): void {
-  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY) return;
-  const { filename } = database;
+  const filename = sqliteFileOf(database);
+  if (filename === null) return;
   const reason = reasonAgainst(filename);
   if (reason === null) return;
   const problem = `${filename} cannot be used (${reason}); name a file in a folder that the process may write`;
   throw new ConfigError([{ name: 'DATABASE_URL', problem }]);
+}
+
+/** Whether the first start makes the database: a file that is missing, which opening it would make, or one in memory. */
+export function isStillToBeMade(database: DatabaseConfig): boolean {
+  if (database.kind !== 'sqlite') return false;
+  const file = sqliteFileOf(database);
+  return file === null || !existsSync(file);
 }
 
 function reasonAgainst(filename: string): string | null {

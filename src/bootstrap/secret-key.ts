@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { IN_MEMORY } from '../adapters/knex/sqlite/file/sqlite-file.ts';
+import { sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import { PRIVATE_FILE } from '../adapters/node/private-modes.ts';
 import { type Config, ConfigError, DATA_FOLDER } from './config.ts';
 import { SECRET_KEY_BYTES, SECRET_KEY_FORM, SECRET_KEY_PATTERN } from './config-entries.ts';
@@ -29,7 +29,7 @@ const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['EEXIST', 'ENOENT']);
  */
 export function secretKeyFor({ secretKey, database }: Config): Buffer {
   if (secretKey !== null) return Buffer.from(secretKey, 'hex');
-  if (database.kind === 'sqlite' && database.filename === IN_MEMORY) return randomBytes(SECRET_KEY_BYTES);
+  if (database.kind === 'sqlite' && sqliteFileOf(database) === null) return randomBytes(SECRET_KEY_BYTES);
   const file = secretKeyFile(database);
   const text = readOrMakeKey(file);
   if (!SECRET_KEY_PATTERN.test(text)) {
@@ -51,7 +51,8 @@ export function existingSecretKey(config: Config): Buffer {
 
 /** Where the key is when none is configured. */
 export function secretKeyFile(database: Config['database']): string {
-  return join(database.kind === 'sqlite' ? dirname(database.filename) : DATA_FOLDER, KEY_FILE);
+  const file = sqliteFileOf(database);
+  return join(file === null ? DATA_FOLDER : dirname(file), KEY_FILE);
 }
 
 function readOrMakeKey(file: string): string {

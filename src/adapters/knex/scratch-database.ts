@@ -5,7 +5,7 @@ import type Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { type DatabaseConfig, openDatabase } from './database.ts';
 import type { PostgresConfig } from './postgres/postgres-dialect.ts';
-import { IN_MEMORY } from './sqlite/file/sqlite-file.ts';
+import { IN_MEMORY, sqliteFileOf } from './sqlite/file/sqlite-file.ts';
 import type { SqliteConfig } from './sqlite/sqlite-dialect.ts';
 
 /** A database with the tables of this version and the rows of its migrations, which one user has at a time: for tests. */
@@ -34,8 +34,8 @@ const migrated = new Map<string, Promise<string>>();
  */
 export async function takeScratchDatabase(config: DatabaseConfig): Promise<ScratchDatabase> {
   if (config.kind === 'postgres') return takeSchema(config);
-  const isFile = config.filename !== IN_MEMORY;
-  return { config: isFile ? config : await copyInMemory(config), release: async () => undefined };
+  const isInMemory = sqliteFileOf(config) === null;
+  return { config: isInMemory ? await copyInMemory(config) : config, release: async () => undefined };
 }
 
 async function copyInMemory(config: SqliteConfig): Promise<SqliteConfig> {

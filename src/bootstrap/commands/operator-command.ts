@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rejectionError } from '../../adapters/http/routing/rejection-errors.ts';
 import { SystemClock } from '../../adapters/node/system-clock.ts';
 import { LogOutput } from '../../adapters/pino/log-output.ts';
@@ -8,6 +7,7 @@ import { StorageUnavailable, StorageUnwritable } from '../../application/errors/
 import type { Clock } from '../../application/ports/clock.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { buildContainer } from '../container.ts';
+import { isStillToBeMade } from '../database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE, EXIT_UNAVAILABLE } from '../exit-codes.ts';
 import { type Roots, resolveRoots } from '../roots.ts';
 import { secretKeyFor } from '../secret-key.ts';
@@ -105,7 +105,8 @@ async function runOnDatabase(
   clock: Clock,
 ): Promise<number> {
   return withDatabase(output, async () => {
-    if (!mayExist(config.database)) {
+    // Opened, a missing file would be made, and a secret key beside it.
+    if (isStillToBeMade(config.database)) {
       output.error(NO_TABLES);
       return EXIT_UNAVAILABLE;
     }
@@ -122,9 +123,4 @@ async function runOnDatabase(
       await closeRoots(roots);
     }
   });
-}
-
-/** SQLite creates a missing file when it is opened, and a secret key would be made beside it. */
-function mayExist(database: Config['database']): boolean {
-  return database.kind !== 'sqlite' || existsSync(database.filename);
 }

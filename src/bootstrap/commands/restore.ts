@@ -8,7 +8,7 @@ import { withDatabase } from './operator-command.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { RestoreRejected, restoreSqlite } from './restore-sqlite.ts';
 import { restoredLines } from './restored-lines.ts';
-import { sqliteFileOf } from './sqlite-copies.ts';
+import { backedUpFileOf } from './sqlite-copies.ts';
 
 /**
  * Puts a backup in the place of the SQLite database while no service has it open. Resolves with the exit code: 0; `EXIT_NOT_DONE`
@@ -22,7 +22,7 @@ export async function restore(
   context: CommandContext,
 ): Promise<number> {
   const { output } = context;
-  const target = sqliteFileOf(config);
+  const target = backedUpFileOf(config);
   const bar = new ProgressBar(output, 'restore');
   return withDatabase(output, async () => {
     try {

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { DatabaseNewer } from '../../application/errors/database-newer.ts';
 import type { Config } from '../config.ts';
-import { makeDatabasePlace } from '../database-place.ts';
+import { isStillToBeMade, makeDatabasePlace } from '../database-place.ts';
 import { EXIT_CONFIGURATION, EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
@@ -19,8 +18,7 @@ export async function runMigrations(
 ): Promise<number> {
   const { output } = context;
   return withDatabase(output, async () => {
-    // Opening a missing file would make it.
-    if (checks && place.kind === 'sqlite' && !existsSync(place.filename)) {
+    if (checks && isStillToBeMade(place)) {
       context.print({ database: null }, () => ['migrate: there is no database yet']);
       return EXIT_NOT_DONE;
     }

@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { openAlone } from '../../adapters/knex/sqlite/file/sqlite-alone.ts';
-import { IN_MEMORY } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
+import { sqliteFileOf } from '../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { abandonedPartials, removePartial } from '../../adapters/node/whole-file.ts';
 import { type Config, ConfigError } from '../config.ts';
 
 /** The file of the SQLite database. Throws `ConfigError` for any other database, whose own tools make backups. */
-export function sqliteFileOf({ database }: Config): string {
-  if (database.kind === 'sqlite' && database.filename !== IN_MEMORY) return database.filename;
+export function backedUpFileOf({ database }: Config): string {
+  const file = sqliteFileOf(database);
+  if (file !== null) return file;
   const problem =
     database.kind === 'sqlite'
       ? 'a database in memory has no backup'

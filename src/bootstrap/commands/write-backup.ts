@@ -11,7 +11,7 @@ import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
 import { closeRoots, NO_TABLES, openRoots, withDatabase } from './operator-command.ts';
 import { ProgressBar } from './progress-bar.ts';
-import { configOfCopy, removeLeftovers, sqliteFileOf } from './sqlite-copies.ts';
+import { backedUpFileOf, configOfCopy, removeLeftovers } from './sqlite-copies.ts';
 
 const BYTES_PER_MB = 1_000_000;
 /** New files are for their owner alone. */
@@ -35,7 +35,7 @@ interface BackupResult {
  */
 export async function backUp(config: Config, file: string, context: CommandContext): Promise<number> {
   const { output } = context;
-  const source = sqliteFileOf(config);
+  const source = backedUpFileOf(config);
   return withDatabase(output, async () => {
     if (!existsSync(source)) {
       output.error(NO_TABLES);

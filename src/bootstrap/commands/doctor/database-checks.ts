@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { millisecondsInSecond } from 'date-fns/constants';
 import { type Database, openDatabase } from '../../../adapters/knex/database.ts';
-import { IN_MEMORY } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
 import { SqlUnitOfWork } from '../../../adapters/knex/unit-of-work.ts';
 import { HmacKeyHasher } from '../../../adapters/node/hmac-key-hasher.ts';
 import { CheckSecretKey, WrongSecretKey } from '../../../application/access/check-secret-key.ts';
 import { StorageUnwritable } from '../../../application/errors/storage-unavailable.ts';
 import { type Config, ConfigError } from '../../config.ts';
+import { isStillToBeMade } from '../../database-place.ts';
 import { secretKeyFile, secretKeyFor } from '../../secret-key.ts';
 import { counted } from '../counted.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
@@ -17,7 +17,7 @@ const CLOCK_MS_MAX = millisecondsInSecond;
 /** Whether the database is reachable, at this version and writable, its clock is ours, and the secret key is its own. */
 export async function examineDatabase(config: Config): Promise<readonly Finding[]> {
   const { database: place } = config;
-  if (place.kind === 'sqlite' && (place.filename === IN_MEMORY || !existsSync(place.filename))) {
+  if (isStillToBeMade(place)) {
     return [well('database', 'does not exist yet: the first start makes it')];
   }
   const database = openDatabase(place);

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { IN_MEMORY } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
+import { sqliteFileOf } from '../../../adapters/knex/sqlite/file/sqlite-file.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, reasonIn, well, wrong } from './finding.ts';
 
@@ -13,9 +13,10 @@ const OPEN_FILES_MIN = 1_024;
 
 /** Space beside the SQLite file; a database server has a disk of its own. */
 export async function examineDisk({ database }: Config): Promise<readonly Finding[]> {
-  if (database.kind !== 'sqlite' || database.filename === IN_MEMORY) return [];
+  const file = sqliteFileOf(database);
+  if (file === null) return [];
   try {
-    const { bavail, bsize } = await statfs(existingFolder(database.filename));
+    const { bavail, bsize } = await statfs(existingFolder(file));
     const free = bavail * bsize;
     const detail = `${(free / SPACE_BYTES_MIN).toFixed(1)} GiB free beside the database`;
     return [

@@ -8,6 +8,16 @@ const PRIVATE_FOLDER = 0o700;
 /** The log and its index take over the mode of the file they belong to. */
 const PRIVATE_FILE = 0o600;
 
+/** The file that a database of SQLite is; null for one in memory, and for one of a server. */
+export function sqliteFileOf({
+  filename,
+}: {
+  readonly kind: string;
+  readonly filename?: string;
+}): string | null {
+  return filename === undefined || filename === IN_MEMORY ? null : filename;
+}
+
 /**
  * Makes the file and its folders unless they are there; throws when they can not. The file holds codes and texts until
  * they are final: only the service's own user may read it.
