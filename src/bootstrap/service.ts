@@ -7,9 +7,9 @@ import type { Seed } from '../application/seed/apply-seed.ts';
 import type { Role } from './config.ts';
 import { buildContainer, type ContainerParts } from './container.ts';
 import { instrumented } from './instrument.ts';
-import { adminInterface } from './modules/admin-interface.ts';
-import { routeFamilies } from './modules/route-families.ts';
 import { type Roots, resolveRoots } from './roots.ts';
+import { adminInterface } from './routes/admin-routes.ts';
+import { routeFamilies } from './routes/customer-routes.ts';
 import { type BuildVersion, readBuildVersion } from './version.ts';
 
 export interface ServiceParts extends ContainerParts {

@@ -166,7 +166,7 @@ const NO_BYTES = Buffer.alloc(0);
  *          return { tag, envelope: usualEnvelope, routes: [watch] };
  *        }
  *
- * 2. `bootstrap/modules/route-families.ts`: one line that calls this function.
+ * 2. `bootstrap/routes/customer-routes.ts`: one line that calls this function.
  *
  * Each field of a request or a reply says what it is at its own place, with `.meta({ description, examples })` as its last
  * call. A schema with an `id` in its `.meta` becomes a named one, `components/schemas/<id>`, and is referred to wherever it
