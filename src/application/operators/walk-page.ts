@@ -18,10 +18,12 @@ interface Walk<Row, Place> {
 
 /** Rows of one read. Other work goes on between two reads. */
 const ROWS_PER_READ = 500;
-/** Reads of one page: more than 1,000 rows are never read for a request. */
+/** Reads of one page. */
 const READS_PER_PAGE = 2;
+/** More rows are never read for a request. */
+export const ROWS_PER_PAGE_MAX = ROWS_PER_READ * READS_PER_PAGE;
 
-/** Reads a list until a page is full, the list is over, or 1,000 rows are read. */
+/** Reads a list until a page is full, the list is over, or `ROWS_PER_PAGE_MAX` rows are read. */
 export async function walkPage<Row, Place>(walk: Walk<Row, Place>): Promise<WalkedPage<Row, Place>> {
   const { read, placeOf, matches, limit, isDense } = walk;
   const size = isDense ? limit + 1 : ROWS_PER_READ;

@@ -44,8 +44,8 @@ const INTERVALS_MAX = 10;
 /** How long a polling interval lasts. */
 export const REPORT_POLLING_INTERVAL_MS = 25;
 /** After so long the caller is told that the report is still to be made. */
-const WAIT_MS = 8_000;
-const INTERVALS_IN_ALL = WAIT_MS / REPORT_POLLING_INTERVAL_MS;
+export const REPORT_WAIT_MS = 8_000;
+const INTERVALS_IN_ALL = REPORT_WAIT_MS / REPORT_POLLING_INTERVAL_MS;
 
 /** Specification 4.4: a job makes the report, and the caller waits for it. */
 export class RequestReports {

@@ -7,6 +7,7 @@ import type { PreflightCampaigns } from '../../../application/campaigns/prefligh
 import type { StartCampaigns } from '../../../application/campaigns/start-campaigns.ts';
 import { FairGate } from '../../../application/concurrency/fair-gate.ts';
 import type { Project } from '../../../domain/access/project.ts';
+import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
 import {
   LARGE_BODIES_MAX,
@@ -64,9 +65,11 @@ const campaignEnvelope: ErrorEnvelope = (error) =>
     ? { success: false, error: error.text, ...error.details }
     : usualEnvelope(error);
 
+const RECIPIENTS_MAX = RECIPIENTS_PER_CAMPAIGN_MAX.toLocaleString('en');
+
 const TAG: Tag = {
   name: 'Campaigns',
-  description: 'One whatsapp template for up to 1,000 phone numbers, started by hand or at a time.',
+  description: `One whatsapp template for up to ${RECIPIENTS_MAX} phone numbers, started by hand or at a time.`,
 };
 
 const INVALID = {
@@ -337,8 +340,7 @@ export function campaignRoutes({
     path: `${ONE}/recipients`,
     operationId: 'attachRecipients',
     summary: 'Append recipients to a campaign that has not started',
-    description:
-      'Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most 1,000 recipients.',
+    description: `Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most ${RECIPIENTS_MAX} recipients.`,
     admission,
     throughWorkGate,
     params,

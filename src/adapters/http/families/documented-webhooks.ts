@@ -1,4 +1,6 @@
+import { millisecondsInDay, millisecondsInHour, millisecondsInSecond } from 'date-fns/constants';
 import { z } from 'zod';
+import { ATTEMPT_TIMEOUT_MS } from '../../../application/webhooks/delivery-limits.ts';
 import { LOW_CREDIT_EVENT_NAME, type LowCreditPayload } from '../../../domain/webhooks/credit-event.ts';
 import type { DeliveryPayload } from '../../../domain/webhooks/delivery-event.ts';
 import {
@@ -6,6 +8,12 @@ import {
   type InboundContent,
   type InboundPayload,
 } from '../../../domain/webhooks/inbound-event.ts';
+import {
+  DELIVERY_RETRIES_MAX,
+  INBOUND_LIFETIME_MS,
+  INBOUND_QUICK_DELAYS_MS,
+  plannedDeliveryDelayMs,
+} from '../../../domain/webhooks/retry-schedule.ts';
 import {
   WEBHOOK_SECRET_CHARACTERS_MAX,
   WEBHOOK_SECRET_PATTERN,
@@ -16,6 +24,18 @@ import { channel, smsId } from './message-schemas.ts';
 
 const EVENT_ID = '01b8dac5b400fd9b941b425b';
 const INSTANT = '2030-01-01T00:00:00.000Z';
+
+const TIMEOUT_SECONDS = ATTEMPT_TIMEOUT_MS / millisecondsInSecond;
+/** The whole hours of the retries of a delivery webhook. */
+const DELIVERY_HOURS = Math.floor(
+  Array.from({ length: DELIVERY_RETRIES_MAX }, (_, index) => plannedDeliveryDelayMs(index + 1)).reduce(
+    (sum, delayMs) => sum + delayMs,
+  ) / millisecondsInHour,
+);
+const [INBOUND_SECOND = 0, INBOUND_THIRD = 0] = INBOUND_QUICK_DELAYS_MS.map(
+  (delayMs) => delayMs / millisecondsInSecond,
+);
+const INBOUND_DAYS = INBOUND_LIFETIME_MS / millisecondsInDay;
 
 const text = z.string();
 
@@ -96,8 +116,7 @@ export const DELIVERY_WEBHOOK: DocumentedWebhook = {
   name: 'deliveryStatus',
   operationId: 'deliveryStatusWebhook',
   summary: 'A message has a new status',
-  description:
-    'Posted to the `webhookUrl` of the `deliveryReport` of a send. Respond with a 2xx within 10 seconds. Another response, or none, is tried again up to 10 times over 16 hours; 410 ends it. The same event may come twice: remember its `webhook-id`.',
+  description: `Posted to the \`webhookUrl\` of the \`deliveryReport\` of a send. Respond with a 2xx within ${TIMEOUT_SECONDS} seconds. Another response, or none, is tried again up to ${DELIVERY_RETRIES_MAX} times over ${DELIVERY_HOURS} hours; 410 ends it. The same event may come twice: remember its \`webhook-id\`.`,
   headers: deliveryHeaders('v1,EFDEFrTXIRdAr9yN1KHIWcS28dWm+qt9mFEBb8gAVPQ='),
   body: deliveryPayload,
   examples: {
@@ -293,8 +312,7 @@ export const INBOUND_WEBHOOK: DocumentedWebhook = {
   name: 'inboundMessage',
   operationId: 'inboundMessageWebhook',
   summary: 'Somebody wrote to a whatsapp number of the project',
-  description:
-    'Posted to the webhook of the number. Respond with a 2xx within 10 seconds, else it is tried again: 10 seconds later, 15 seconds after that, then hourly for 2 days. The same event may come twice: remember its id.',
+  description: `Posted to the webhook of the number. Respond with a 2xx within ${TIMEOUT_SECONDS} seconds, else it is tried again: ${INBOUND_SECOND} seconds later, ${INBOUND_THIRD} seconds after that, then hourly for ${INBOUND_DAYS} days. The same event may come twice: remember its id.`,
   headers: [
     {
       name: 'X-SVC-Webhook-Event',

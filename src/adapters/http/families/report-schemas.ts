@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { MESSAGE_STATUSES } from '../../../domain/messages/message-status.ts';
-import { FILE_ID_PATTERN, REPORT_STATUSES, type ReportStatus } from '../../../domain/reports/report.ts';
+import {
+  FILE_ID_PATTERN,
+  REPORT_LIFETIME_DAYS,
+  REPORT_STATUSES,
+  type ReportStatus,
+} from '../../../domain/reports/report.ts';
 import {
   LATEST_INSTANT_MS,
   REPORT_LIMIT_DEFAULT,
@@ -144,7 +149,7 @@ export const reportSchema = z
       })
       .meta({ description: 'What the request asked for' }),
     expiresAt: instant.meta({
-      description: '30 days after `createdAt`',
+      description: `${REPORT_LIFETIME_DAYS} days after \`createdAt\``,
       examples: ['2030-01-31T00:01:00.000Z'],
     }),
     updatedAt: instant.meta({ description: 'ISO 8601', examples: ['2030-01-01T00:01:00.000Z'] }),

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { millisecondsInSecond } from 'date-fns/constants';
 import type { z } from 'zod';
 import type { AuthenticateProject } from '../../../application/access/authenticate-project.ts';
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
-import type { RequestReports } from '../../../application/reports/request-reports.ts';
-import { expiresAt, type ReportSelection } from '../../../domain/reports/report.ts';
+import { REPORT_WAIT_MS, type RequestReports } from '../../../application/reports/request-reports.ts';
+import { expiresAt, REPORT_LIFETIME_DAYS, type ReportSelection } from '../../../domain/reports/report.ts';
 import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
@@ -59,8 +60,7 @@ export function reportRoutes(
     path: '/reports/generate',
     operationId: 'generateReport',
     summary: 'Make a csv file with the messages of a time',
-    description:
-      'The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within 8 seconds the reply is 202, and its link works later. A report can be downloaded for 30 days.',
+    description: `The file has the messages that were created between the two dates and before the request, single ones and those of campaigns. When it is not made within ${REPORT_WAIT_MS / millisecondsInSecond} seconds the reply is 202, and its link works later. A report can be downloaded for ${REPORT_LIFETIME_DAYS} days.`,
     admission,
     requestHeaders: [IDEMPOTENCY_KEY_HEADER],
     body: generateBody,

@@ -5,6 +5,7 @@ import type {
   TracedEvent,
   TraceMessage,
 } from '../../../../application/operators/trace-message.ts';
+import { ROWS_PER_PAGE_MAX } from '../../../../application/operators/walk-page.ts';
 import type { FoundMessage } from '../../../../application/ports/message-search-store.ts';
 import type { LedgerEntry } from '../../../../domain/billing/ledger.ts';
 import { type ChannelAttempt, SMS_ID_PATTERN } from '../../../../domain/messages/message.ts';
@@ -41,8 +42,7 @@ export function adminMessageRoutes(
     path: '/admin/messages',
     operationId: 'searchMessages',
     summary: 'Search messages by number, status, project and time',
-    description:
-      'The newest first. A page reads at most 1,000 messages: it may be short, or empty, and yet have a next one. Codes and texts are not shown.',
+    description: `The newest first. A page reads at most ${ROWS_PER_PAGE_MAX.toLocaleString('en')} messages: it may be short, or empty, and yet have a next one. Codes and texts are not shown.`,
     admission,
     query: messageQuery,
     ok: { description: 'One page of messages', schema: messagePage },

@@ -55,8 +55,7 @@ const NO_VERSION: DocumentedError = {
   error: rejectionError({ kind: 'unknown-price-version' }),
 };
 const FILE = {
-  description:
-    'A csv file (`text/csv`) with the international rows, or JSON with `sms`, `whatsapp`, `telegram` and `international`, each of which may be left out. UTF-8, up to 32 MB.',
+  description: `A csv file (\`text/csv\`) with the international rows, or JSON with \`sms\`, \`whatsapp\`, \`telegram\` and \`international\`, each of which may be left out. UTF-8, up to ${PRICES_BODY_BYTES_MAX / 1024 ** 2} MB.`,
   mediaType: ANY_TYPE,
 };
 

@@ -1,5 +1,6 @@
 import { millisecondsInDay } from 'date-fns/constants';
 import { z } from 'zod';
+import { ROWS_PER_PAGE_MAX } from '../../../../application/operators/walk-page.ts';
 import {
   type ManageWebhooks,
   RESEND_SLICE_EVENTS,
@@ -56,7 +57,7 @@ export function adminWebhookRoutes(
     path: '/admin/webhooks/events',
     operationId: 'listWebhookEvents',
     summary: 'List webhook events by project, endpoint, state and time',
-    description: `Webhook events of the last ${WEBHOOK_LOG_LIFETIME_MS / millisecondsInDay} days, the newest first. A page reads at most 1,000 events: it may be short, or empty, and yet have a next one.`,
+    description: `Webhook events of the last ${WEBHOOK_LOG_LIFETIME_MS / millisecondsInDay} days, the newest first. A page reads at most ${ROWS_PER_PAGE_MAX.toLocaleString('en')} events: it may be short, or empty, and yet have a next one.`,
     admission,
     query: eventQuery,
     ok: { description: 'One page of events', schema: eventPage },
