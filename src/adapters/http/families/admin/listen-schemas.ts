@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WEBHOOK_KINDS } from '../../../../domain/webhooks/attempt-result.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, instant } from './shared-schemas.ts';
 
 const CURSOR_EXAMPLE = 'WyIwMWI4ZGFjNjllNjAwMDAwMDAwMDAwMDAiXQ';
@@ -6,7 +7,10 @@ const CURSOR_EXAMPLE = 'WyIwMWI4ZGFjNjllNjAwMDAwMDAwMDAwMDAiXQ';
 const listenedEvent = z
   .object({
     id: z.string().meta({ description: 'Of the event', examples: [ID_EXAMPLE] }),
-    kind: z.string().meta({ description: '`delivery` or `inbound`', examples: ['delivery'] }),
+    kind: z.enum(WEBHOOK_KINDS).meta({
+      description: 'Of a message that was sent, one that came in, or low credit',
+      examples: ['delivery'],
+    }),
     at: instant.meta({ description: 'When the event was made', examples: [INSTANT_EXAMPLE] }),
     url: z
       .string()
