@@ -3,6 +3,7 @@ import type { Retention } from '../../domain/access/retention.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { LeasedJob } from '../jobs/job.ts';
 import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
+import { RecurringJob } from '../jobs/recurring-job.ts';
 import {
   RETENTION_INTERVAL_MS,
   type RunRetentionWork,
@@ -41,18 +42,18 @@ const PROJECTS_PAGE = 200;
  */
 export class RunRetention {
   readonly #ports: RunPorts;
+  readonly #recurring: RecurringJob<RunRetentionWork>;
   readonly #longJobs: LongJobs;
 
   constructor(ports: RunPorts) {
     this.#ports = ports;
+    this.#recurring = new RecurringJob(ports, runRetentionJob);
     this.#longJobs = new LongJobs(ports);
   }
 
   /** A worker starts: the job is due now. While another worker has it, it stays as it is. */
-  async schedule(): Promise<void> {
-    const { unitOfWork, clock } = this.#ports;
-    const now = clock.now();
-    await unitOfWork.run(({ jobs }) => jobs.scheduleNoLaterThan([runRetentionJob(now)], now));
+  schedule(): Promise<void> {
+    return this.#recurring.schedule();
   }
 
   /** Resolves at once; the work is done in the background, in short transactions. Never rejects. */
@@ -68,7 +69,11 @@ export class RunRetention {
   async #run(job: LeasedJob<RunRetentionWork>, signal: AbortSignal): Promise<void> {
     const retentions = await this.#ports.unitOfWork.read(retentionsIn);
     await this.#treat(retentions, signal);
-    if (!signal.aborted) await this.#end(job);
+    // Also where no project has retention: webhook events leave the log. Asked behind the lock of the job, because a setting
+    // that is changed from there on makes it due at once.
+    const intervalMs = async (stores: Stores) =>
+      (await retentionsIn(stores)).size > 0 ? RETENTION_INTERVAL_MS : WEBHOOK_LOG_INTERVAL_MS;
+    if (!signal.aborted) await this.#recurring.repeat(job, intervalMs);
   }
 
   /** What fails keeps nobody else waiting: it is logged, and tried again by the next run. Without a database the run ends. */
@@ -98,21 +103,6 @@ export class RunRetention {
     await retainReports.execute(projectId, slices);
     if (messages.anonymised + messages.removed + recipients === 0) return;
     logger.info('retention_applied', { projectId, ...messages, recipients });
-  }
-
-  /** The job is due again: webhook events leave the log also where no project has retention. */
-  #end(job: LeasedJob<RunRetentionWork>): Promise<void> {
-    const { unitOfWork, clock } = this.#ports;
-    return unitOfWork.run(async (stores) => {
-      const { jobs } = stores;
-      const held = await jobs.lockLeased([job]);
-      if (held.length === 0) return;
-      // Behind the lock: a setting that is changed from here on makes the job due at once.
-      const anyRetention = (await retentionsIn(stores)).size > 0;
-      const interval = anyRetention ? RETENTION_INTERVAL_MS : WEBHOOK_LOG_INTERVAL_MS;
-      // Not completed before: the fencing tokens of this id have to rise for ever.
-      await jobs.add([runRetentionJob(clock.now() + interval)]);
-    });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LeasedJob } from '../jobs/job.ts';
 import { type LongJobPorts, LongJobs } from '../jobs/long-jobs.ts';
+import { RecurringJob } from '../jobs/recurring-job.ts';
 import { type SyncWhatsappWork, syncWhatsappJob, WHATSAPP_SYNC_INTERVAL_MS } from '../jobs/whatsapp-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -16,10 +17,12 @@ interface RunPorts extends LongJobPorts {
 /** Synchronises the whatsapp accounts at the start of a worker, and `WHATSAPP_SYNC_INTERVAL_MS` after each synchronisation. */
 export class RunWhatsappSync {
   readonly #ports: RunPorts;
+  readonly #recurring: RecurringJob<SyncWhatsappWork>;
   readonly #longJobs: LongJobs;
 
   constructor(ports: RunPorts) {
     this.#ports = ports;
+    this.#recurring = new RecurringJob(ports, syncWhatsappJob);
     this.#longJobs = new LongJobs(ports);
   }
 
@@ -28,10 +31,7 @@ export class RunWhatsappSync {
    * it is. Adds nothing in a process without a platform.
    */
   async schedule(): Promise<void> {
-    const { unitOfWork, whatsappPlatforms, clock } = this.#ports;
-    if (whatsappPlatforms.isEmpty) return;
-    const now = clock.now();
-    await unitOfWork.run(({ jobs }) => jobs.scheduleNoLaterThan([syncWhatsappJob(now)], now));
+    if (!this.#ports.whatsappPlatforms.isEmpty) await this.#recurring.schedule();
   }
 
   /** Resolves at once; the accounts are read in the background, outside of any transaction. Never rejects. */
@@ -51,17 +51,9 @@ export class RunWhatsappSync {
   }
 
   /** The job is due again, also when accounts failed. Without a platform it is done: the next worker that has one adds it. */
-  #end(job: LeasedJob<SyncWhatsappWork>): Promise<void> {
-    const { unitOfWork, whatsappPlatforms, clock } = this.#ports;
-    return unitOfWork.run(async ({ jobs }) => {
-      if (whatsappPlatforms.isEmpty) {
-        await jobs.complete([job]);
-        return;
-      }
-      const held = await jobs.lockLeased([job]);
-      if (held.length === 0) return;
-      // Not completed before: the fencing tokens of this id have to rise for ever.
-      await jobs.add([syncWhatsappJob(clock.now() + WHATSAPP_SYNC_INTERVAL_MS)]);
-    });
+  async #end(job: LeasedJob<SyncWhatsappWork>): Promise<void> {
+    const { unitOfWork, whatsappPlatforms } = this.#ports;
+    if (whatsappPlatforms.isEmpty) await unitOfWork.run(({ jobs }) => jobs.complete([job]));
+    else await this.#recurring.repeat(job, async () => WHATSAPP_SYNC_INTERVAL_MS);
   }
 }
