@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { recordEach } from '../../application/messages/record-each.ts';
 import type {
   ChannelProvider,
   ProviderHealth,
@@ -103,16 +104,12 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
     const sink = this.#sink;
     if (sink === null) return 0;
     const due = this.#events.takeDue(clock.now());
-    if (due.length === 0 || (await isRecorded(sink(due)))) return due.length;
-    // Each by itself, so that an event that cannot be recorded does not keep others from being recorded.
-    const outcomes = await Promise.allSettled(due.map((event) => sink([event])));
-    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    if (due.length === 0) return 0;
+    const { recorded, failures } = await recordEach(due, sink);
     for (const [index, event] of due.entries()) {
-      if (outcomes[index]?.status === 'rejected') this.#events.add(clock.now() + EVENT_RETRY_MS, event);
+      if (!recorded[index]) this.#events.add(clock.now() + EVENT_RETRY_MS, event);
     }
-    if (failures.length > 0) {
-      logger.error('provider_event_failed', failures[0]?.reason, { count: failures.length });
-    }
+    if (failures.length > 0) logger.error('provider_event_failed', failures[0], { count: failures.length });
     return due.length - failures.length;
   }
 
@@ -138,14 +135,6 @@ export class Simulator implements ChannelProvider, ProviderEventSource {
     const messageId = `simulated-${this.#id}-${this.#written}`;
     this.#events.add(writtenAt, { kind: 'inbound', arrival: { ...arrival, messageId, writtenAt } });
   }
-}
-
-/** Whether a call of the sink resolves. */
-function isRecorded(recording: Promise<void>): Promise<boolean> {
-  return recording.then(
-    () => true,
-    () => false,
-  );
 }
 
 /** One id for each part of the message. */

@@ -1,4 +1,5 @@
 import { BatchDrain } from '../../application/concurrency/batch-drain.ts';
+import { recordEach } from '../../application/messages/record-each.ts';
 import type { ProviderEvent, ProviderEventSink } from '../../application/ports/provider-events.ts';
 
 /** Receipts of one call of the sink. */
@@ -46,18 +47,12 @@ export class DeliveryInbox {
   async #record(arrivals: readonly Arrival[]): Promise<void> {
     const sink = this.#sink;
     if (sink === null) return;
-    let outcomes: readonly PromiseSettledResult<void>[] = await Promise.allSettled([
-      sink(arrivals.map(({ event }) => event)),
-    ]);
-    // Each by itself, so that an event that cannot be recorded does not keep others from being recorded.
-    if (outcomes[0]?.status === 'rejected' && arrivals.length > 1 && this.#sink !== null) {
-      outcomes = await Promise.allSettled(arrivals.map(({ event }) => sink([event])));
-    }
-    const isWhole = outcomes.length < arrivals.length;
-    for (const [index, { respond }] of arrivals.entries()) {
-      respond(outcomes[isWhole ? 0 : index]?.status === 'fulfilled');
-    }
-    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
-    if (failures.length > 0) this.#onFailure(failures[0]?.reason, failures.length);
+    const { recorded, failures } = await recordEach(
+      arrivals.map(({ event }) => event),
+      sink,
+      () => this.#sink !== null,
+    );
+    for (const [index, { respond }] of arrivals.entries()) respond(recorded[index] === true);
+    if (failures.length > 0) this.#onFailure(failures[0], failures.length);
   }
 }
