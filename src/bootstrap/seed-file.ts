@@ -27,13 +27,19 @@ import { PAYMENT_TYPES } from '../domain/billing/account.ts';
 import { BILLING_UNIT_RULES } from '../domain/billing/billing-units.ts';
 import type { LowCredit } from '../domain/billing/low-credit.ts';
 import { readPriceRow } from '../domain/billing/price-row.ts';
-import type { InternationalPrice } from '../domain/billing/pricing.ts';
+import { fromIqd, type InternationalPrice, TEMPLATE_CATEGORIES } from '../domain/billing/pricing.ts';
 import { SETTLEMENT_RULES } from '../domain/billing/settlement.ts';
 import { SENDER_ID_CHARACTERS_MAX } from '../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../domain/senders/sender-id.ts';
+import { byName } from '../domain/shared/by-name.ts';
 import { LANGUAGES } from '../domain/shared/language.ts';
 import { IQD_MAX, iqd, isIqdAmount } from '../domain/shared/money.ts';
-import { canonicalPhoneNumber, isPhoneNumber, PHONE_NUMBER_PATTERN } from '../domain/shared/phone-number.ts';
+import {
+  canonicalPhoneNumber,
+  isPhoneNumber,
+  MOBILE_OPERATORS,
+  PHONE_NUMBER_PATTERN,
+} from '../domain/shared/phone-number.ts';
 import {
   INBOUND_SECRET_HEX_CHARACTERS,
   INBOUND_SECRET_PATTERN,
@@ -78,12 +84,7 @@ const rateLimitOf = (maxRequests: number) =>
   });
 const rateLimit = rateLimitOf(RATE_LIMIT_REQUESTS_MAX);
 const addressRateLimit = rateLimitOf(ADDRESS_RATE_LIMIT_REQUESTS_MAX);
-const mobileOperatorPrices = z.strictObject({
-  korekTelecom: amount,
-  asiaCell: amount,
-  zainIraq: amount,
-  others: amount,
-});
+const mobileOperatorPrices = z.strictObject(byName(MOBILE_OPERATORS, () => amount));
 
 const project = z
   .strictObject({
@@ -194,7 +195,7 @@ const seedFile = z.strictObject({
   projects: z.array(project),
   prices: z.strictObject({
     sms: mobileOperatorPrices,
-    whatsapp: z.strictObject({ AUTHENTICATION: amount, UTILITY: amount, MARKETING: amount }),
+    whatsapp: z.strictObject(byName(TEMPLATE_CATEGORIES, () => amount)),
     telegram: amount,
     international: z.array(priceRow).default([]),
   }),
@@ -223,8 +224,8 @@ export function readSeed(document: unknown): Seed {
   return {
     projects: projects.map(seedProject),
     prices: {
-      sms: moneyOf(prices.sms),
-      whatsapp: moneyOf(prices.whatsapp),
+      sms: fromIqd(prices.sms),
+      whatsapp: fromIqd(prices.whatsapp),
       telegram: iqd(prices.telegram),
       international: prices.international,
     },
@@ -292,7 +293,7 @@ function seedProject(seeded: z.output<typeof project>): SeedProject {
       projectId: id,
       senderId: sender.senderId,
       status: sender.status,
-      pricePerSms: moneyOf(sender.pricePerSms),
+      pricePerSms: fromIqd(sender.pricePerSms),
     })),
     whatsappBusinesses: seeded.whatsapp.businesses,
     inboundWebhooks: seeded.inboundWebhooks.map(({ phoneNumberId: whatsappPhoneId, url, secret }) => ({
@@ -307,12 +308,6 @@ function lowCreditOf(seeded: z.output<typeof project>['lowCredit']): LowCredit |
   if (seeded === null) return null;
   const { amount: below, webhookUrl, webhookSecret = null } = seeded;
   return { amount: iqd(below), webhookUrl, webhookSecret };
-}
-
-function moneyOf<Name extends string>(amounts: Record<Name, number>) {
-  return Object.fromEntries(
-    Object.entries<number>(amounts).map(([name, value]) => [name, iqd(value)]),
-  ) as Record<Name, ReturnType<typeof iqd>>;
 }
 
 /** The same seed gives the same ids, so that tests and demos can name them. */

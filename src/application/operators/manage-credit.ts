@@ -2,8 +2,8 @@ import { type Account, correctionRejection, topUpRejection } from '../../domain/
 import { correctionEntry, depositEntry, thresholdResetEntry } from '../../domain/billing/ledger.ts';
 import { type LowCreditNotice, lowCreditNotice } from '../../domain/billing/low-credit.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
-import type { Actor } from '../../domain/operators/audit-record.ts';
 import { auditedAccount } from '../../domain/operators/audited.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { add, type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';

@@ -1,5 +1,6 @@
 import { failedAtStart, waitsForStartOf } from '../../domain/campaigns/campaign.ts';
-import type { Actor, AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
+import type { AuditAction, AuditRecord } from '../../domain/operators/audit-record.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { groupBy } from '../group-by.ts';
 import type { MessageWork } from '../jobs/attempt-jobs.ts';

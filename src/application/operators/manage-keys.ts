@@ -7,8 +7,9 @@ import {
   type ProjectKey,
   WORKING_KEYS_MAX,
 } from '../../domain/access/project-key.ts';
-import { type Actor, changedFields } from '../../domain/operators/audit-record.ts';
+import { changedFields } from '../../domain/operators/audit-record.ts';
 import { auditedKey } from '../../domain/operators/audited.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';

@@ -1,8 +1,9 @@
 import { DEFAULT_SETTINGS, type Project, type ProjectSettings } from '../../domain/access/project.ts';
 import type { Account } from '../../domain/billing/account.ts';
 import { changedLowCredit, isSameLowCredit } from '../../domain/billing/low-credit.ts';
-import { type Actor, type AuditedFields, changedFields } from '../../domain/operators/audit-record.ts';
+import { type AuditedFields, changedFields } from '../../domain/operators/audit-record.ts';
 import { auditedLowCredit, auditedProject } from '../../domain/operators/audited.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';

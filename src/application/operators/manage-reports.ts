@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/operators/audit-record.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';

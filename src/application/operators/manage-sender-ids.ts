@@ -1,5 +1,5 @@
 import type { MobileOperatorPrices } from '../../domain/billing/pricing.ts';
-import { type Actor, type AuditAction, changedFields } from '../../domain/operators/audit-record.ts';
+import { type AuditAction, changedFields } from '../../domain/operators/audit-record.ts';
 import { auditedSenderId } from '../../domain/operators/audited.ts';
 import {
   approvedSenderId,
@@ -10,6 +10,7 @@ import {
   senderIdRequestRejection,
 } from '../../domain/senders/managed-sender-id.ts';
 import type { SenderIdStatus } from '../../domain/senders/sender-id.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';

@@ -1,5 +1,5 @@
-import type { Actor } from '../../domain/operators/audit-record.ts';
 import { auditedWhatsapp } from '../../domain/operators/audited.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { isSameJson } from '../../domain/shared/same-json.ts';
 import { completedTree, type GivenBusiness, newIdsOf } from '../../domain/whatsapp/given-resources.ts';
 import { resourceChanges, resourcesInUse } from '../../domain/whatsapp/resource-changes.ts';

@@ -1,5 +1,6 @@
 import type { Account } from '../../domain/billing/account.ts';
-import type { Actor, AuditAction, AuditedFields } from '../../domain/operators/audit-record.ts';
+import type { AuditAction, AuditedFields } from '../../domain/operators/audit-record.ts';
+import type { Actor } from '../../domain/shared/actor.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';

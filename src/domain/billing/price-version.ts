@@ -1,3 +1,4 @@
+import { ACTORS } from '../shared/actor.ts';
 import type { PriceList } from './pricing.ts';
 
 /** Versions that are not yet in force. */
@@ -10,7 +11,8 @@ export const PRICE_VERSION_STATUSES = ['scheduled', 'in-force', 'replaced', 'wit
 export type PriceVersionStatus = (typeof PRICE_VERSION_STATUSES)[number];
 
 /** Through what a version was made: as in the audit log, or by a seed file. */
-export type PriceActor = 'operator' | 'cli' | 'cli-database' | 'system' | 'seed';
+export const PRICE_ACTORS = [...ACTORS, 'seed'] as const;
+export type PriceActor = (typeof PRICE_ACTORS)[number];
 
 /** One price list of the history. Its prices never change. */
 export interface PriceVersion {

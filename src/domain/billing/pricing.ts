@@ -1,5 +1,5 @@
 import type { Channel } from '../shared/channel.ts';
-import { larger, type Money, times, toIqd, ZERO } from '../shared/money.ts';
+import { iqd, larger, type Money, times, toIqd, ZERO } from '../shared/money.ts';
 import {
   isDomestic,
   type MobileOperator,
@@ -17,6 +17,17 @@ export function inIqd<Name extends string>(prices: Readonly<Record<Name, Money>>
   return Object.fromEntries(
     Object.entries<Money>(prices).map(([name, price]) => [name, toIqd(price)]),
   ) as Record<Name, number>;
+}
+
+/** Prices of IQD numbers; a name without one has none. */
+export function fromIqd<Name extends string>(amounts: Readonly<Record<Name, number>>): Record<Name, Money>;
+export function fromIqd<Name extends string>(
+  amounts: { readonly [Each in Name]?: number | undefined },
+): Partial<Record<Name, Money>>;
+export function fromIqd(amounts: Readonly<Record<string, number | undefined>>): Record<string, Money> {
+  return Object.fromEntries(
+    Object.entries(amounts).flatMap(([name, amount]) => (amount === undefined ? [] : [[name, iqd(amount)]])),
+  );
 }
 
 /** One row of the international price list (specification 2.6), per sms billing unit. */

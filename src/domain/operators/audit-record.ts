@@ -1,3 +1,5 @@
+import type { Actor } from '../shared/actor.ts';
+
 /** What an operator can change. */
 export const AUDIT_ACTIONS = [
   'project-created',
@@ -29,13 +31,6 @@ export const AUDIT_ACTIONS = [
   'prices-withdrawn',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/**
- * Through what an operator made a change: the admin interface itself, the command line with the token, or a command on the
- * database, which needs no token. `system` is the service itself.
- */
-export const ACTORS = ['operator', 'cli', 'cli-database', 'system'] as const;
-export type Actor = (typeof ACTORS)[number];
 
 /** The fields of a change, as JSON can carry them. Never a key, a secret or a phone number. */
 export type AuditedFields = Readonly<Record<string, unknown>>;

@@ -24,6 +24,13 @@ const MOBILE_OPERATOR_BY_PREFIX: Readonly<Record<string, MobileOperator>> = {
 };
 const MOBILE_OPERATOR_PREFIX_DIGITS = 5;
 
+/** What the numbers of a mobile operator begin with; none for `others`. */
+export function prefixesOf(mobileOperator: MobileOperator): readonly string[] {
+  return Object.keys(MOBILE_OPERATOR_BY_PREFIX).filter(
+    (prefix) => MOBILE_OPERATOR_BY_PREFIX[prefix] === mobileOperator,
+  );
+}
+
 export function isPhoneNumber(text: string): text is PhoneNumber {
   return PHONE_NUMBER_PATTERN.test(text);
 }

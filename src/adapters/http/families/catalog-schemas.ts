@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { SENDER_ID_STATUSES } from '../../../domain/senders/sender-id.ts';
+import { byName } from '../../../domain/shared/by-name.ts';
+import { MOBILE_OPERATORS, type MobileOperator } from '../../../domain/shared/phone-number.ts';
 import { PRICING_LIMIT_DEFAULT, PRICING_LIMIT_MAX, PRICING_PAGE_MAX } from '../limits.ts';
 import { wholeNumber } from '../routing/query-fields.ts';
+import { numbersOf } from './mobile-operators.ts';
 
 export const CURRENCY = 'IQD';
 
@@ -10,6 +13,13 @@ const COUNTRY_PATTERN = /^[A-Za-z]{2}$/;
 
 const text = z.string();
 const price = z.number().min(0);
+
+const PRICE_EXAMPLES: Readonly<Record<MobileOperator, number>> = {
+  korekTelecom: 80,
+  asiaCell: 80,
+  zainIraq: 80,
+  others: 100,
+};
 
 /** Specification 2.8. */
 export const projectInfo = z
@@ -33,12 +43,11 @@ export const senderIdItem = z
       examples: ['accepted'],
     }),
     pricePerSms: z
-      .object({
-        korekTelecom: price.meta({ description: 'Numbers that begin with 96475', examples: [80] }),
-        asiaCell: price.meta({ description: 'Numbers that begin with 96477', examples: [80] }),
-        zainIraq: price.meta({ description: 'Numbers that begin with 96478 or 96479', examples: [80] }),
-        others: price.meta({ description: 'Every other number in Iraq', examples: [100] }),
-      })
+      .object(
+        byName(MOBILE_OPERATORS, (name) =>
+          price.meta({ description: numbersOf(name), examples: [PRICE_EXAMPLES[name]] }),
+        ),
+      )
       .meta({ id: 'OperatorPrices', description: 'IQD per billing unit, by mobile operator' }),
   })
   .meta({ id: 'SenderId', description: 'A name that an sms shows as its sender. Letter case matters.' });

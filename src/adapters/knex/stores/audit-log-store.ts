@@ -1,10 +1,6 @@
 import type { AuditLogStore, AuditQuery } from '../../../application/ports/audit-log-store.ts';
-import type {
-  Actor,
-  AuditAction,
-  AuditedFields,
-  AuditRecord,
-} from '../../../domain/operators/audit-record.ts';
+import type { AuditAction, AuditedFields, AuditRecord } from '../../../domain/operators/audit-record.ts';
+import type { Actor } from '../../../domain/shared/actor.ts';
 import type { Insert, Row, Value } from '../driver/connection.ts';
 import type { Session } from '../driver/session.ts';
 

@@ -1,7 +1,7 @@
 import type { PriceVersion } from '../../../domain/billing/price-version.ts';
 import { highestByCountryCode, type PriceList } from '../../../domain/billing/pricing.ts';
-import type { Actor } from '../../../domain/operators/audit-record.ts';
 import { auditedPriceChanges } from '../../../domain/operators/audited.ts';
+import type { Actor } from '../../../domain/shared/actor.ts';
 import { larger, type Money, ZERO } from '../../../domain/shared/money.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 import { Rejected } from '../../errors/rejected.ts';

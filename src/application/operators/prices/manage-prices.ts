@@ -6,8 +6,8 @@ import {
   priceVersionStatus,
 } from '../../../domain/billing/price-version.ts';
 import type { InternationalPrice } from '../../../domain/billing/pricing.ts';
-import type { Actor } from '../../../domain/operators/audit-record.ts';
 import { auditedVersion } from '../../../domain/operators/audited.ts';
+import type { Actor } from '../../../domain/shared/actor.ts';
 import type { Page } from '../../../domain/shared/page.ts';
 import { Rejected } from '../../errors/rejected.ts';
 import type { Clock } from '../../ports/clock.ts';

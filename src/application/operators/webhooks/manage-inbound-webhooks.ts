@@ -1,5 +1,6 @@
-import { type Actor, changedFields } from '../../../domain/operators/audit-record.ts';
+import { changedFields } from '../../../domain/operators/audit-record.ts';
 import { auditedInboundWebhook } from '../../../domain/operators/audited.ts';
+import type { Actor } from '../../../domain/shared/actor.ts';
 import { newInboundSecret } from '../../../domain/webhooks/inbound-event.ts';
 import { onlySecret, rotated } from '../../../domain/webhooks/inbound-secrets.ts';
 import { addressOf, type InboundWebhook } from '../../../domain/webhooks/inbound-webhook.ts';

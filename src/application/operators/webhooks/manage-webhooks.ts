@@ -1,5 +1,5 @@
-import type { Actor } from '../../../domain/operators/audit-record.ts';
 import { auditedCircuit } from '../../../domain/operators/audited.ts';
+import type { Actor } from '../../../domain/shared/actor.ts';
 import { CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
 import { hostOf } from '../../../domain/webhooks/endpoint.ts';
 import { type Resent, resend } from '../../../domain/webhooks/resend.ts';

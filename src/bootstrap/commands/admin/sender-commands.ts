@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { MOBILE_OPERATORS, type MobileOperator } from '../../../domain/shared/phone-number.ts';
 import { type AdminConsole, type Columns, type PageOptions, paged, pathOf } from './admin-console.ts';
 import { toNumber } from './project-options.ts';
 
@@ -7,13 +8,18 @@ const SENDER_IDS: Columns = {
   columns: ['id', 'project', 'senderId', 'status', 'reason', 'pricePerSms'],
 };
 
+const RECIPIENTS: Readonly<Record<MobileOperator, string>> = {
+  korekTelecom: 'Korek',
+  asiaCell: 'Asiacell',
+  zainIraq: 'Zain',
+  others: 'every other number in Iraq',
+};
+
 /** An option for each mobile operator; the options have the names of the fields of a body. */
-const PRICES = [
-  ['--korek-telecom <price>', 'of an sms to Korek, in IQD'],
-  ['--asia-cell <price>', 'of an sms to Asiacell, in IQD'],
-  ['--zain-iraq <price>', 'of an sms to Zain, in IQD'],
-  ['--others <price>', 'of an sms to every other number in Iraq, in IQD'],
-] as const;
+const PRICES = MOBILE_OPERATORS.map((name) => {
+  const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [`--${option} <price>`, `of an sms to ${RECIPIENTS[name]}, in IQD`] as const;
+});
 
 type Prices = Readonly<Record<string, number>>;
 

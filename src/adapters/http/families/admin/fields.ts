@@ -7,7 +7,7 @@ import { SETTINGS_FRESH_MS } from '../../../../application/read-through-cache.ts
 import type { ProjectSettings } from '../../../../domain/access/project.ts';
 import { keyIdOf, keyStatus } from '../../../../domain/access/project-key.ts';
 import { type Account, creditOf } from '../../../../domain/billing/account.ts';
-import type { Actor } from '../../../../domain/operators/audit-record.ts';
+import type { Actor } from '../../../../domain/shared/actor.ts';
 import { iqd, type Money, toIqd } from '../../../../domain/shared/money.ts';
 import { CLI_AGENT } from '../../cli-agent.ts';
 import type { DocumentedError } from '../../routing/documented.ts';

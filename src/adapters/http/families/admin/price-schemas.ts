@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { PREVIEW_ROWS_MAX } from '../../../../application/operators/prices/plan-prices.ts';
 import { PRICE_MISTAKES_MAX } from '../../../../application/operators/prices/price-mistakes.ts';
-import { PRICE_VERSION_STATUSES } from '../../../../domain/billing/price-version.ts';
-import { ACTORS } from '../../../../domain/operators/audit-record.ts';
+import { PRICE_ACTORS, PRICE_VERSION_STATUSES } from '../../../../domain/billing/price-version.ts';
+import { TEMPLATE_CATEGORIES } from '../../../../domain/billing/pricing.ts';
+import { byName } from '../../../../domain/shared/by-name.ts';
+import { MOBILE_OPERATORS } from '../../../../domain/shared/phone-number.ts';
 import { ADMIN_CURSOR_CHARACTERS_MAX, LATEST_INSTANT_MS } from '../../limits.ts';
 import { priceRow } from '../catalog-schemas.ts';
 import { ID_EXAMPLE, INSTANT_EXAMPLE, id, instant, next, pageQuery } from './shared-schemas.ts';
@@ -57,19 +59,17 @@ export const priceVersion = z
       examples: [INSTANT_EXAMPLE],
     }),
     createdAt: instant.meta({ description: 'When it was imported', examples: [INSTANT_EXAMPLE] }),
-    actor: z
-      .enum([...ACTORS, 'seed'])
-      .meta({ description: 'Through what it was imported', examples: ['operator'] }),
+    actor: z.enum(PRICE_ACTORS).meta({ description: 'Through what it was imported', examples: ['operator'] }),
     rows: z.int().meta({ description: 'Its international rows', examples: [1_200] }),
     withdrawnAt: instant.nullable().meta({ description: 'When it was withdrawn', examples: [null] }),
   })
   .meta({ id: 'PriceVersion', description: 'A price list of the history' });
 
 const operators = z
-  .object({ korekTelecom: price, asiaCell: price, zainIraq: price, others: price })
+  .object(byName(MOBILE_OPERATORS, () => price))
   .meta({ description: 'IQD per billing unit, by mobile operator' });
 const categories = z
-  .object({ AUTHENTICATION: price, UTILITY: price, MARKETING: price })
+  .object(byName(TEMPLATE_CATEGORIES, () => price))
   .meta({ description: 'IQD per message, by category' });
 
 const row = priceRow

@@ -1,33 +1,22 @@
 import { z } from 'zod';
 import { SENDER_ID_CHARACTERS_MAX } from '../../../../domain/messages/send-request.ts';
 import { SENDER_ID_STATUSES } from '../../../../domain/senders/sender-id.ts';
-import type { MobileOperator } from '../../../../domain/shared/phone-number.ts';
+import { byName } from '../../../../domain/shared/by-name.ts';
+import { MOBILE_OPERATORS, type MobileOperator } from '../../../../domain/shared/phone-number.ts';
 import { nameField } from '../../routing/text-fields.ts';
+import { MOBILE_OPERATOR_NAMES, numbersOf } from '../mobile-operators.ts';
 import { BODY_ERROR } from '../send-body.ts';
 import { amountField, ID_EXAMPLE, id, next, pageQuery, project, reason } from './shared-schemas.ts';
 
-/** The numbers of each mobile operator, for the document. */
-const NUMBERS: Readonly<Record<MobileOperator, string>> = {
-  korekTelecom: 'Numbers that begin with 96475',
-  asiaCell: 'Numbers that begin with 96477',
-  zainIraq: 'Numbers that begin with 96478 or 96479',
-  others: 'Every other number in Iraq',
-};
-
 const priceField = (mobileOperator: MobileOperator) =>
   amountField(`pricePerSms.${mobileOperator}`, 0).meta({
-    description: NUMBERS[mobileOperator],
+    description: numbersOf(mobileOperator),
     examples: [80],
   });
 
-const prices = {
-  korekTelecom: priceField('korekTelecom'),
-  asiaCell: priceField('asiaCell'),
-  zainIraq: priceField('zainIraq'),
-  others: priceField('others'),
-};
+const prices = byName(MOBILE_OPERATORS, priceField);
 
-const PRICES_ERROR = 'pricePerSms must be an object with korekTelecom, asiaCell, zainIraq and others';
+const PRICES_ERROR = `pricePerSms must be an object with ${MOBILE_OPERATOR_NAMES}`;
 
 /** POST …/sender-ids. */
 export const requestSenderIdBody = z
@@ -51,12 +40,7 @@ export const priceSenderIdBody = z
     {
       pricePerSms: z
         .object(
-          {
-            korekTelecom: prices.korekTelecom.optional(),
-            asiaCell: prices.asiaCell.optional(),
-            zainIraq: prices.zainIraq.optional(),
-            others: prices.others.optional(),
-          },
+          byName(MOBILE_OPERATORS, (name) => prices[name].optional()),
           { error: PRICES_ERROR },
         )
         .meta({ description: 'IQD per billing unit; a price that is left out stays' }),
@@ -74,7 +58,7 @@ export const rejectSenderIdBody = z
   .meta({ id: 'RejectSenderId', description: 'Why a sender ID is rejected' });
 
 const price = (mobileOperator: MobileOperator) =>
-  z.number().meta({ description: NUMBERS[mobileOperator], examples: [80] });
+  z.number().meta({ description: numbersOf(mobileOperator), examples: [80] });
 
 /** A sender ID. */
 export const managedSenderId = z
@@ -90,12 +74,7 @@ export const managedSenderId = z
       .nullable()
       .meta({ description: 'Why it is rejected', examples: [null] }),
     pricePerSms: z
-      .object({
-        korekTelecom: price('korekTelecom'),
-        asiaCell: price('asiaCell'),
-        zainIraq: price('zainIraq'),
-        others: price('others'),
-      })
+      .object(byName(MOBILE_OPERATORS, price))
       .meta({ description: 'IQD per billing unit, by mobile operator' }),
   })
   .meta({ id: 'AdminSenderId', description: 'A name that an sms shows as its sender' });

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { ManageSenderIds } from '../../../../application/operators/manage-sender-ids.ts';
-import { inIqd, type MobileOperatorPrices } from '../../../../domain/billing/pricing.ts';
+import { fromIqd, inIqd } from '../../../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../../../domain/senders/managed-sender-id.ts';
-import { iqd } from '../../../../domain/shared/money.ts';
-import type { MobileOperator } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { pageFrom, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
@@ -62,7 +60,7 @@ export function adminSenderRoutes(
       },
     },
     async handle({ params, body: { senderId, pricePerSms }, request: from }) {
-      const given = { senderId, pricePerSms: moneyOf(pricePerSms) as MobileOperatorPrices };
+      const given = { senderId, pricePerSms: fromIqd(pricePerSms) };
       return ok(presentSender(await manageSenderIds.request(actorOf(from), params.project ?? '', given)));
     },
   });
@@ -105,7 +103,7 @@ export function adminSenderRoutes(
     ok: { description: 'The sender ID', schema: senderIdSchema },
     rejections: { 400: invalidBody('pricePerSms must be an object'), 404: NO_SENDER_ID },
     handle: async (input) =>
-      ok(presentSender(await manageSenderIds.setPrices(...namedIn(input), moneyOf(input.body.pricePerSms)))),
+      ok(presentSender(await manageSenderIds.setPrices(...namedIn(input), fromIqd(input.body.pricePerSms)))),
   });
 
   const approve = route({
@@ -143,14 +141,6 @@ export function adminSenderRoutes(
 /** Who asks, and for which sender ID. */
 function namedIn({ params, request }: Pick<Input<null, unknown, unknown>, 'params' | 'request'>) {
   return [actorOf(request), params.project ?? '', params.sender ?? ''] as const;
-}
-
-function moneyOf(
-  prices: { readonly [Name in MobileOperator]?: number | undefined },
-): Partial<MobileOperatorPrices> {
-  return Object.fromEntries(
-    Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, iqd(price)]])),
-  );
 }
 
 function presentSender(sender: ManagedSenderId): z.input<typeof managedSenderId> {
