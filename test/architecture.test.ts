@@ -21,6 +21,18 @@ describe('every source file keeps to its layer', () => {
   });
 });
 
+it('no line of a comment in the source is wider than 130 columns, though the formatter wraps none', () => {
+  const written = files.filter((path) => path !== 'src/client/openapi-types.ts');
+  const tooWide = written.flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        line.length > 130 && /^\s*(\/\/|\/?\*)/.test(line) ? [`${path}:${index + 1}`] : [],
+      ),
+  );
+  expect(tooWide).toEqual([]);
+});
+
 describe('the folders of the domain', () => {
   it('the folders of the domain import each other in one direction only', () => {
     const domain = files

@@ -244,8 +244,8 @@ export class Harness {
   }
 
   /**
-   * Moves the clock by milliseconds, a part of one counts as one, and stops at every instant at which work is due. All due work is
-   * done before the promise resolves. Rejects for a negative number and for none, and with what a script threw meanwhile.
+   * Moves the clock by milliseconds, a part of one counts as one, and stops at every instant at which work is due. All due work
+   * is done before the promise resolves. Rejects for a negative number and for none, and with what a script threw meanwhile.
    */
   async advance(ms: number): Promise<void> {
     if (!Number.isFinite(ms) || ms < 0)

@@ -24,9 +24,8 @@ const HEADER_CHARACTERS_MAX = 1_024;
 
 /**
  * Whether the service that shares `secret` sent this request within the tolerance. Checks the Standard Webhooks headers,
- * which during a rotation fit the old secret and the new one; without them the signature of specification 6.2. `rawBody` must be the
- * body as it came, before any parsing. Never throws. False means that the request is not genuine: reply with 401
- * or 403.
+ * which during a rotation fit the old secret and the new one; without them the signature of specification 6.2. `rawBody` must be
+ * the body as it came, before any parsing. Never throws. False means that the request is not genuine: reply with 401 or 403.
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,

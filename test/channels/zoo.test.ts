@@ -65,7 +65,10 @@ const TELEGRAM_FAULTS: readonly [fault: string, mischief: Mischief][] = [
   ['an error that is no text', { kind: 'error', code: { a: 1 } }],
 ];
 
-/** The commands of an SMSC that responds with one of these statuses: throttled, queue full, system error, wrong number, wrong sender. */
+/**
+ * The commands of an SMSC that responds with one of these statuses: throttled, queue full, system error, wrong number, wrong
+ * sender.
+ */
 const SMSC_STATUSES = [0x58, 0x14, 0x08, 0x0b, 0x0a, 0x45, 0x64, 0x3ff];
 
 describe.skipIf(MISSING !== null)(named('providers that misbehave'), () => {

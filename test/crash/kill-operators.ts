@@ -23,8 +23,8 @@ import {
 import { assertAcknowledged, conclude, textOf, verdictOf } from './support/verdict.ts';
 
 /**
- * Kills what operators start, on SQLite, at random instants: redrive, an import of prices, backup, restore and retention. Proves that nothing is half
- * done afterwards, that the money agrees, and that the same again finishes.
+ * Kills what operators start, on SQLite, at random instants: redrive, an import of prices, backup, restore and retention. Proves
+ * that nothing is half done afterwards, that the money agrees, and that the same again finishes.
  */
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 10);
 const SEED = seedFrom(process.env.KILL_SEED);

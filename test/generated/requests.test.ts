@@ -23,7 +23,8 @@ const SHRINKING_MS_MAX = 60_000;
 const TIME_LIMIT_MS = 60_000 + SHRINKING_MS_MAX + 30 * REQUESTS;
 /**
  * An address that is not allowed, a fault, and a service that is full: no request causes them. A conflict of idempotency
- * keys takes two requests that fit, and a start has no body to differ in. Few bodies have 4 MB. Reports are made at once, and last for 30 days.
+ * keys takes two requests that fit, and a start has no body to differ in. Few bodies have 4 MB. Reports are made at once, and
+ * last for 30 days.
  */
 const SELDOM: ReadonlySet<number> = new Set([202, 403, 409, 410, 413, 429, 500, 503]);
 

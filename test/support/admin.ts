@@ -10,7 +10,9 @@ export function admin(service: Harness, path: string, request: HarnessRequest = 
   return service.request(`/admin${path}`, { apiKey: ADMIN_TOKEN, ...request });
 }
 
-/** The body of a request of the operator, which has to succeed. Each has a millisecond of its own, so that records have an order. */
+/**
+ * The body of a request of the operator, which has to succeed. Each has a millisecond of its own, so that records have an order.
+ */
 export async function done<Body = Record<string, unknown>>(
   service: Harness,
   path: string,

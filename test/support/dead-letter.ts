@@ -6,8 +6,8 @@ const NUMBER = '9647701234567';
 const WAIT_MS_MAX = 15 * 60_000;
 
 /**
- * Sends a message whose job of this kind is dead-lettered; resolves with its smsId and the id of the job. No worker leases the job
- * before: it comes due later, and the clock of a harness stands still.
+ * Sends a message whose job of this kind is dead-lettered; resolves with its smsId and the id of the job. No worker leases the
+ * job before: it comes due later, and the clock of a harness stands still.
  */
 export async function deadLettered(service: Harness, kind: 'start-attempt' | 'attempt-deadline') {
   // An attempt whose provider is busy starts again two seconds later.

@@ -37,7 +37,10 @@ export class GraphApi {
     };
   }
 
-  /** What a response says. A server may repeat the request in its error: the token is masked, because reasons are logged and stored. */
+  /**
+   * What a response says. A server may repeat the request in its error: the token is masked, because reasons are logged and
+   * stored.
+   */
   read(response: ProviderResponse): GraphResponse {
     if (response.kind !== 'responded') return graphResponse(response);
     return graphResponse({ ...response, body: response.body.replaceAll(this.#accessToken, '***') });

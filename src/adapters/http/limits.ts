@@ -6,7 +6,10 @@ export const CALLBACK_BYTES_MAX = 3 * 1024 * 1024;
 /** A callback whose Content-Length is no larger counts for none of the two limits below: most providers send less. */
 export const CALLBACK_FREE_BYTES_MAX = 64 * 1024;
 
-/** Larger and chunked callbacks that a process reads at a time, and those of one address: their bodies are held before they are checked. */
+/**
+ * Larger and chunked callbacks that a process reads at a time, and those of one address: their bodies are held before they are
+ * checked.
+ */
 export const CALLBACKS_MAX = 128;
 export const CALLBACKS_PER_ADDRESS_MAX = 16;
 
@@ -100,7 +103,9 @@ export const CONNECTIONS_READ_PER_ROUND = 4;
 export const BODIES_READ_PER_ROUND = 1;
 /** Reading such bodies takes this share of the time while rounds of it take longer than they have. */
 export const READING_BODIES_SHARE = 0.25;
-/** Requests behind others of their connections are parsed for so long in a round, and then no more: their connections are closed. */
+/**
+ * Requests behind others of their connections are parsed for so long in a round, and then no more: their connections are closed.
+ */
 export const PIPELINED_REQUESTS_MS_MAX = 50;
 /** Bodies are parsed and checked for so long in one round. The rest waits, and is served by project in rotation. */
 export const BODIES_MS_MAX = 10;

@@ -29,8 +29,8 @@ const migrated = new Map<string, Promise<string>>();
 
 /**
  * Takes a scratch database. Migrations take far longer than most tests, so they run once: a database in memory is a copy of a
- * migrated one, and a PostgreSQL server keeps its scratch schemas, which get the rows of a migrated one when they are taken. A file
- * is taken as it is: its service migrates it.
+ * migrated one, and a PostgreSQL server keeps its scratch schemas, which get the rows of a migrated one when they are taken. A
+ * file is taken as it is: its service migrates it.
  */
 export async function takeScratchDatabase(config: DatabaseConfig): Promise<ScratchDatabase> {
   if (config.kind === 'postgres') return takeSchema(config);
@@ -131,8 +131,8 @@ interface RowCopy {
 }
 
 /**
- * Gives one schema the rows of another, in one transaction. DELETE, because TRUNCATE would make new files for all tables and indexes.
- * One statement for all tables, because foreign keys are checked at its end: so the order of the tables does not matter.
+ * Gives one schema the rows of another, in one transaction. DELETE, because TRUNCATE would make new files for all tables and
+ * indexes. One statement for all tables, because foreign keys are checked at its end: so the order of the tables does not matter.
  */
 async function copyRows(client: pg.Client, { tables, source, target }: RowCopy): Promise<void> {
   const inAll = (change: (table: string) => string): string =>

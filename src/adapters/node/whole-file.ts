@@ -48,8 +48,8 @@ export function removePartial(partial: string): void {
 }
 
 /**
- * Gives a partial file its name, readable by its owner alone; both are synced to the disk. After a crash the name is missing or belongs to a whole file. Throws
- * with the code `EEXIST` when the name is taken.
+ * Gives a partial file its name, readable by its owner alone; both are synced to the disk. After a crash the name is missing or
+ * belongs to a whole file. Throws with the code `EEXIST` when the name is taken.
  */
 export function placeNew(partial: string, target: string): void {
   // What wrote the file may have made it anew.
@@ -61,8 +61,8 @@ export function placeNew(partial: string, target: string): void {
 }
 
 /**
- * Puts a partial file, readable by its owner alone, in the place of another, which gets the name `aside` as well; all is synced to the disk. After a
- * crash `target` is the one or the other file, whole. Throws with the code `EEXIST` when `aside` is taken.
+ * Puts a partial file, readable by its owner alone, in the place of another, which gets the name `aside` as well; all is synced
+ * to the disk. After a crash `target` is the one or the other file, whole. Throws with the code `EEXIST` when `aside` is taken.
  */
 export function replaceKeeping(partial: string, target: string, aside: string): void {
   // What wrote the file may have made it anew.

@@ -84,7 +84,9 @@ export class SmppBind {
   }
 }
 
-/** Milliseconds to wait after `failures` failures in a row before the last one: half of the bound, and a random part of the rest. */
+/**
+ * Milliseconds to wait after `failures` failures in a row before the last one: half of the bound, and a random part of the rest.
+ */
 export function reconnectDelayMs(failures: number, random: number): number {
   const bound = Math.min(RECONNECT_MAX_MS, RECONNECT_FIRST_MS * 2 ** failures);
   return Math.round(bound * (0.5 + random / 2));

@@ -1,4 +1,7 @@
-/** What is used of the package `smpp`: the names of commands, and the PDUs that are not of every message. Its connections are not used. */
+/**
+ * What is used of the package `smpp`: the names of commands, and the PDUs that are not of every message. Its connections are not
+ * used.
+ */
 declare module 'smpp' {
   export class PDU {
     /** Reads a whole PDU; throws when a number goes past its end. */

@@ -90,7 +90,9 @@ export class SubmitQueue {
     return sent;
   }
 
-  /** A message that was begun comes before a new one: a message without all its parts is of no use. False when nothing is sent. */
+  /**
+   * A message that was begun comes before a new one: a message without all its parts is of no use. False when nothing is sent.
+   */
   #sendNext(sessions: readonly SmppSession[]): boolean {
     for (const message of this.#begun) {
       const { session } = message;

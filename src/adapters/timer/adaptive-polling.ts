@@ -38,8 +38,8 @@ export class AdaptivePolling {
   }
 
   /**
-   * Whether the poll that is due now is put off, which is counted, by another `POLLING_DELAY_MS`, because requests leave no time for it. `signals`
-   * is how many there were since the poll before.
+   * Whether the poll that is due now is put off, which is counted, by another `POLLING_DELAY_MS`, because requests leave no time
+   * for it. `signals` is how many there were since the poll before.
    */
   tryYield(signals: number): boolean {
     const isSaturated = this.#busyShare() > SATURATED_SHARE && signals >= REQUEST_SIGNALS_MIN;

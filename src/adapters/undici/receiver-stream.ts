@@ -18,9 +18,9 @@ export const HANDSHAKE_FREE_MS = 10;
 export const RESPONSE_FREE_MS = 3;
 
 /**
- * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses, and
- * the parser of HTTP with thousands of header lines: so all that they compute is timed. Bytes are limited as they come in: what TLS
- * or the parser skips is never seen behind them.
+ * A TCP connection to a receiver, as TLS reads and writes it. A receiver can keep TLS busy before, between and after responses,
+ * and the parser of HTTP with thousands of header lines: so all that they compute is timed. Bytes are limited as they come in:
+ * what TLS or the parser skips is never seen behind them.
  */
 export class ReceiverStream extends Duplex implements ReceiverWork {
   readonly #socket: Socket;

@@ -5,8 +5,9 @@ const HANDSHAKE = 22;
 const LAST_HANDSHAKE_BYTES_MAX = 512;
 
 /**
- * Reads the headers of a receiver's TLS records as they come in. In TLS 1.2 a receiver may ask for a second handshake, in messages
- * of four bytes: one record has thousands, and TLS takes a second to reject them. No slice of such a record would cost less.
+ * Reads the headers of a receiver's TLS records as they come in. In TLS 1.2 a receiver may ask for a second handshake, in
+ * messages of four bytes: one record has thousands, and TLS takes a second to reject them. No slice of such a record would cost
+ * less.
  */
 export class TlsRecords {
   readonly #header = Buffer.alloc(HEADER_BYTES);

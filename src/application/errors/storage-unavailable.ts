@@ -9,7 +9,10 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** The database responds and stores nothing: its disk is full, or fails. What it holds can still be read, unless a sync of SQLite failed. */
+/**
+ * The database responds and stores nothing: its disk is full, or fails. What it holds can still be read, unless a sync of SQLite
+ * failed.
+ */
 export class StorageUnwritable extends StorageUnavailable {
   /** What an operator has to mend, in words of ours: `the disk is full`. */
   readonly reason: string;

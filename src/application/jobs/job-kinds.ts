@@ -34,9 +34,9 @@ export interface JobUseCases {
 
 /**
  * What it means when an operator drops a job. `fails-message`: its attempt does not start, so the message fails and its hold is
- * released. `fails-campaign`: a campaign that waits for its start fails. `deletes-report`: a report that is not made is deleted, and
- * so is what there is of its file. `harmless`: nothing stays open that nobody else ends. `never`: a hold, a file or an open event would stay for
- * ever.
+ * released. `fails-campaign`: a campaign that waits for its start fails. `deletes-report`: a report that is not made is deleted,
+ * and so is what there is of its file. `harmless`: nothing stays open that nobody else ends. `never`: a hold, a file or an open
+ * event would stay for ever.
  */
 export type DropRule = 'fails-message' | 'fails-campaign' | 'deletes-report' | 'harmless' | 'never';
 

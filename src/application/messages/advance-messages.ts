@@ -178,7 +178,9 @@ interface StartSurroundings {
   readonly now: number;
 }
 
-/** The messages after the events, in their order, and what has to be written of them. Starts that may not be now are postponed. */
+/**
+ * The messages after the events, in their order, and what has to be written of them. Starts that may not be now are postponed.
+ */
 function fold(
   events: readonly MessageEvent[],
   before: ReadonlyMap<string, Message>,

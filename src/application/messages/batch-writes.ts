@@ -13,7 +13,10 @@ import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef } from '../ports/submission-store.ts';
 import type { MessageStatusChange } from '../webhooks/enqueue-webhooks.ts';
 
-/** Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps the last. */
+/**
+ * Sorts the effects of a batch by what handles them, and writes its jobs and ledger entries. Of several jobs with one id it keeps
+ * the last.
+ */
 export class BatchWrites {
   readonly started: AttemptRef[] = [];
   readonly revoked: AttemptRef[] = [];

@@ -98,7 +98,8 @@ export class CorrelateReceipts {
 
   /**
    * Parks early receipts, or drops those of new ids when too many ids have parked ones. Returns those that are dropped, and the
-   * events of those whose id was recorded meanwhile. Not for a transaction that records ids: each call locks ids in their order, two calls do not.
+   * events of those whose id was recorded meanwhile. Not for a transaction that records ids: each call locks ids in their order,
+   * two calls do not.
    */
   async park(
     { submissions }: Stores,

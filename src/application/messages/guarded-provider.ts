@@ -33,9 +33,9 @@ interface GuardedPorts {
 export const PROVIDER_OPEN_WINDOWS_MS: readonly number[] = [1_000, 5_000, 15_000, 60_000];
 
 /**
- * A provider of live projects with its circuit. A provider fails when it gives no clear result, or takes nothing. After ten failures in a
- * row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it would have
- * got goes to the next one at once.
+ * A provider of live projects with its circuit. A provider fails when it gives no clear result, or takes nothing. After ten
+ * failures in a row, or when 70 % of at least ten attempts within five minutes failed, it is not called for a while: what it
+ * would have got goes to the next one at once.
  */
 export class GuardedProvider implements ChannelProvider {
   readonly name: string;

@@ -109,8 +109,8 @@ export class ManageJobs {
 
   /**
    * Drops up to `DEAD_LETTER_SLICE_MAX` dead-letter jobs. A message whose attempt would have started fails, and what was held
-   * for it is released; a campaign that waits for its start fails, and a report that is not made is deleted. Rejects as `job-not-droppable`, and drops nothing, when a job of the slice ends something that would
-   * stay open for ever.
+   * for it is released; a campaign that waits for its start fails, and a report that is not made is deleted. Rejects as
+   * `job-not-droppable`, and drops nothing, when a job of the slice ends something that would stay open for ever.
    */
   async drop(actor: Actor, filter: DeadLetterFilter): Promise<SliceResult> {
     const { unitOfWork, clock, wakeSignal } = this.#ports;

@@ -32,8 +32,8 @@ export interface NewProject
 }
 
 /**
- * What changes of a project; what is left out stays. The secret of `lowCredit` is as the operator gave it; with null the stored one
- * stays for as long as the address stays.
+ * What changes of a project; what is left out stays. The secret of `lowCredit` is as the operator gave it; with null the stored
+ * one stays for as long as the address stays.
  */
 export interface ProjectChange {
   readonly name?: string;
@@ -159,8 +159,8 @@ export class ManageProjects {
   }
 
   /**
-   * Ends a project: its keys are rejected from then on, no new one is made, and scheduled campaigns fail at their time. Messages on
-   * their way, money and everything stored stay as they are. An archived project stays as it is.
+   * Ends a project: its keys are rejected from then on, no new one is made, and scheduled campaigns fail at their time. Messages
+   * on their way, money and everything stored stay as they are. An archived project stays as it is.
    */
   archive(actor: Actor, idOrSlug: string): Promise<ProjectOverview> {
     const change = newChange(this.#ports, actor);

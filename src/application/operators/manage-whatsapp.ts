@@ -37,9 +37,9 @@ export class ManageWhatsapp {
   }
 
   /**
-   * Replaces the tree, and returns it as it is stored; `completedTree` has the rule of ids that are left out. An equal tree changes
-   * nothing. Rejects as `project-not-found`, and as `whatsapp-resource-in-use` when a resource would vanish that a campaign
-   * which has not ended, an inbound webhook or an open message uses.
+   * Replaces the tree, and returns it as it is stored; `completedTree` has the rule of ids that are left out. An equal tree
+   * changes nothing. Rejects as `project-not-found`, and as `whatsapp-resource-in-use` when a resource would vanish that a
+   * campaign which has not ended, an inbound webhook or an open message uses.
    */
   replace(
     actor: Actor,

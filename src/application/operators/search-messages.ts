@@ -17,7 +17,9 @@ export interface MessageFilter {
   readonly to: number;
 }
 
-/** Messages of all projects, for operators, the newest first. A page reads `ROWS_PER_PAGE_MAX` rows at most, whatever is searched. */
+/**
+ * Messages of all projects, for operators, the newest first. A page reads `ROWS_PER_PAGE_MAX` rows at most, whatever is searched.
+ */
 export class SearchMessages {
   readonly #ports: { readonly unitOfWork: UnitOfWork };
 

@@ -1,6 +1,8 @@
 import type { Work } from '../jobs/job.ts';
 
-/** A job that failed too often, or that no version running here knows. Its id may come again, dead-lettered at another instant. */
+/**
+ * A job that failed too often, or that no version running here knows. Its id may come again, dead-lettered at another instant.
+ */
 export interface DeadLetter {
   readonly id: string;
   readonly projectId: string;

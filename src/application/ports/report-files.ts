@@ -5,7 +5,10 @@ export interface ReportFiles {
    * when the promise resolves, and is not there when it rejects or the process dies. Holds little in memory.
    */
   write(fileId: string, content: AsyncIterable<string>): Promise<void>;
-  /** The file from its beginning; null when there is none. A caller that does not read it to the end destroys it when it is a stream. */
+  /**
+   * The file from its beginning; null when there is none. A caller that does not read it to the end destroys it when it is a
+   * stream.
+   */
   read(fileId: string): Promise<AsyncIterable<Uint8Array> | null>;
   /** Also what a process that died has left of the file. No file is fine. */
   remove(fileId: string): Promise<void>;

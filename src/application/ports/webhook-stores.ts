@@ -24,7 +24,10 @@ export interface NumberOfProject {
 }
 
 export interface WebhookEventStore {
-  /** Fails the unit on an id that exists. Of a message that came in only the first event is kept: channel providers repeat themselves. */
+  /**
+   * Fails the unit on an id that exists. Of a message that came in only the first event is kept: channel providers repeat
+   * themselves.
+   */
   insert(events: readonly WebhookEvent[]): Promise<void>;
   /** For each query, the events of the destination that are due, the longest due first, without a lock. */
   due(queries: readonly DueEventsQuery[]): Promise<readonly (readonly WebhookEvent[])[]>;

@@ -12,8 +12,8 @@ export const RESTORED_REASON =
   'The database was restored from a backup: the message may have been sent before';
 
 /**
- * The instant up to which messages come from a backup, and those of it that a clock dated later. After the backup was made, another copy of the database went on:
- * their next attempts may have been made there. So this one makes none of them.
+ * The instant up to which messages come from a backup, and those of it that a clock dated later. After the backup was made,
+ * another copy of the database went on: their next attempts may have been made there. So this one makes none of them.
  */
 export class RestorePoint {
   readonly #ports: { readonly unitOfWork: UnitOfWork };

@@ -42,8 +42,9 @@ export interface RestoreResult {
 const PROGRESS_INTERVAL_MS = 200;
 
 /**
- * Puts a checked, migrated and marked copy of a backup in the place of the database, which is kept under another name. A crash at any
- * instant leaves the one or the other in place. Throws `RestoreRejected`, `DatabaseNewer` or `WrongSecretKey`, and changes nothing.
+ * Puts a checked, migrated and marked copy of a backup in the place of the database, which is kept under another name. A crash at
+ * any instant leaves the one or the other in place. Throws `RestoreRejected`, `DatabaseNewer` or `WrongSecretKey`, and changes
+ * nothing.
  */
 export async function restoreSqlite({
   config,

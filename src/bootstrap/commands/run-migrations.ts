@@ -8,8 +8,8 @@ import { counted } from './counted.ts';
 import { withDatabase } from './operator-command.ts';
 
 /**
- * Brings the tables to this version; with `checks` says only what is pending. Resolves with the exit code: 0; `EXIT_NOT_DONE` when
- * migrations are pending; `EXIT_CONFIGURATION` when a newer version has migrated the database; `EXIT_UNAVAILABLE`.
+ * Brings the tables to this version; with `checks` says only what is pending. Resolves with the exit code: 0; `EXIT_NOT_DONE`
+ * when migrations are pending; `EXIT_CONFIGURATION` when a newer version has migrated the database; `EXIT_UNAVAILABLE`.
  */
 export async function runMigrations(
   { database: place }: Config,

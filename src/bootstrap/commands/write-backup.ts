@@ -30,8 +30,8 @@ interface BackupResult {
 
 /**
  * Copies the SQLite database beside a running service. The file has its name only when it is whole, checked and on the disk,
- * and never replaces another. Resolves with the exit code: 0; `EXIT_NOT_DONE` when no backup was made, or when the audit of it finds
- * differences; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a database that is no SQLite file.
+ * and never replaces another. Resolves with the exit code: 0; `EXIT_NOT_DONE` when no backup was made, or when the audit of it
+ * finds differences; `EXIT_UNAVAILABLE`. Throws `ConfigError` for a database that is no SQLite file.
  */
 export async function backUp(config: Config, file: string, context: CommandContext): Promise<number> {
   const { output } = context;

@@ -53,10 +53,14 @@ export function nextSlots(freeAt: number, perSecond: number | null, count: numbe
   return { startsAt, freeAt: from + Math.ceil(count / perGroup) * GROUP_MS };
 }
 
-/** How much a number may send at once after a delay, in milliseconds of its rate: a few groups, which a busy worker starts late. */
+/**
+ * How much a number may send at once after a delay, in milliseconds of its rate: a few groups, which a busy worker starts late.
+ */
 const BURST_MS = 300;
 
-/** What one process has started of a number: at its rate that takes until `sentUntil`. Later slots are given until `givenUntil`. */
+/**
+ * What one process has started of a number: at its rate that takes until `sentUntil`. Later slots are given until `givenUntil`.
+ */
 export interface RateState {
   readonly sentUntil: number;
   readonly givenUntil: number;

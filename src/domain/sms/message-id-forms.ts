@@ -31,8 +31,8 @@ const LEADING_ZEROS = /^0+(?=.)/;
 
 /**
  * The one spelling of an id, for the id of a submit response and of its receipts alike. `as-is` it stays as it is written. In the
- * other forms a number in `hex` becomes decimal, any other id becomes lower case, and leading zeros are left out. Null for an id that is empty, longer than
- * `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
+ * other forms a number in `hex` becomes decimal, any other id becomes lower case, and leading zeros are left out. Null for an id
+ * that is empty, longer than `MESSAGE_ID_CHARACTERS_MAX`, or not of printable ASCII.
  */
 export function canonicalMessageId(id: string, form: MessageIdForm): string | null {
   const written = WITHOUT_SPACES.test(id) ? id : trimmed(id);

@@ -7,7 +7,9 @@ export interface ReceiptFields {
 
 type Field = keyof ReceiptFields | 'text' | 'other';
 
-/** How SMSCs name the fields, in small letters. Two words stand together, or with a space, an underscore or a hyphen between them. */
+/**
+ * How SMSCs name the fields, in small letters. Two words stand together, or with a space, an underscore or a hyphen between them.
+ */
 const NAMES: readonly (readonly [Field, readonly string[]])[] = [
   ['id', ['id', 'message id', 'msg id']],
   ['state', ['stat', 'state', 'status', 'message state']],
@@ -42,7 +44,8 @@ const EQUALS = 0x3d;
 
 /**
  * The first field of each name: the words of the message may stand behind it, and a customer may write `stat:` there. What
- * follows `text:` is not read. Where `text:` is the first field, the words stand in front, and the last field of each name counts.
+ * follows `text:` is not read. Where `text:` is the first field, the words stand in front, and the last field of each name
+ * counts.
  */
 export function receiptFields(text: string): ReceiptFields {
   const values: Values = { id: undefined, state: undefined, error: undefined };

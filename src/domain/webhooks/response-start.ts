@@ -7,14 +7,17 @@ const MASK = '***';
 const utf8 = new TextDecoder();
 const toUtf8 = new TextEncoder();
 
-/** The first bytes of a response as text that every database can store: lines and tabs stay, other control characters become spaces. */
+/**
+ * The first bytes of a response as text that every database can store: lines and tabs stay, other control characters become
+ * spaces.
+ */
 export function responseStart(bytes: Uint8Array): string {
   return utf8.decode(bytes.subarray(0, RESPONSE_START_BYTES_MAX)).replace(/(?![\n\t])[\p{Cc}\p{Cs}]/gu, ' ');
 }
 
 /**
- * The text with the secret masked: receivers echo headers, some of them percent-encoded or in JSON. So is the beginning of a secret at the end of a text that was
- * cut.
+ * The text with the secret masked: receivers echo headers, some of them percent-encoded or in JSON. So is the beginning of a
+ * secret at the end of a text that was cut.
  */
 export function withoutSecret(text: string, secret: string): string {
   return formsOf(secret).reduce(withoutForm, text);

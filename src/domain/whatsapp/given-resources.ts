@@ -50,7 +50,8 @@ export function repeatedResourceId(given: readonly GivenBusiness[]): string | nu
 /**
  * The given tree with ids and instants. A resource without an id gets that of the stored one with the same id of the platform; a
  * template that of the same name and language in the same account; a new one one of `ids`. No id is given twice, as long as
- * the ids in `given` differ. `createdAt` stays as stored, and is the given one for what is new. Throws when there are too few ids.
+ * the ids in `given` differ. `createdAt` stays as stored, and is the given one for what is new. Throws when there are too few
+ * ids.
  */
 export function completedTree(
   stored: readonly WhatsappBusiness[],

@@ -26,7 +26,10 @@ const receipts: readonly SubmissionReceipt[] = ['a:one', 'a:two', 'b:three'].map
 
 const revocationOf = (smsId: string): PendingRevocation => ({ channel: 'sms', providerMessageIds: [smsId] });
 
-/** Each event that is applied revokes what its message has submitted. All receipts but `known` come early, and the last `dropped` of them are dropped. */
+/**
+ * Each event that is applied revokes what its message has submitted. All receipts but `known` come early, and the last `dropped`
+ * of them are dropped.
+ */
 function world({ known, dropped }: { readonly known: number; readonly dropped: number }) {
   const parked: number[] = [];
   const revoked: PendingRevocation[] = [];

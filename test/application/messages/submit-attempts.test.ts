@@ -24,7 +24,10 @@ const LIVE = aProject({ environment: 'live' });
 const acceptedAs = (id: string): SubmitResult => ({ kind: 'accepted', providerMessageIds: [id] });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. Results are committed after `recordsAfter`. */
+/**
+ * SubmitAttempts around one provider, or none; `lateMs` after its attempts were committed. Results are committed after
+ * `recordsAfter`.
+ */
 function world(
   submit: ChannelProvider['submit'] | null,
   { lateMs = 0, recordsAfter }: { readonly lateMs?: number; readonly recordsAfter?: Promise<void> } = {},

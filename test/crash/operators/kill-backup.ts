@@ -5,8 +5,8 @@ import { agePartials, checkFile, partialsOf } from '../support/sqlite-file.ts';
 import { instantIn, KillCounts, type OperatorKills } from './operator-kills.ts';
 
 /**
- * Kills `barid backup` beside the running service. The backup is whole or absent, and run again it is there, without partial files.
- * The last backup stays, at `file`.
+ * Kills `barid backup` beside the running service. The backup is whole or absent, and run again it is there, without partial
+ * files. The last backup stays, at `file`.
  */
 export async function killBackup(
   { service, rounds, random }: OperatorKills,

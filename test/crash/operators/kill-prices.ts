@@ -12,8 +12,8 @@ const HEADER = 'continent,countryIso,countryCode,country,networkId,network,mccMn
 export const ADMIN_TOKEN = 'admin-token-of-the-crash-tests-0123456789';
 
 /**
- * Kills the service while it imports a price list. The version is there with all its rows and its audit record, or nothing of it is.
- * Imported again it is there.
+ * Kills the service while it imports a price list. The version is there with all its rows and its audit record, or nothing of it
+ * is. Imported again it is there.
  */
 export async function killPrices({
   service,

@@ -7,7 +7,8 @@ const EXTRA_JOBS = 100_000;
 const EXTRA = "id LIKE 'extra-%'";
 
 /**
- * Kills `barid redrive` while the service is down. Every job that there was is in `jobs` or a dead-letter job, exactly once. At the end all jobs of messages are due again.
+ * Kills `barid redrive` while the service is down. Every job that there was is in `jobs` or a dead-letter job, exactly once. At
+ * the end all jobs of messages are due again.
  */
 export async function killRedrive({ service, rounds, random }: OperatorKills): Promise<KillCounts> {
   const { filename } = service;

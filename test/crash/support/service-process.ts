@@ -6,8 +6,8 @@ import { startLoadService } from '../../support/load-service.ts';
 
 /**
  * The service in a process that a crash test may kill. `CRASH_CREDIT_IQD` is the credit of its project,
- * `CRASH_LIVE_ATTEMPT_SECONDS` makes that a live project with attempts of so many seconds, `CRASH_CLOCK_AHEAD_MS` is how far its clock is ahead, and every submission to a channel is written as a line to
- * `CRASH_SUBMISSIONS_FILE`, which outlives the process.
+ * `CRASH_LIVE_ATTEMPT_SECONDS` makes that a live project with attempts of so many seconds, `CRASH_CLOCK_AHEAD_MS` is how far its
+ * clock is ahead, and every submission to a channel is written as a line to `CRASH_SUBMISSIONS_FILE`, which outlives the process.
  */
 const {
   CRASH_CREDIT_IQD,

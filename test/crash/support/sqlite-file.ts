@@ -36,7 +36,9 @@ export function agePartials(target: string): void {
   for (const name of partialsOf(target)) utimesSync(join(dirname(target), name), then, then);
 }
 
-/** Whether a file is a whole database, and its ledger agrees with its messages. With `acknowledged` all of them have to be final. */
+/**
+ * Whether a file is a whole database, and its ledger agrees with its messages. With `acknowledged` all of them have to be final.
+ */
 export function checkFile(filename: string, acknowledged?: ReadonlySet<string>): Promise<LedgerReport> {
   if (!existsSync(filename)) throw new Error(`There is no file ${filename}`);
   return withFile(filename, async (database) => {

@@ -39,8 +39,8 @@ const component = z.looseObject({
 });
 
 /**
- * The whatsapp resources of a project (specification 2.7), as a seed file and an operator write them. What a platform says of them
- * has a default; `id` and `createdAt` are the fields for our id and for the instant a resource became known.
+ * The whatsapp resources of a project (specification 2.7), as a seed file and an operator write them. What a platform says of
+ * them has a default; `id` and `createdAt` are the fields for our id and for the instant a resource became known.
  */
 export function whatsappTreeFields<Id extends z.ZodType, CreatedAt extends z.ZodType>({
   id,

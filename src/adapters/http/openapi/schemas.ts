@@ -77,7 +77,9 @@ function withPointers(schema: unknown): unknown {
   );
 }
 
-/** A field that may be left out may be null. Its default is left to the description: generated clients would require the field. */
+/**
+ * A field that may be left out may be null. Its default is left to the description: generated clients would require the field.
+ */
 function withNulls(schema: unknown, named: Readonly<Record<string, JsonSchema>> = {}): unknown {
   if (Array.isArray(schema)) return schema.map((each) => withNulls(each, named));
   if (!isObject(schema)) return schema;

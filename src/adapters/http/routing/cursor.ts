@@ -8,7 +8,9 @@ export function cursorOf(place: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/** A page of up to `limit` rows of those found, and the cursor of the next one. It is null unless more than `limit` were found. */
+/**
+ * A page of up to `limit` rows of those found, and the cursor of the next one. It is null unless more than `limit` were found.
+ */
 export function pageFrom<Row>(
   found: readonly Row[],
   limit: number,

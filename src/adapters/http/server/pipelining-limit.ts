@@ -59,8 +59,8 @@ export interface PipeliningLimit {
  * served at once, one in a round of the event loop, and for a short time of the round: the others wait for what other
  * connections want, and for a client that does not read. Nothing more is read from the connection while too many are open. Node
  * hands over every request of a chunk at once, and thousands fit into one, so the parser is stopped at
- * `connectionOpenRequestsMax`, and behind the first request of a connection when pipelined ones have taken long in this round: all
- * connections may have sent some at once.
+ * `connectionOpenRequestsMax`, and behind the first request of a connection when pipelined ones have taken long in this round:
+ * all connections may have sent some at once.
  */
 export function pipeliningLimit(server: Server, limits: Limits, parts: ConnectionParts): PipeliningLimit {
   const connections = new WeakMap<Duplex, Connection>();

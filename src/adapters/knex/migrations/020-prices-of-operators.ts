@@ -2,8 +2,9 @@ import type { Knex } from 'knex';
 import type { DdlVariants } from '../driver/dialect.ts';
 
 /**
- * Why operators decided about sender IDs as they did, and the versions of the price list; `price_lists` is what a seed file wrote.
- * Reasons have a table: the version before reads `*` of `sender_ids`, and a column more would fail its prepared statements.
+ * Why operators decided about sender IDs as they did, and the versions of the price list; `price_lists` is what a seed file
+ * wrote. Reasons have a table: the version before reads `*` of `sender_ids`, and a column more would fail its prepared
+ * statements.
  */
 export async function up(knex: Knex, { key, clustered }: DdlVariants): Promise<void> {
   await knex.raw(`

@@ -29,8 +29,8 @@ const OF_PROJECT = `
   ORDER BY project_id DESC, created_at DESC, sms_id DESC LIMIT ?`;
 
 /**
- * In the order of the index by number, which has no ids: all rows of the last instant come, and are sorted outside. With the ids in
- * the inner order PostgreSQL would read every message to the number.
+ * In the order of the index by number, which has no ids: all rows of the last instant come, and are sorted outside. With the ids
+ * in the inner order PostgreSQL would read every message to the number.
  */
 const NEWEST_OF_NUMBER = `
   SELECT ${COLUMNS} FROM messages

@@ -102,7 +102,9 @@ export class ManageWebhooks {
     return slice;
   }
 
-  /** Closes the circuit of a destination: its due events are attempted now. Rejects as `project-not-found` and `circuit-not-open`. */
+  /**
+   * Closes the circuit of a destination: its due events are attempted now. Rejects as `project-not-found` and `circuit-not-open`.
+   */
   async closeCircuit(
     actor: Actor,
     { project, endpoint }: { readonly project: string; readonly endpoint: string },

@@ -32,7 +32,10 @@ export class AdminConsole {
     this.#url = url;
   }
 
-  /** Prints the reply: its fields, one to a line, and its lists as tables, or other `lines`. Throws `CommandError`, as all methods do. */
+  /**
+   * Prints the reply: its fields, one to a line, and its lists as tables, or other `lines`. Throws `CommandError`, as all methods
+   * do.
+   */
   async print(
     request: AdminRequest,
     lines: (reply: Fields) => readonly string[] = recordLines,

@@ -53,7 +53,10 @@ export interface SmscSubmit {
   readonly short_message: string;
 }
 
-/** What a `submit_sm` gets. `hold`: nothing until the order `release`. `receiptFirst`: a receipt of this state before the response. */
+/**
+ * What a `submit_sm` gets. `hold`: nothing until the order `release`. `receiptFirst`: a receipt of this state before the
+ * response.
+ */
 export type SubmitPlan =
   | { readonly status: number }
   | { readonly id: string }

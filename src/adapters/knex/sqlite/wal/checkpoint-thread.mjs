@@ -13,8 +13,8 @@ const OPEN_TIMEOUT_MS = 5_000;
 const CAUGHT_UP_MS = 30;
 const CATCH_UP_ATTEMPTS_MAX = 10;
 /**
- * From this much content on, everything in the log is moved: then the next commit writes over what is there, and the file grows no
- * further. A file that grows takes half as long again to sync, and a large one long to truncate: some 0.4 ms a MiB.
+ * From this much content on, everything in the log is moved: then the next commit writes over what is there, and the file grows
+ * no further. A file that grows takes half as long again to sync, and a large one long to truncate: some 0.4 ms a MiB.
  */
 const CONTENT_BYTES_MAX = 24 * 1024 * 1024;
 const FRAME_HEADER_BYTES = 24;
@@ -84,7 +84,8 @@ database.close();
 function moveEverything(isTruncationDue) {
   const until = performance.now() + READS_END_MS;
   // Others write meanwhile: a full checkpoint, for which they wait, comes when the reads have ended. It syncs the file, which a
-  // checkpoint beside commits does not. It does not begin when somebody who writes without a pause leaves it no moment for the lock.
+  // checkpoint beside commits does not. It does not begin when somebody who writes without a pause leaves it no moment for the
+  // lock.
   while (!(catchUp() && checkpoint('FULL'))) {
     if (performance.now() >= until) return false;
     if (Atomics.wait(shared, STOPPING, 0, READS_POLL_MS) !== 'timed-out') return false;

@@ -24,10 +24,10 @@ interface CheckpointerConfig {
 const RESTART_MS = 1_000;
 
 /**
- * The thread that moves committed pages from a SQLite write-ahead log into its file, so that requests hardly wait for it. From time to time
- * the log is emptied: by the connection that writes, because a connection that finds the log emptied by another one forgets
- * its pages and its copies. The thread empties the log of a connection that has nothing to do. A thread that fails is followed by
- * another one: the log holds everything meanwhile.
+ * The thread that moves committed pages from a SQLite write-ahead log into its file, so that requests hardly wait for it. From
+ * time to time the log is emptied: by the connection that writes, because a connection that finds the log emptied by another one
+ * forgets its pages and its copies. The thread empties the log of a connection that has nothing to do. A thread that fails is
+ * followed by another one: the log holds everything meanwhile.
  */
 export class Checkpointer {
   /** The numbers that the threads of the file share, see `checkpoint-state.mjs`. */

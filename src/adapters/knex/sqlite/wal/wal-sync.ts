@@ -16,9 +16,9 @@ export type SyncFile = (file: number, done: (error: Error | null) => void) => vo
 type Waiting = (failure: WalNotSynced | null) => void;
 
 /**
- * Syncs the write-ahead log (WAL) of a SQLite file: one sync for all commits that wait. It runs outside of the event loop, which a slow disk would
- * hold up otherwise, and other transactions go on meanwhile. SQLite itself syncs the log when it moves pages into the file, and
- * its header when the log begins anew, which takes the event loop.
+ * Syncs the write-ahead log (WAL) of a SQLite file: one sync for all commits that wait. It runs outside of the event loop, which
+ * a slow disk would hold up otherwise, and other transactions go on meanwhile. SQLite itself syncs the log when it moves pages
+ * into the file, and its header when the log begins anew, which takes the event loop.
  */
 export class WalSync {
   readonly #filename: string;
@@ -53,7 +53,10 @@ export class WalSync {
     return synced;
   }
 
-  /** Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `WalNotSynced`, also after it. */
+  /**
+   * Resolves when everything is synced that others wait for now; null when nobody waits. Rejects with `WalNotSynced`, also after
+   * it.
+   */
   settled(): Promise<void> | null {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     if (this.#inSync === null) return null;
