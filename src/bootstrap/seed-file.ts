@@ -55,22 +55,17 @@ import { findPhoneNumber } from '../domain/whatsapp/whatsapp-resources.ts';
 import { jsonMistake } from './json-mistake.ts';
 import { id24, whatsappTree } from './seed-whatsapp.ts';
 
+const { attemptTimeoutMs, ...defaultSettings } = DEFAULT_SETTINGS;
+
 /** The default settings as a seed file words them. */
 export const DEFAULT_SEED_SETTINGS = {
-  rateLimit: DEFAULT_SETTINGS.rateLimit,
-  addressRateLimit: DEFAULT_SETTINGS.addressRateLimit,
-  allowedIps: [...DEFAULT_SETTINGS.allowedIps],
-  ipRuleScope: DEFAULT_SETTINGS.ipRuleScope,
-  settlement: DEFAULT_SETTINGS.settlement,
-  billingUnits: DEFAULT_SETTINGS.billingUnits,
-  language: DEFAULT_SETTINGS.language,
+  ...defaultSettings,
+  allowedIps: [...defaultSettings.allowedIps],
   attemptTimeoutSeconds: {
-    verification: DEFAULT_SETTINGS.attemptTimeoutMs.verification / millisecondsInSecond,
-    other: DEFAULT_SETTINGS.attemptTimeoutMs.other / millisecondsInSecond,
+    verification: attemptTimeoutMs.verification / millisecondsInSecond,
+    other: attemptTimeoutMs.other / millisecondsInSecond,
   },
-  retention: DEFAULT_SETTINGS.retention,
   lowCredit: null,
-  weight: DEFAULT_SETTINGS.weight,
 };
 
 const SECRET_PROBLEM = `must be ${INBOUND_SECRET_PREFIX} and ${INBOUND_SECRET_HEX_CHARACTERS} hex characters`;

@@ -156,7 +156,7 @@ function auditedSettings(settings: ProjectSettings): AuditedFields {
     retention: retentionOrOff(settings.retention),
     lowCredit: auditedLowCredit(settings.lowCredit),
     weight: settings.weight,
-  };
+  } satisfies Record<keyof ProjectSettings, unknown>;
 }
 
 /** The notice of low credit: neither its secret nor the query of its address. */

@@ -1,29 +1,44 @@
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ProjectSettings } from '../../../domain/access/project.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
 import { CommandError } from '../command-error.ts';
 import type { Fields } from './admin-console.ts';
 
+type OptionWords = readonly [flags: string, description: string, parse?: (text: string) => unknown];
+
+/** In the order of the help. An option of every setting: one that is left out does not compile. */
+const OPTIONS = {
+  spendingThreshold: ['--spending-threshold <amount>', 'in IQD, or off', toAmountOrOff],
+  rateLimit: ['--rate-limit <sends/minutes>', 'of one phone number, such as 5/10, or off', toRateLimit],
+  addressRateLimit: ['--address-rate-limit <sends/minutes>', 'of one client address, or off', toRateLimit],
+  allowedIps: ['--allowed-ips <list>', 'addresses and ranges between commas; none allows all', toList],
+  ipRuleScope: ['--ip-rule-scope <scope>', 'resources or all'],
+  settlement: ['--settlement <rule>', 'quoted or delivered'],
+  billingUnits: ['--billing-units <rule>', 'flat140 or gsm0338'],
+  language: ['--language <language>', 'of verification texts: ar, ckb or en'],
+  attemptTimeoutMs: ['--attempt-timeout-seconds <codes/others>', 'such as 30/300', toTimeouts],
+  retention: ['--retention <days/action>', 'such as 90/anonymise or 90/remove, or off', toRetention],
+  lowCredit: [
+    '--low-credit <amount,url>',
+    'below which credit the url is told, such as 5000,https://…, or off',
+    toLowCredit,
+  ],
+  lowCreditSecretFile: [
+    '--low-credit-secret-file <file>',
+    'with the secret that signs what the url is told',
+    toSecret,
+  ],
+  weight: ['--weight <number>', 'of its share of the work among projects: 1 to 100', toNumber],
+} satisfies Record<keyof ProjectSettings | 'spendingThreshold' | 'lowCreditSecretFile', OptionWords>;
+
 /** Adds the settings of a project. `bodyOf` makes a body of them. */
 export function withSettings(command: Command): Command {
-  return command
-    .option('--spending-threshold <amount>', 'in IQD, or off', toAmountOrOff)
-    .option('--rate-limit <sends/minutes>', 'of one phone number, such as 5/10, or off', toRateLimit)
-    .option('--address-rate-limit <sends/minutes>', 'of one client address, or off', toRateLimit)
-    .option('--allowed-ips <list>', 'addresses and ranges between commas; none allows all', toList)
-    .option('--ip-rule-scope <scope>', 'resources or all')
-    .option('--settlement <rule>', 'quoted or delivered')
-    .option('--billing-units <rule>', 'flat140 or gsm0338')
-    .option('--language <language>', 'of verification texts: ar, ckb or en')
-    .option('--attempt-timeout-seconds <codes/others>', 'such as 30/300', toTimeouts)
-    .option('--retention <days/action>', 'such as 90/anonymise or 90/remove, or off', toRetention)
-    .option(
-      '--low-credit <amount,url>',
-      'below which credit the url is told, such as 5000,https://…, or off',
-      toLowCredit,
-    )
-    .option('--low-credit-secret-file <file>', 'with the secret that signs what the url is told', toSecret)
-    .option('--weight <number>', 'of its share of the work among projects: 1 to 100', toNumber);
+  for (const [flags, description, parse] of Object.values<OptionWords>(OPTIONS)) {
+    const option = new Option(flags, description);
+    command.addOption(parse === undefined ? option : option.argParser(parse));
+  }
+  return command;
 }
 
 /** The body that the options say. All but the secret have the names of its fields. Throws `CommandError`. */

@@ -38,39 +38,25 @@ export function actorOf({ headers }: IncomingMessage): Actor {
 type SettingFields = Omit<z.output<typeof changeProjectBody>, 'name' | 'spendingThreshold'>;
 
 /** The settings that a body names. */
-export function settingsOf({
-  rateLimit,
-  addressRateLimit,
-  attemptTimeoutSeconds,
-  allowedIps,
-  ipRuleScope,
-  settlement,
-  billingUnits,
-  language,
-  retention,
-  lowCredit,
-  weight,
-}: SettingFields): Partial<ProjectSettings> {
-  return {
-    ...(rateLimit !== undefined && { rateLimit: rateLimit === OFF ? null : rateLimit }),
-    ...(addressRateLimit !== undefined && {
-      addressRateLimit: addressRateLimit === OFF ? null : addressRateLimit,
-    }),
-    ...(allowedIps !== undefined && { allowedIps }),
-    ...(ipRuleScope !== undefined && { ipRuleScope }),
-    ...(settlement !== undefined && { settlement }),
-    ...(billingUnits !== undefined && { billingUnits }),
-    ...(language !== undefined && { language }),
-    ...(retention !== undefined && { retention: retention === OFF ? null : retention }),
-    ...(lowCredit !== undefined && { lowCredit: lowCredit === OFF ? null : lowCreditOf(lowCredit) }),
-    ...(weight !== undefined && { weight }),
-    ...(attemptTimeoutSeconds !== undefined && {
-      attemptTimeoutMs: {
-        verification: attemptTimeoutSeconds.verification * millisecondsInSecond,
-        other: attemptTimeoutSeconds.other * millisecondsInSecond,
-      },
-    }),
-  };
+export function settingsOf(body: SettingFields): Partial<ProjectSettings> {
+  const { rateLimit, addressRateLimit, retention, lowCredit, attemptTimeoutSeconds: timeouts } = body;
+  const settings = {
+    rateLimit: rateLimit === OFF ? null : rateLimit,
+    addressRateLimit: addressRateLimit === OFF ? null : addressRateLimit,
+    allowedIps: body.allowedIps,
+    ipRuleScope: body.ipRuleScope,
+    settlement: body.settlement,
+    billingUnits: body.billingUnits,
+    language: body.language,
+    attemptTimeoutMs: timeouts && {
+      verification: timeouts.verification * millisecondsInSecond,
+      other: timeouts.other * millisecondsInSecond,
+    },
+    retention: retention === OFF ? null : retention,
+    lowCredit: lowCredit === OFF ? null : lowCredit && lowCreditOf(lowCredit),
+    weight: body.weight,
+  } satisfies { [Name in keyof ProjectSettings]: ProjectSettings[Name] | undefined };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 export function thresholdOf(threshold: number | typeof OFF): Money | null {

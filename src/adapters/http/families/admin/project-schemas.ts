@@ -6,6 +6,7 @@ import {
   isSlug,
   OTHER_TIMEOUT_SECONDS_MAX,
   PROJECT_NAME_CHARACTERS_MAX,
+  type ProjectSettings,
   RATE_LIMIT_REQUESTS_MAX,
   RATE_LIMIT_WINDOW_MINUTES_MAX,
   SLUG_PATTERN,
@@ -60,6 +61,9 @@ const thresholdField = z
   });
 
 const IPS_ERROR = `allowedIps must be a list of at most ${ALLOWED_IPS_MAX} addresses or CIDR ranges`;
+
+/** The settings as bodies name them: an interval has its unit in its name. */
+type SettingField = Exclude<keyof ProjectSettings, 'attemptTimeoutMs'> | 'attemptTimeoutSeconds';
 
 const settings = {
   rateLimit: rateLimitField('rateLimit', RATE_LIMIT_REQUESTS_MAX).meta({
@@ -120,7 +124,7 @@ const settings = {
     description: 'While several projects have work, its share is so many times that of a project of weight 1',
     examples: [1],
   }),
-};
+} satisfies Record<SettingField, z.ZodType>;
 
 const name = nameField('name', 1, PROJECT_NAME_CHARACTERS_MAX).meta({
   description: 'For people',
