@@ -87,7 +87,7 @@ export function sendMessagesContract(open: () => Promise<Storage>): void {
         logger: new RecordingLogger(),
         wakeSignal: { wake() {} },
       }),
-      sealDeliveryReport: { execute: (report) => report },
+      sealWebhook: { execute: (given) => given },
     });
   }
 

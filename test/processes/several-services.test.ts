@@ -4,6 +4,7 @@ import { SYNC_WHATSAPP_JOB_ID } from '../../src/application/jobs/whatsapp-jobs.t
 import type { ProjectStore } from '../../src/application/ports/project-store.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { ApplySeed } from '../../src/application/seed/apply-seed.ts';
+import { SealWebhook } from '../../src/application/webhooks/seal-webhook.ts';
 import { readSeed } from '../../src/bootstrap/seed-file.ts';
 import { MeetingPoint } from '../contracts/storage.ts';
 import { channelsOf, MetaAccount, seedWithAccount } from '../support/meta-account.ts';
@@ -40,8 +41,7 @@ describe.skipIf(POSTGRES_URL === undefined)(
           new ApplySeed({
             unitOfWork: meetingAtIsEmpty(roots.unitOfWork, everyone),
             keyHasher: roots.keyHasher,
-            secretBox: roots.secretBox,
-            webhookTransport: roots.webhookTransport,
+            sealWebhook: new SealWebhook(roots),
             clock: group.clock,
           }).execute(seed),
         ),

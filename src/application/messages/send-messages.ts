@@ -10,7 +10,7 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import type { SealDeliveryReport } from './seal-delivery-report.ts';
+import type { SealWebhook } from '../webhooks/seal-webhook.ts';
 import { SendBatch, type SendOutcome } from './send-batch.ts';
 import type { PendingSend, SendCommand, SendResult } from './send-command.ts';
 import type { SendCatalog } from './send-states.ts';
@@ -21,7 +21,7 @@ interface SendPorts {
   readonly currentPrices: CurrentPrices;
   readonly channelProviders: Pick<ChannelProviders, 'channelsFor'>;
   readonly requestHasher: RequestHasher;
-  readonly sealDeliveryReport: Pick<SealDeliveryReport, 'execute'>;
+  readonly sealWebhook: Pick<SealWebhook, 'execute'>;
   readonly untriedMessages: Pick<UntriedMessages, 'areTooMany' | 'noteAccepted'>;
   readonly noticeLowCredit: Pick<NoticeLowCredit, 'write' | 'announce'>;
   readonly clock: Clock;
@@ -44,8 +44,8 @@ export class SendMessages {
 
   /** Throws `Rejected`; a rejected send stores nothing, costs nothing and does not count for the rate limit. */
   async execute({ project, request, idempotency }: SendCommand): Promise<SendResult> {
-    const { clock, ids, sealDeliveryReport, untriedMessages, wakeSignal } = this.#ports;
-    const deliveryReport = sealDeliveryReport.execute(request.deliveryReport);
+    const { clock, ids, sealWebhook, untriedMessages, wakeSignal } = this.#ports;
+    const deliveryReport = request.deliveryReport && sealWebhook.execute(request.deliveryReport);
     const outcome = await this.#batcher.submit({
       project,
       request: { ...request, deliveryReport },

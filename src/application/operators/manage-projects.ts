@@ -7,7 +7,6 @@ import type { Actor } from '../../domain/shared/actor.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
-import type { SealLowCredit } from '../billing/seal-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { runRetentionJob } from '../jobs/retention-jobs.ts';
 import type { NewAccount } from '../ports/billing-stores.ts';
@@ -16,6 +15,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { SealWebhook } from '../webhooks/seal-webhook.ts';
 import { lockedAccount, lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 /** A project with its account. */
@@ -44,7 +44,7 @@ export interface ProjectChange {
 
 interface Ports {
   readonly unitOfWork: UnitOfWork;
-  readonly sealLowCredit: Pick<SealLowCredit, 'execute'>;
+  readonly sealWebhook: Pick<SealWebhook, 'execute'>;
   readonly noticeLowCredit: Pick<NoticeLowCredit, 'arm'>;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -180,8 +180,9 @@ export class ManageProjects {
   }
 
   #sealed(settings: Partial<ProjectSettings>): Partial<ProjectSettings> {
-    if (settings.lowCredit === undefined) return settings;
-    return { ...settings, lowCredit: this.#ports.sealLowCredit.execute(settings.lowCredit) };
+    const { lowCredit = null } = settings;
+    if (lowCredit === null) return settings;
+    return { ...settings, lowCredit: this.#ports.sealWebhook.execute(lowCredit, 'lowCredit.webhookUrl') };
   }
 }
 

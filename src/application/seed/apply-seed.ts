@@ -11,9 +11,8 @@ import type { NewAccount } from '../ports/billing-stores.ts';
 import type { StoredPrices } from '../ports/catalog-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
-import type { SecretBox } from '../ports/secret-box.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { WebhookTransport } from '../ports/webhook-transport.ts';
+import type { SealWebhook } from '../webhooks/seal-webhook.ts';
 import { SeedError } from './seed-error.ts';
 
 export interface SeedProject {
@@ -40,8 +39,7 @@ export interface Seed {
 interface SeedPorts {
   readonly unitOfWork: UnitOfWork;
   readonly keyHasher: KeyHasher;
-  readonly secretBox: SecretBox;
-  readonly webhookTransport: WebhookTransport;
+  readonly sealWebhook: Pick<SealWebhook, 'tried'>;
   readonly clock: Clock;
 }
 
@@ -108,37 +106,28 @@ export class ApplySeed {
     });
   }
 
-  /** The project in its stored form: the URL of its notice of low credit parsed, the secret sealed. */
+  /** The project in its stored form. */
   #sealed(project: Project, at: number, rejected: string[]): Project {
-    const { webhookTransport, secretBox } = this.#ports;
-    const { lowCredit } = project.settings;
-    if (lowCredit === null) return project;
-    const webhookUrl = webhookTransport.acceptUrl(lowCredit.webhookUrl);
-    if (webhookUrl === null) {
-      rejected.push(`projects[${at}].lowCredit.webhookUrl`);
-      return project;
-    }
-    const { amount, webhookSecret: given } = lowCredit;
-    const webhookSecret = given === null ? null : secretBox.seal(given);
-    return {
-      ...project,
-      settings: { ...project.settings, lowCredit: { amount, webhookUrl, webhookSecret } },
-    };
+    const { lowCredit: given } = project.settings;
+    if (given === null) return project;
+    const lowCredit = this.#ports.sealWebhook.tried(given);
+    if (lowCredit === null) rejected.push(`projects[${at}].lowCredit.webhookUrl`);
+    return { ...project, settings: { ...project.settings, lowCredit } };
   }
 
-  /** The inbound webhooks in their stored form: the URL parsed, the secret sealed. */
+  /** The inbound webhooks in their stored form. */
   #acceptedWebhooks(projects: readonly SeedProject[], rejected: string[]): readonly InboundWebhook[] {
-    const { webhookTransport, secretBox } = this.#ports;
-    const accepted = projects.flatMap(({ project, inboundWebhooks }, at) =>
-      inboundWebhooks.flatMap(({ whatsappPhoneId, url, secret }, index) => {
-        const parsed = webhookTransport.acceptUrl(url);
-        if (parsed === null) rejected.push(`projects[${at}].inboundWebhooks[${index}].url`);
-        return parsed === null
-          ? []
-          : [{ projectId: project.id, whatsappPhoneId, url: parsed, ...onlySecret(secretBox.seal(secret)) }];
+    return projects.flatMap(({ project, inboundWebhooks }, at) =>
+      inboundWebhooks.flatMap(({ whatsappPhoneId, url: webhookUrl, secret: webhookSecret }, index) => {
+        const sealed = this.#ports.sealWebhook.tried({ webhookUrl, webhookSecret });
+        if (sealed === null) {
+          rejected.push(`projects[${at}].inboundWebhooks[${index}].url`);
+          return [];
+        }
+        const secrets = onlySecret(sealed.webhookSecret);
+        return [{ projectId: project.id, whatsappPhoneId, url: sealed.webhookUrl, ...secrets }];
       }),
     );
-    return accepted;
   }
 }
 

@@ -6,7 +6,6 @@ import { KeyUses } from '../../application/access/key-uses.ts';
 import { CachedProjectKeys, StoredProjectKeys } from '../../application/access/project-keys.ts';
 import { AuditLedger } from '../../application/billing/audit-ledger.ts';
 import { NoticeLowCredit } from '../../application/billing/notice-low-credit.ts';
-import { SealLowCredit } from '../../application/billing/seal-low-credit.ts';
 import { AttachRecipients } from '../../application/campaigns/attach-recipients.ts';
 import { BrowseCampaigns } from '../../application/campaigns/browse-campaigns.ts';
 import { CampaignGate } from '../../application/campaigns/campaign-gate.ts';
@@ -32,7 +31,6 @@ import { ReceiveCallbacks } from '../../application/messages/receive-callbacks.t
 import { RecordProviderEvents } from '../../application/messages/record-provider-events.ts';
 import { RevokeAttempts } from '../../application/messages/revoke-attempts.ts';
 import { RunAttemptJobs } from '../../application/messages/run-attempt-jobs.ts';
-import { SealDeliveryReport } from '../../application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../application/messages/send-messages.ts';
 import { SubmissionCapacity } from '../../application/messages/submission-capacity.ts';
 import { SubmitAttempts } from '../../application/messages/submit-attempts.ts';
@@ -77,6 +75,7 @@ import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
 import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
+import { SealWebhook } from '../../application/webhooks/seal-webhook.ts';
 import { RunWhatsappSync } from '../../application/whatsapp/run-whatsapp-sync.ts';
 import { SyncWhatsapp } from '../../application/whatsapp/sync-whatsapp.ts';
 import { WhatsappPlatforms } from '../../application/whatsapp/whatsapp-platforms.ts';
@@ -108,14 +107,14 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, CheckSecretKey, { unitOfWork, keyHasher });
   wire(bind, StoredPriceList, { unitOfWork, clock });
   wire(bind, CachedPriceList, { source: StoredPriceList, clock });
-  wire(bind, SealDeliveryReport, { webhookTransport, secretBox });
+  wire(bind, SealWebhook, { webhookTransport, secretBox });
   wire(bind, BackgroundWork, { logger });
   wire(bind, UntriedMessages, { unitOfWork, background: BackgroundWork, clock });
   wire(bind, SendMessages, {
     unitOfWork,
     currentPrices: CachedPriceList,
     channelProviders,
-    sealDeliveryReport: SealDeliveryReport,
+    sealWebhook: SealWebhook,
     untriedMessages: UntriedMessages,
     noticeLowCredit: NoticeLowCredit,
     requestHasher,
@@ -127,7 +126,6 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, ReadCatalog, { unitOfWork, clock });
   wire(bind, EnqueueWebhooks, { clock, ids: idSource });
   wire(bind, NoticeLowCredit, { enqueueWebhooks: EnqueueWebhooks, ids: idSource, logger, wakeSignal });
-  wire(bind, SealLowCredit, { webhookTransport, secretBox });
   bind(SubmissionCapacity).toResolvedValue(() => new SubmissionCapacity());
   wire(bind, CampaignLimits, { campaignLimits });
   wire(bind, RestorePoint, { unitOfWork });
@@ -315,7 +313,7 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, AuditLedger, { unitOfWork });
   wire(bind, ManageProjects, {
     unitOfWork,
-    sealLowCredit: SealLowCredit,
+    sealWebhook: SealWebhook,
     noticeLowCredit: NoticeLowCredit,
     clock,
     ids: idSource,
@@ -357,6 +355,6 @@ export const useCases = new ContainerModule(({ bind }) => {
   wire(bind, TraceMessage, { unitOfWork });
   wire(bind, ReadWebhookLog, { unitOfWork });
   wire(bind, ManageWebhooks, { unitOfWork, clock, ids: idSource, wakeSignal });
-  wire(bind, ApplySeed, { unitOfWork, keyHasher, secretBox, webhookTransport, clock });
+  wire(bind, ApplySeed, { unitOfWork, keyHasher, sealWebhook: SealWebhook, clock });
   wire(bind, CheckHealth, { unitOfWork, jobQueue, channelProviders, clock });
 });

@@ -4,7 +4,6 @@ import { CachedPriceList } from '../../../src/application/catalog/current-prices
 import { BackgroundWork } from '../../../src/application/concurrency/background-work.ts';
 import type { Rejected } from '../../../src/application/errors/rejected.ts';
 import { StorageUnavailable } from '../../../src/application/errors/storage-unavailable.ts';
-import { SealDeliveryReport } from '../../../src/application/messages/seal-delivery-report.ts';
 import { SendMessages } from '../../../src/application/messages/send-messages.ts';
 import {
   COUNTED_SLICE,
@@ -12,6 +11,7 @@ import {
   UntriedMessages,
 } from '../../../src/application/messages/untried-messages.ts';
 import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { SealWebhook } from '../../../src/application/webhooks/seal-webhook.ts';
 import { readConfig } from '../../../src/bootstrap/config.ts';
 import { buildContainer } from '../../../src/bootstrap/container.ts';
 import { adapters, ports } from '../../../src/bootstrap/tokens.ts';
@@ -102,7 +102,7 @@ function world({ untriedMax = UNTRIED_MESSAGES_MAX, countedSlice = COUNTED_SLICE
       ids: container.get(ports.idSource),
       wakeSignal: { wake() {} },
       noticeLowCredit: container.get(NoticeLowCredit),
-      sealDeliveryReport: container.get(SealDeliveryReport),
+      sealWebhook: container.get(SealWebhook),
       untriedMessages: new UntriedMessages({
         unitOfWork,
         background: new BackgroundWork({ logger: new RecordingLogger() }),

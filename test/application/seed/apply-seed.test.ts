@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApplySeed } from '../../../src/application/seed/apply-seed.ts';
 import { SeedError } from '../../../src/application/seed/seed-error.ts';
+import { SealWebhook } from '../../../src/application/webhooks/seal-webhook.ts';
 import { ports } from '../../../src/bootstrap/tokens.ts';
 import { newApiKey } from '../../../src/domain/access/api-key.ts';
 import { iqd } from '../../../src/domain/shared/money.ts';
@@ -101,8 +102,7 @@ describe('ApplySeed', () => {
         ping: () => unitOfWork.ping(),
       },
       keyHasher: slower,
-      secretBox: world.container.get(ports.secretBox),
-      webhookTransport: world.container.get(ports.webhookTransport),
+      sealWebhook: world.container.get(SealWebhook),
       clock: world.clock,
     });
     expect(await racing.execute({ projects: [full], prices: someStoredPrices() })).toBe(false);

@@ -1,0 +1,40 @@
+import { Rejected } from '../errors/rejected.ts';
+import type { SecretBox } from '../ports/secret-box.ts';
+import type { WebhookTransport } from '../ports/webhook-transport.ts';
+
+/** Where webhooks go, as it was given. */
+interface GivenWebhook {
+  readonly webhookUrl: string;
+  /** In plain text. */
+  readonly webhookSecret: string | null;
+}
+
+interface Ports {
+  readonly webhookTransport: Pick<WebhookTransport, 'acceptUrl'>;
+  readonly secretBox: Pick<SecretBox, 'seal'>;
+}
+
+/** Turns what names a webhook into its stored form: the URL parsed, the secret sealed. */
+export class SealWebhook {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** Throws `Rejected` for a URL that webhooks are never posted to; `field` is where the request has it. */
+  execute<Given extends GivenWebhook>(given: Given, field?: string): Given {
+    const sealed = this.tried(given);
+    if (sealed !== null) return sealed;
+    throw new Rejected({ kind: 'webhook-url-refused', ...(field !== undefined && { field }) });
+  }
+
+  /** Null for a URL that webhooks are never posted to. */
+  tried<Given extends GivenWebhook>(given: Given): Given | null {
+    const { webhookTransport, secretBox } = this.#ports;
+    const webhookUrl = webhookTransport.acceptUrl(given.webhookUrl);
+    if (webhookUrl === null) return null;
+    const { webhookSecret: secret } = given;
+    return { ...given, webhookUrl, webhookSecret: secret === null ? null : secretBox.seal(secret) };
+  }
+}
