@@ -40,7 +40,7 @@ it('3.3 a report that an operator deletes is gone at once, and stays listed', as
   await service.advance(31 * DAY);
   expect(await statusOf(service)).toBe('deleted');
   expect(await manageReports.delete('cli-database', '0'.repeat(24))).toBe(false);
-  expect(await readAuditLog.list(null, null, 9), 'one change, one record').toMatchObject([
+  expect((await readAuditLog.list(null, null, 9)).rows, 'one change, one record').toMatchObject([
     { actor: 'cli-database', action: 'report-deleted', after: { reportId } },
   ]);
   await service.assertQuiet();

@@ -12,13 +12,19 @@ import type { SurveyWork, WorkSurvey } from '../jobs/survey-work.ts';
 import { WORKER_SEEN_MS } from '../jobs/worker-heartbeat.ts';
 import type { AdvanceMessages } from '../messages/advance-messages.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeadLetter, DeadLetterFilter, DeadLetterStore } from '../ports/dead-letter-store.ts';
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  DeadLetterPlace,
+  DeadLetterStore,
+} from '../ports/dead-letter-store.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { JobDepth } from '../ports/job-survey-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
 import { deleteReports } from '../reports/remove-reports.ts';
+import { cutPage, type ListPage } from './walk-page.ts';
 
 /** So many dead-letter jobs are changed by one request. */
 export const DEAD_LETTER_SLICE_MAX = 200;
@@ -88,8 +94,14 @@ export class ManageJobs {
   }
 
   /** The newest first. */
-  deadLetters(query: Parameters<DeadLetterStore['list']>[0]): Promise<readonly DeadLetter[]> {
-    return this.#ports.unitOfWork.read(({ deadLetters }) => deadLetters.list(query));
+  async deadLetters(
+    query: Parameters<DeadLetterStore['list']>[0],
+  ): Promise<ListPage<DeadLetter, DeadLetterPlace>> {
+    const { limit } = query;
+    const found = await this.#ports.unitOfWork.read(({ deadLetters }) =>
+      deadLetters.list({ ...query, limit: limit + 1 }),
+    );
+    return cutPage(found, limit, ({ deadLetteredAt, id }) => ({ deadLetteredAt, id }));
   }
 
   /** Makes up to `DEAD_LETTER_SLICE_MAX` dead-letter jobs due now. */

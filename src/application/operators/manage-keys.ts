@@ -18,6 +18,7 @@ import type { KeyPlace, ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A key as operators see it; `now` is when it was read. */
 export interface ListedKey {
@@ -70,12 +71,13 @@ export class ManageKeys {
   }
 
   /** Up to `limit` keys, the newest first, those that do not work any more among them. */
-  list(project: string, before: KeyPlace | null, limit: number): Promise<readonly ListedKey[]> {
+  list(project: string, before: KeyPlace | null, limit: number): Promise<ListPage<ListedKey, KeyPlace>> {
     const now = this.#ports.clock.now();
     return this.#ports.unitOfWork.read(async (stores) => {
       const owner = await projectNamed(stores, project);
-      const keys = await stores.projects.keysOf(owner.id, before, limit);
-      return keys.map((key) => ({ project: owner, key, now }));
+      const keys = await stores.projects.keysOf(owner.id, before, limit + 1);
+      const listed = keys.map((key) => ({ project: owner, key, now }));
+      return cutPage(listed, limit, ({ key: { createdAt, digest } }) => ({ createdAt, digest }));
     });
   }
 

@@ -17,6 +17,7 @@ import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { SealWebhook } from '../webhooks/seal-webhook.ts';
 import { lockedAccount, lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A project with its account. */
 export interface ProjectOverview {
@@ -103,12 +104,13 @@ export class ManageProjects {
   }
 
   /** Up to `limit` projects in the order of their ids, those after `after` when it is given. */
-  list(after: string | null, limit: number): Promise<readonly ProjectOverview[]> {
+  list(after: string | null, limit: number): Promise<ListPage<ProjectOverview, string>> {
     return this.#ports.unitOfWork.read(async (stores) => {
-      const projects = await stores.projects.list(after, limit);
+      const projects = await stores.projects.list(after, limit + 1);
       const accounts = await stores.accounts.byProjectIds(projects.map(({ id }) => id));
       const byId = new Map(accounts.map((account) => [account.projectId, account]));
-      return projects.map((project) => overview(project, byId.get(project.id)));
+      const listed = projects.map((project) => overview(project, byId.get(project.id)));
+      return cutPage(listed, limit, ({ project }) => project.id);
     });
   }
 

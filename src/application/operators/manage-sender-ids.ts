@@ -17,6 +17,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { lockedProject, newChange, projectIdIn, recordChange } from './operator-change.ts';
+import { cutPage, type ListPage } from './walk-page.ts';
 
 /** Which sender IDs a list has. */
 export interface SenderIdFilter {
@@ -92,10 +93,11 @@ export class ManageSenderIds {
     { project, status }: SenderIdFilter,
     after: string | null,
     limit: number,
-  ): Promise<readonly ManagedSenderId[]> {
+  ): Promise<ListPage<ManagedSenderId, string>> {
     return this.#ports.unitOfWork.read(async (stores) => {
       const projectId = await projectIdIn(stores, project);
-      return stores.senderIds.list({ projectId, status, after, limit });
+      const found = await stores.senderIds.list({ projectId, status, after, limit: limit + 1 });
+      return cutPage(found, limit, ({ id }) => id);
     });
   }
 

@@ -4,6 +4,7 @@ import type { EntryPlace } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { lockedAccount, projectNamed } from './operator-change.ts';
+import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A ledger entry, and the balance after it. */
 export interface StatementLine {
@@ -17,11 +18,8 @@ export interface StatementPlace extends EntryPlace {
   readonly balance: Money | null;
 }
 
-export interface StatementPage {
+export interface StatementPage extends ListPage<StatementLine, StatementPlace> {
   readonly projectId: string;
-  readonly lines: readonly StatementLine[];
-  /** Null on the last page. */
-  readonly next: StatementPlace | null;
 }
 
 /** An entry may be committed so long after the instant it carries: transactions wait for locks. */
@@ -56,17 +54,15 @@ export class ReadStatement {
         balance = before.balance ?? subtract(balance, await stores.ledger.balanceSince(projectId, before));
       }
       const lines: StatementLine[] = [];
-      for (const entry of entries.slice(0, limit)) {
+      for (const entry of entries) {
         lines.push({ entry, balance });
         balance = subtract(balance, entry.balanceDelta);
       }
-      const last = lines.at(-1)?.entry;
-      const isSettled = last !== undefined && last.createdAt <= now - LATE_ENTRY_MS;
-      const next =
-        last === undefined || entries.length <= limit
-          ? null
-          : { createdAt: last.createdAt, id: last.id, balance: isSettled ? balance : null };
-      return { projectId, lines, next };
+      const placeOf = ({ entry: { createdAt, id, balanceDelta }, balance: after }: StatementLine) => {
+        const isSettled = createdAt <= now - LATE_ENTRY_MS;
+        return { createdAt, id, balance: isSettled ? subtract(after, balanceDelta) : null };
+      };
+      return { projectId, ...cutPage(lines, limit, placeOf) };
     }, 'eventual');
   }
 }

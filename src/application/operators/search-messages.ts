@@ -4,7 +4,7 @@ import type { FoundMessage } from '../ports/message-search-store.ts';
 import type { MessagePlace } from '../ports/message-store.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { projectIdIn } from './operator-change.ts';
-import { type WalkedPage, walkPage } from './walk-page.ts';
+import { type ListPage, walkPage } from './walk-page.ts';
 
 /** What an operator searches messages by; null for what does not matter. */
 export interface MessageFilter {
@@ -32,7 +32,7 @@ export class SearchMessages {
     { project, phoneNumber, status, from, to }: MessageFilter,
     after: MessagePlace | null,
     limit: number,
-  ): Promise<WalkedPage<FoundMessage, MessagePlace>> {
+  ): Promise<ListPage<FoundMessage, MessagePlace>> {
     const { unitOfWork } = this.#ports;
     const projectId = await unitOfWork.read((stores) => projectIdIn(stores, project));
     const search = { projectId, phoneNumber, from, to };

@@ -1,13 +1,13 @@
-/** One page of a list of which not every row is shown. */
-export interface WalkedPage<Row, Place> {
+/** One page of a list. */
+export interface ListPage<Row, Place> {
   readonly rows: readonly Row[];
-  /** Where the next page begins; null after the last one. A page may be short, or empty, and yet have a next one. */
+  /** The next page begins behind it; null after the last one. A page may be short, or empty, and yet have a next one. */
   readonly next: Place | null;
 }
 
 interface Walk<Row, Place> {
   /** Up to `limit` rows behind a place, in the order of the list. */
-  readonly read: (after: Place | null, limit: number) => Promise<WalkedPage<Row, Place>>;
+  readonly read: (after: Place | null, limit: number) => Promise<ListPage<Row, Place>>;
   readonly placeOf: (row: Row) => Place;
   readonly matches: (row: Row) => boolean;
   readonly after: Place | null;
@@ -24,7 +24,7 @@ const READS_PER_PAGE = 2;
 export const ROWS_PER_PAGE_MAX = ROWS_PER_READ * READS_PER_PAGE;
 
 /** Reads a list until a page is full, the list is over, or `ROWS_PER_PAGE_MAX` rows are read. */
-export async function walkPage<Row, Place>(walk: Walk<Row, Place>): Promise<WalkedPage<Row, Place>> {
+export async function walkPage<Row, Place>(walk: Walk<Row, Place>): Promise<ListPage<Row, Place>> {
   const { read, placeOf, matches, limit, isDense } = walk;
   const size = isDense ? limit + 1 : ROWS_PER_READ;
   const found: Row[] = [];
@@ -50,7 +50,18 @@ export function pageOf<Row, Place>(
   rows: readonly Row[],
   limit: number,
   placeOf: (row: Row) => Place,
-): WalkedPage<Row, Place> {
+): ListPage<Row, Place> {
   const last = rows.at(-1);
   return { rows, next: last === undefined || rows.length < limit ? null : placeOf(last) };
+}
+
+/** A page of up to `limit` of the rows found. It is the last one unless more than `limit` were found. */
+export function cutPage<Row, Place>(
+  found: readonly Row[],
+  limit: number,
+  placeOf: (row: Row) => Place,
+): ListPage<Row, Place> {
+  const rows = found.slice(0, limit);
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  return { rows, next: last === undefined ? null : placeOf(last) };
 }

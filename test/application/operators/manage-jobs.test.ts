@@ -149,11 +149,12 @@ describe('the jobs of operators', () => {
       reason: 'broken',
       deadLetteredAt: NOW,
     };
-    expect(await manageJobs.deadLetters(any)).toEqual([listed]);
-    expect(await manageJobs.deadLetters({ ...any, kind: 'start-attempt', reason: 'broken' })).toEqual([
-      listed,
-    ]);
-    expect(await manageJobs.deadLetters({ ...any, kind: 'make-report' })).toEqual([]);
+    expect(await manageJobs.deadLetters(any)).toEqual({ rows: [listed], next: null });
+    expect(await manageJobs.deadLetters({ ...any, kind: 'start-attempt', reason: 'broken' })).toEqual({
+      rows: [listed],
+      next: null,
+    });
+    expect(await manageJobs.deadLetters({ ...any, kind: 'make-report' })).toEqual({ rows: [], next: null });
   });
 
   it('the overview has the jobs by kind and state, and the workers, the latest seen first', async () => {

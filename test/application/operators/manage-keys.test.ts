@@ -53,7 +53,10 @@ describe('the API keys of a project, for operators', () => {
     });
     expect(await accepts(made.apiKey)).toBe(true);
     const { project, key, now } = made;
-    expect(await manageKeys.list(PROJECT_ID, null, 10)).toEqual([{ project, key, now }]);
+    expect(await manageKeys.list(PROJECT_ID, null, 10)).toEqual({
+      rows: [{ project, key, now }],
+      next: null,
+    });
     expect(await world.unitOfWork.read(({ projects }) => projects.hasKeyWithoutChecksum())).toBe(false);
     expect(await records()).toEqual([
       {
@@ -73,10 +76,11 @@ describe('the API keys of a project, for operators', () => {
     world.clock.at = NOW + 1;
     const second = await manageKeys.create('operator', PROJECT_ID);
     expect(first.apiKey).not.toBe(second.apiKey);
-    const ids = (listed: Awaited<ReturnType<ManageKeys['list']>>) => listed.map(idOf);
+    const ids = ({ rows }: Awaited<ReturnType<ManageKeys['list']>>) => rows.map(idOf);
     expect(ids(await manageKeys.list('demo', null, 10))).toEqual([idOf(second), idOf(first)]);
-    expect(ids(await manageKeys.list('demo', null, 1))).toEqual([idOf(second)]);
-    expect(ids(await manageKeys.list('demo', second.key, 10))).toEqual([idOf(first)]);
+    const newest = await manageKeys.list('demo', null, 1);
+    expect(ids(newest)).toEqual([idOf(second)]);
+    expect(ids(await manageKeys.list('demo', newest.next, 10))).toEqual([idOf(first)]);
   });
 
   it('a revoked key works no more, and is revoked once', async () => {
@@ -133,7 +137,7 @@ describe('the API keys of a project, for operators', () => {
     await expect(manageKeys.rotate('cli', PROJECT_ID, idOf(old), 1_000)).rejects.toMatchObject(
       rejected('key-not-working'),
     );
-    expect(await manageKeys.list(PROJECT_ID, null, 10)).toHaveLength(2);
+    expect((await manageKeys.list(PROJECT_ID, null, 10)).rows).toHaveLength(2);
   });
 
   it('a key is named by its whole public id, and by that of its own project only', async () => {

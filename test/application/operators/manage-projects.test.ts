@@ -148,9 +148,9 @@ describe('the projects of the installation, for operators', () => {
     expect(await manageProjects.find('demo')).toEqual(demo);
     await expect(manageProjects.find('none')).rejects.toMatchObject(rejected('project-not-found'));
     const both = [made, demo].sort((one, other) => (one.project.id < other.project.id ? -1 : 1));
-    expect(await manageProjects.list(null, 10)).toEqual(both);
-    expect(await manageProjects.list(null, 1)).toEqual(both.slice(0, 1));
-    expect(await manageProjects.list(both[0]?.project.id ?? '', 10)).toEqual(both.slice(1));
+    expect(await manageProjects.list(null, 10)).toEqual({ rows: both, next: null });
+    expect(await manageProjects.list(null, 1)).toEqual({ rows: both.slice(0, 1), next: both[0]?.project.id });
+    expect((await manageProjects.list(both[0]?.project.id ?? '', 10)).rows).toEqual(both.slice(1));
   });
 
   it('a change changes what it names, and the audit log has both sides of that', async () => {

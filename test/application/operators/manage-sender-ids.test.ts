@@ -142,8 +142,8 @@ describe('the sender IDs of projects, for operators', () => {
       after: string | null,
       limit: number,
     ) => {
-      const listed = await manageSenderIds.list({ project: null, status: null, ...filter }, after, limit);
-      return listed.map(({ senderId }) => senderId);
+      const { rows } = await manageSenderIds.list({ project: null, status: null, ...filter }, after, limit);
+      return rows.map(({ senderId }) => senderId);
     };
     expect(await names({}, null, 10)).toEqual(['Shop', 'Bank']);
     expect(await names({}, null, 1)).toEqual(['Shop']);

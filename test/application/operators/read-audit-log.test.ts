@@ -25,10 +25,10 @@ afterEach(() => world.close());
 
 it('the audit log is read with the newest record first, of one project or of all', async () => {
   const readAuditLog = world.container.get(ReadAuditLog);
-  expect(await readAuditLog.list(null, null, 10)).toEqual([third, second, first]);
-  expect(await readAuditLog.list('demo', null, 10)).toEqual([third, first]);
-  expect(await readAuditLog.list(PROJECT_ID, null, 1)).toEqual([third]);
-  expect(await readAuditLog.list(null, third.id, 10)).toEqual([second, first]);
+  expect(await readAuditLog.list(null, null, 10)).toEqual({ rows: [third, second, first], next: null });
+  expect((await readAuditLog.list('demo', null, 10)).rows).toEqual([third, first]);
+  expect(await readAuditLog.list(PROJECT_ID, null, 1)).toEqual({ rows: [third], next: third.id });
+  expect((await readAuditLog.list(null, third.id, 10)).rows).toEqual([second, first]);
   await expect(readAuditLog.list('none', null, 10)).rejects.toMatchObject({
     rejection: { kind: 'project-not-found' },
   });

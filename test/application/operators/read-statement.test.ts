@@ -35,8 +35,8 @@ describe('the statement of a project', () => {
   afterEach(() => world.close());
 
   const page = async (before: StatementPlace | null, limit: number, project = PROJECT_ID) => {
-    const { projectId, lines, next } = await readStatement.page(project, before, limit);
-    return { projectId, lines: lines.map(({ entry, balance }) => [entry.id, balance]), next };
+    const { projectId, rows, next } = await readStatement.page(project, before, limit);
+    return { projectId, lines: rows.map(({ entry, balance }) => [entry.id, balance]), next };
   };
   const ALL = [
     ['c/correction', iqd(75)],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageOf, walkPage } from '../../../src/application/operators/walk-page.ts';
+import { cutPage, pageOf, walkPage } from '../../../src/application/operators/walk-page.ts';
 
 /** A list of the numbers 1 to `count`, whose places are the numbers themselves; notes each read. */
 function listOf(count: number) {
@@ -73,5 +73,18 @@ describe('the next rows of a list as a page', () => {
     expect(pageOf(['a', 'bb'], 3, placeOf)).toEqual({ rows: ['a', 'bb'], next: null });
     expect(pageOf([], 3, placeOf)).toEqual({ rows: [], next: null });
     expect(pageOf([], 0, placeOf)).toEqual({ rows: [], next: null });
+  });
+});
+
+describe('a page of a list that is read at once', () => {
+  const rowsTo = (count: number) => Array.from({ length: count }, (_, at) => ({ at, id: `id-${at}` }));
+  const page = (count: number) => cutPage(rowsTo(count), 3, ({ at, id }) => ({ at, id }));
+
+  it('a page with more rows behind it goes on behind its last row', () => {
+    expect(page(4)).toEqual({ rows: rowsTo(3), next: { at: 2, id: 'id-2' } });
+  });
+
+  it.each([[0], [2], [3]])('a page of %i rows out of 3 is the last one', (count) => {
+    expect(page(count)).toEqual({ rows: rowsTo(count), next: null });
   });
 });

@@ -8,19 +8,6 @@ export function cursorOf(place: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-/**
- * A page of up to `limit` rows of those found, and the cursor of the next one. It is null unless more than `limit` were found.
- */
-export function pageFrom<Row>(
-  found: readonly Row[],
-  limit: number,
-  placeIn: (last: Row) => readonly (string | number | null)[],
-): { readonly rows: readonly Row[]; readonly next: string | null } {
-  const rows = found.slice(0, limit);
-  const last = found.length > limit ? rows.at(-1) : undefined;
-  return { rows, next: last === undefined ? null : cursorOf(placeIn(last)) };
-}
-
 /** Rejects a cursor that is not one of the list with 400. */
 export function invalidCursor(): Error {
   return invalid('cursor is not one of a page');

@@ -15,6 +15,7 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Stores } from '../../ports/stores.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import { recordChange } from '../operator-change.ts';
+import { cutPage, type ListPage } from '../walk-page.ts';
 
 /** A version, and what it is now. */
 export interface ListedVersion {
@@ -77,12 +78,16 @@ export class ManagePrices {
   }
 
   /** Up to `limit` versions, the newest first, withdrawn ones among them. */
-  list(before: string | null, limit: number): Promise<readonly ListedVersion[]> {
+  list(before: string | null, limit: number): Promise<ListPage<ListedVersion, string>> {
     const now = this.#ports.clock.now();
     return this.#ports.unitOfWork.read(async ({ priceVersions }) => {
       const inForce = (await priceVersions.inForceAt(now))?.id ?? null;
-      const versions = await priceVersions.list(before, limit);
-      return versions.map((version) => ({ version, status: priceVersionStatus(version, inForce, now) }));
+      const versions = await priceVersions.list(before, limit + 1);
+      const listed = versions.map((version) => ({
+        version,
+        status: priceVersionStatus(version, inForce, now),
+      }));
+      return cutPage(listed, limit, ({ version }) => version.id);
     });
   }
 

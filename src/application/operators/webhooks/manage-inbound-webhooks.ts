@@ -18,6 +18,7 @@ import type { WakeSignal } from '../../ports/wake-signal.ts';
 import type { NumberOfProject } from '../../ports/webhook-stores.ts';
 import type { WebhookTransport } from '../../ports/webhook-transport.ts';
 import { lockedProject, newChange, projectNamed, recordChange } from '../operator-change.ts';
+import { cutPage, type ListPage } from '../walk-page.ts';
 
 /** A webhook as operators see it; `now` is when it was read. */
 export interface ListedWebhook {
@@ -57,12 +58,13 @@ export class ManageInboundWebhooks {
   }
 
   /** Up to `limit` webhooks of the project in the order of their numbers, those after `after` when it is given. */
-  list(project: string, after: string | null, limit: number): Promise<readonly ListedWebhook[]> {
+  list(project: string, after: string | null, limit: number): Promise<ListPage<ListedWebhook, string>> {
     const now = this.#ports.clock.now();
     return this.#ports.unitOfWork.read(async (stores) => {
       const { id } = await projectNamed(stores, project);
-      const webhooks = await stores.inboundWebhooks.ofProject(id, after, limit);
-      return webhooks.map((webhook) => ({ webhook, now }));
+      const webhooks = await stores.inboundWebhooks.ofProject(id, after, limit + 1);
+      const listed = webhooks.map((webhook) => ({ webhook, now }));
+      return cutPage(listed, limit, ({ webhook }) => webhook.whatsappPhoneId);
     });
   }
 

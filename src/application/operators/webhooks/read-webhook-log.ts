@@ -4,7 +4,7 @@ import { destinationKey } from '../../jobs/webhook-jobs.ts';
 import type { UnitOfWork } from '../../ports/unit-of-work.ts';
 import type { DestinationCircuit, EventPlace, LoggedEvent } from '../../ports/webhook-log-store.ts';
 import { projectIdIn } from '../operator-change.ts';
-import { pageOf, type WalkedPage, walkPage } from '../walk-page.ts';
+import { type ListPage, pageOf, walkPage } from '../walk-page.ts';
 import { eventOf } from './webhook-event-of.ts';
 
 /** What an operator filters the log by; null for what does not matter. */
@@ -37,7 +37,7 @@ export class ReadWebhookLog {
     { project, endpoint, state, whatsappPhoneId, from, to }: LogFilter,
     after: EventPlace | null,
     limit: number,
-  ): Promise<WalkedPage<LoggedEvent, EventPlace>> {
+  ): Promise<ListPage<LoggedEvent, EventPlace>> {
     const projectId = await this.#ports.unitOfWork.read((stores) => projectIdIn(stores, project));
     const { unitOfWork } = this.#ports;
     const isDiscarded = projectId !== null && endpoint !== null && state === 'discarded';
@@ -87,7 +87,7 @@ export class ReadWebhookLog {
     project: string | null,
     after: string | null,
     limit: number,
-  ): Promise<WalkedPage<DestinationCircuit, string>> {
+  ): Promise<ListPage<DestinationCircuit, string>> {
     const projectId = await this.#ports.unitOfWork.read((stores) => projectIdIn(stores, project));
     return walkPage<DestinationCircuit, string>({
       read: async (place, rows) => {

@@ -52,7 +52,7 @@ describe('imports of price lists', () => {
     world.clock.at += 1;
     return version;
   };
-  const statuses = async () => (await managePrices.list(null, 10)).map(({ status }) => status);
+  const statuses = async () => (await managePrices.list(null, 10)).rows.map(({ status }) => status);
   const shown = (page: PricePage | null) =>
     page && { id: page.listed?.version.id ?? null, rows: page.rows, total: page.total };
   const records = () =>
@@ -102,7 +102,7 @@ describe('imports of price lists', () => {
       total: 2,
       rows: [JORDAN, row({ price: iqd(130) })],
     });
-    const [newest, seeded, ...others] = await managePrices.list(null, 10);
+    const [newest, seeded, ...others] = (await managePrices.list(null, 10)).rows;
     expect(others).toEqual([]);
     expect(newest).toEqual({ version, status: 'in-force' });
     expect(seeded).toEqual({
@@ -324,9 +324,9 @@ describe('imports of price lists', () => {
       rows: [row()],
       total: 2,
     });
-    const [newest, older] = await managePrices.list(null, 10);
-    expect(await managePrices.list(null, 1)).toEqual([newest]);
-    expect(await managePrices.list(id, 10)).toEqual([older]);
+    const [newest, older] = (await managePrices.list(null, 10)).rows;
+    expect(await managePrices.list(null, 1)).toEqual({ rows: [newest], next: newest?.version.id });
+    expect(await managePrices.list(id, 10)).toEqual({ rows: [older], next: null });
   });
 
   it('the first list of an installation has every system price', async () => {
@@ -347,7 +347,10 @@ describe('imports of price lists', () => {
     expect(plan).toMatchObject({ seeded: null, replaces: null, changes: { added: 1, unchanged: 0 } });
     expect(plan.changes.system.every(({ before }) => before === null)).toBe(true);
     const version = await apply(json([row()], whole));
-    expect(await managePrices.list(null, 10)).toEqual([{ version, status: 'in-force' }]);
+    expect(await managePrices.list(null, 10)).toEqual({
+      rows: [{ version, status: 'in-force' }],
+      next: null,
+    });
     expect((await managePrices.inForce(ALL))?.system).toEqual(SYSTEM);
   });
 

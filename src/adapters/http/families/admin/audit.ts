@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadAuditLog } from '../../../../application/operators/read-audit-log.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
@@ -28,8 +28,7 @@ export function adminAuditRoutes(
     rejections: { 404: NO_PROJECT },
     async handle({ query: { limit, cursor, project = null } }) {
       const before = placeOf(cursor, place)?.[0] ?? null;
-      const found = await readAuditLog.list(project, before, limit + 1);
-      const { rows, next } = pageFrom(found, limit, ({ id }) => [id]);
+      const { rows, next } = await readAuditLog.list(project, before, limit);
       return ok({
         records: rows.map(({ id, at, actor, action, projectId, before: earlier, after }) => ({
           id,
@@ -40,7 +39,7 @@ export function adminAuditRoutes(
           before: earlier,
           after,
         })),
-        next,
+        next: next === null ? null : cursorOf([next]),
       });
     },
   });

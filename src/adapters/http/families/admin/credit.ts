@@ -138,11 +138,11 @@ export function adminCreditRoutes(
     async handle({ params, query: { limit, cursor } }) {
       const at = placeOf(cursor, place);
       const before = at === null ? null : toPlace(at);
-      const { projectId, lines, next } = await readStatement.page(params.project ?? '', before, limit);
+      const { projectId, rows, next } = await readStatement.page(params.project ?? '', before, limit);
       // The balance of a cursor is that of its project.
       if (at !== null && at[0] !== projectId) throw invalidCursor();
       return ok({
-        lines: lines.map(presentLine),
+        lines: rows.map(presentLine),
         next: next === null ? null : cursorOf([projectId, next.createdAt, next.id, next.balance]),
       });
     },
@@ -165,7 +165,7 @@ export function adminCreditRoutes(
       async function* rows() {
         yield csvEncoder([CSV_HEADER]);
         for (let page = first; ; page = await readStatement.page(project, page.next, ADMIN_LIMIT_MAX)) {
-          if (page.lines.length > 0) yield csvEncoder(page.lines.map(csvRow));
+          if (page.rows.length > 0) yield csvEncoder(page.rows.map(csvRow));
           if (page.next === null) return;
         }
       }

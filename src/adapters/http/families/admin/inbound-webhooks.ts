@@ -8,7 +8,7 @@ import type {
 import { overlapEndsAt } from '../../../../domain/webhooks/inbound-secrets.ts';
 import { SECRET_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -85,9 +85,8 @@ export function adminInboundWebhookRoutes(
     rejections: { 404: NO_PROJECT },
     async handle({ params, query: { limit, cursor } }) {
       const after = placeOf(cursor, place)?.[0] ?? null;
-      const found = await manageInboundWebhooks.list(params.project ?? '', after, limit + 1);
-      const { rows, next } = pageFrom(found, limit, ({ webhook }) => [webhook.whatsappPhoneId]);
-      return ok({ inboundWebhooks: rows.map(present), next });
+      const { rows, next } = await manageInboundWebhooks.list(params.project ?? '', after, limit);
+      return ok({ inboundWebhooks: rows.map(present), next: next === null ? null : cursorOf([next]) });
     },
   });
 

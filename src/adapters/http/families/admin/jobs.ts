@@ -4,7 +4,7 @@ import { INSTALLATION } from '../../../../application/jobs/job.ts';
 import type { ManageJobs } from '../../../../application/operators/manage-jobs.ts';
 import type { DeadLetter, DeadLetterFilter } from '../../../../application/ports/dead-letter-store.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
@@ -61,9 +61,11 @@ export function adminJobRoutes(
     async handle({ query: { limit, cursor, kind = null, reason = null } }) {
       const at = placeOf(cursor, place);
       const after = at === null ? null : { deadLetteredAt: at[0], id: at[1] };
-      const found = await manageJobs.deadLetters({ kind, reason, after, limit: limit + 1 });
-      const { rows, next } = pageFrom(found, limit, ({ deadLetteredAt, id }) => [deadLetteredAt, id]);
-      return ok({ jobs: rows.map(presentDeadLetter), next });
+      const { rows, next } = await manageJobs.deadLetters({ kind, reason, after, limit });
+      return ok({
+        jobs: rows.map(presentDeadLetter),
+        next: next === null ? null : cursorOf([next.deadLetteredAt, next.id]),
+      });
     },
   });
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ManageKeys } from '../../../../application/operators/manage-keys.ts';
 import { KEY_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -60,13 +60,15 @@ export function adminKeyRoutes(
     rejections: { 404: NO_PROJECT },
     async handle({ params, query: { limit, cursor } }) {
       const before = placeOf(cursor, place);
-      const found = await manageKeys.list(
+      const { rows, next } = await manageKeys.list(
         params.project ?? '',
         before === null ? null : { createdAt: before[0], digest: before[1] },
-        limit + 1,
+        limit,
       );
-      const { rows, next } = pageFrom(found, limit, ({ key }) => [key.createdAt, key.digest]);
-      return ok({ keys: rows.map(presentKey), next });
+      return ok({
+        keys: rows.map(presentKey),
+        next: next === null ? null : cursorOf([next.createdAt, next.digest]),
+      });
     },
   });
 

@@ -6,7 +6,7 @@ import {
   type PhoneNumber,
 } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { pageFrom, placeOf } from '../../routing/cursor.ts';
+import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
@@ -69,9 +69,8 @@ export function adminProjectRoutes(
     ok: { description: 'One page of projects', schema: projectPage },
     async handle({ query: { limit, cursor } }) {
       const after = placeOf(cursor, place)?.[0] ?? null;
-      const found = await manageProjects.list(after, limit + 1);
-      const { rows, next } = pageFrom(found, limit, ({ project }) => [project.id]);
-      return ok({ projects: rows.map(presentProject), next });
+      const { rows, next } = await manageProjects.list(after, limit);
+      return ok({ projects: rows.map(presentProject), next: next === null ? null : cursorOf([next]) });
     },
   });
 
