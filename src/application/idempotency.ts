@@ -8,6 +8,7 @@ import {
 import { Rejected } from './errors/rejected.ts';
 import type { IdempotencyStore } from './ports/idempotency-store.ts';
 import type { RequestHasher } from './ports/request-hasher.ts';
+import { SWEPT_PER_ADDED } from './swept-per-added.ts';
 
 /** A request of a project; null for a request without an Idempotency-Key. */
 interface ProjectRequest {
@@ -27,9 +28,6 @@ interface IdempotencyPorts {
 
 /** Names the form of a digest. A record of an earlier version has the bare hash of its request instead. */
 const KEYED = 'v1:';
-
-/** Expired records removed for each one that is stored, so that the table does not grow for ever. */
-const SWEPT_PER_RECORD = 2;
 
 /**
  * The idempotency records of one unit of work, for use cases with a result that JSON can carry. Requests that share a key
@@ -94,7 +92,7 @@ export class IdempotencyRecords<Result> {
   async store(store: IdempotencyStore): Promise<void> {
     if (this.#added.length === 0) return;
     await Promise.all([
-      store.sweep(this.#now, this.#added.length * SWEPT_PER_RECORD),
+      store.sweep(this.#now, this.#added.length * SWEPT_PER_ADDED),
       store.save(this.#added),
     ]);
   }

@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { SubmissionReceipt } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { AttemptRef, IdentifiedReceipt } from '../ports/submission-store.ts';
+import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 import type { MessageEvent } from './advance-messages.ts';
 
 /** What a channel provider said at once about an attempt. */
@@ -24,9 +25,6 @@ export const PARKED_RECEIPT_LIFETIME_MS = millisecondsInHour;
 
 /** Message ids of one provider that receipts may be parked under: one that sends others' receipts keeps out no other provider. */
 export const PARKED_IDS_MAX = 10_000;
-
-/** Expired ids removed for each one that is written, so that the table cannot grow for ever. */
-const SWEPT_PER_ID = 2;
 
 /** Ids that are recorded are swept for together, at most once in this time: recording one must not cost a statement. */
 export const SWEEP_INTERVAL_MS = 1_000;
@@ -65,7 +63,7 @@ export class CorrelateReceipts {
     const parked = await submissions.record(ids, now + SUBMISSION_LIFETIME_MS);
     this.#unswept += ids.length;
     if (Math.abs(now - this.#sweptAt) >= SWEEP_INTERVAL_MS) {
-      const limit = this.#unswept * SWEPT_PER_ID;
+      const limit = this.#unswept * SWEPT_PER_ADDED;
       this.#sweptAt = now;
       this.#unswept = 0;
       await submissions.sweep(now, limit);
@@ -108,7 +106,7 @@ export class CorrelateReceipts {
     const now = this.#clock.now();
     const limits = { expiresAt: now + PARKED_RECEIPT_LIFETIME_MS, idsMax: PARKED_IDS_MAX };
     const outcomes = await submissions.park(early, limits);
-    await submissions.sweep(now, early.length * SWEPT_PER_ID);
+    await submissions.sweep(now, early.length * SWEPT_PER_ADDED);
     const attempts = outcomes.map((outcome) => (typeof outcome === 'object' ? outcome : null));
     return {
       events: early.flatMap((each, index) => eventFor(attempts[index] ?? null, each)),

@@ -11,10 +11,8 @@ import type { InboundArrival } from '../ports/provider-events.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
+import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 import type { EnqueueWebhooks } from './enqueue-webhooks.ts';
-
-/** Records of customers who wrote long ago that are removed for each new one, so that the table cannot grow for ever. */
-const SWEPT_PER_ARRIVAL = 2;
 
 interface AcceptPorts {
   readonly unitOfWork: UnitOfWork;
@@ -78,7 +76,7 @@ export class AcceptInbound {
       const at = Math.max(Math.min(writtenAt, now), latest.get(key)?.at ?? 0);
       latest.set(key, { whatsappPhoneId, phoneNumber, at });
     }
-    await conversations.sweepWritten(now - CONVERSATION_MS, latest.size * SWEPT_PER_ARRIVAL);
+    await conversations.sweepWritten(now - CONVERSATION_MS, latest.size * SWEPT_PER_ADDED);
     await conversations.noteWritten([...latest.values()]);
   }
 

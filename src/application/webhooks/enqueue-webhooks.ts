@@ -6,14 +6,12 @@ import { deliverWebhooksJob } from '../jobs/webhook-jobs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
+import { SWEPT_PER_ADDED } from '../swept-per-added.ts';
 
 export interface MessageStatusChange {
   readonly message: Message;
   readonly change: StatusChange;
 }
-
-/** Events whose log has expired that are removed for each new one, so that the table cannot grow for ever. */
-const SWEPT_PER_EVENT = 2;
 
 /**
  * Writes webhook events in the transaction that caused them. The events of one ordering key are attempted one at a time, in
@@ -49,7 +47,7 @@ export class EnqueueWebhooks {
   ): Promise<void> {
     const now = this.#ports.clock.now();
     const { added, superseded } = enqueueInOrder(earlier, events, now);
-    await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_EVENT);
+    await stores.webhookEvents.sweep(now - WEBHOOK_LOG_LIFETIME_MS, added.length * SWEPT_PER_ADDED);
     await stores.webhookEvents.insert(added);
     await stores.webhookEvents.save(superseded);
     const jobs = added

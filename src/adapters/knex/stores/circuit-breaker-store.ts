@@ -1,4 +1,5 @@
 import type { CircuitBreakerStore } from '../../../application/ports/webhook-stores.ts';
+import { SWEPT_PER_ADDED } from '../../../application/swept-per-added.ts';
 import { type CircuitBreaker, CLOSED_CIRCUIT } from '../../../domain/shared/circuit-breaker.ts';
 import { BREAKER_LIFETIME_MS } from '../../../domain/webhooks/destination-circuit.ts';
 import type { Insert, Row, Update } from '../driver/connection.ts';
@@ -22,9 +23,6 @@ const READ = 'SELECT destination, state FROM webhook_circuit_breakers WHERE dest
 
 const LOCK = `${READ} ORDER BY destination FOR UPDATE`;
 
-/** Forgotten at most for each inserted one, so that the table cannot grow for ever. */
-const SWEPT_PER_INSERTED = 2;
-
 export class SqlCircuitBreakerStore implements CircuitBreakerStore {
   readonly #session: Session;
 
@@ -47,7 +45,7 @@ export class SqlCircuitBreakerStore implements CircuitBreakerStore {
     );
     const all = byDestination(await this.#session.query(LOCK, [destinationKeys]));
     // Last: a transaction that has locked swept rows must not wait for another lock.
-    await this.#sweepOthers(destinationKeys, at, unknown.length * SWEPT_PER_INSERTED);
+    await this.#sweepOthers(destinationKeys, at, unknown.length * SWEPT_PER_ADDED);
     return all;
   }
 
