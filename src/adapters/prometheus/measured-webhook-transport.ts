@@ -1,42 +1,29 @@
-import type { WebhookRequest, WebhookTransport } from '../../application/ports/webhook-transport.ts';
+import { delegate } from '../../application/delegate.ts';
+import type { WebhookTransport } from '../../application/ports/webhook-transport.ts';
 import { type AttemptResult, isSuccess } from '../../domain/webhooks/attempt-result.ts';
 import type { Metrics } from './metrics.ts';
 import { timed } from './timed.ts';
 
 const STATUSES_PER_CLASS = 100;
 
-/** Counts and times webhook attempts. */
-export class MeasuredWebhookTransport implements WebhookTransport {
-  readonly #inner: WebhookTransport;
-  readonly #metrics: Metrics;
-
-  constructor(inner: WebhookTransport, metrics: Metrics) {
-    this.#inner = inner;
-    this.#metrics = metrics;
-  }
-
-  send(request: WebhookRequest): Promise<AttemptResult> {
-    let result: AttemptResult | null = null;
-    return timed(
-      async () => {
-        result = await this.#inner.send(request);
-        return result;
-      },
-      (seconds) => this.#metrics.webhookAttempts.observe({ outcome: outcomeOf(result) }, seconds),
-    );
-  }
-
-  acceptUrl(url: string): string | null {
-    return this.#inner.acceptUrl(url);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
+/** A transport whose attempts are counted and timed. */
+export function measuredWebhookTransport(
+  inner: WebhookTransport,
+  { webhookAttempts }: Metrics,
+): WebhookTransport {
+  return delegate(inner, {
+    send: (request) =>
+      timed(
+        () => inner.send(request),
+        (seconds, done) => {
+          const outcome = done === null ? 'failed' : outcomeOf(done.result);
+          webhookAttempts.observe({ outcome }, seconds);
+        },
+      ),
+  });
 }
 
-function outcomeOf(result: AttemptResult | null): string {
-  if (result === null) return 'failed';
+function outcomeOf(result: AttemptResult): string {
   if (isSuccess(result)) return 'delivered';
   if (result.kind === 'failed') return result.reason;
   return `http-${Math.floor(result.status / STATUSES_PER_CLASS)}xx`;

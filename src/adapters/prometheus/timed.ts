@@ -1,19 +1,18 @@
 import { performance } from 'node:perf_hooks';
 import { millisecondsInSecond } from 'date-fns/constants';
 
-/** Does `work`, and tells how many seconds it took and whether it failed. Rejects as `work` does. */
+/** Does `work`, and tells how many seconds it took and its result, null when it failed. Rejects as `work` does. */
 export async function timed<T>(
   work: () => Promise<T>,
-  tell: (seconds: number, error: { readonly error: unknown } | null) => void,
+  tell: (seconds: number, done: { readonly result: T } | null) => void,
 ): Promise<T> {
   const startedAt = performance.now();
-  const seconds = () => (performance.now() - startedAt) / millisecondsInSecond;
+  let done: { readonly result: T } | null = null;
   try {
     const result = await work();
-    tell(seconds(), null);
+    done = { result };
     return result;
-  } catch (error) {
-    tell(seconds(), { error });
-    throw error;
+  } finally {
+    tell((performance.now() - startedAt) / millisecondsInSecond, done);
   }
 }

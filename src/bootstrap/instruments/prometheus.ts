@@ -1,9 +1,9 @@
-import { CountedLogger } from '../../adapters/prometheus/counted-logger.ts';
+import { countedLogger } from '../../adapters/prometheus/counted-logger.ts';
 import { measuredJobQueue } from '../../adapters/prometheus/measured-job-queue.ts';
 import { measuredProvider } from '../../adapters/prometheus/measured-provider.ts';
 import { MeasuredRequests } from '../../adapters/prometheus/measured-requests.ts';
-import { MeasuredUnitOfWork } from '../../adapters/prometheus/measured-unit-of-work.ts';
-import { MeasuredWebhookTransport } from '../../adapters/prometheus/measured-webhook-transport.ts';
+import { measuredUnitOfWork } from '../../adapters/prometheus/measured-unit-of-work.ts';
+import { measuredWebhookTransport } from '../../adapters/prometheus/measured-webhook-transport.ts';
 import { createMetrics } from '../../adapters/prometheus/metrics.ts';
 import { MetricsServer } from '../../adapters/prometheus/metrics-server.ts';
 import { WorkGauges } from '../../adapters/prometheus/work-gauges.ts';
@@ -32,11 +32,11 @@ export function prometheusInstrument({ port, host, role, build }: PrometheusOpti
   let server: MetricsServer | null = null;
   let listeningOn: number | null = null;
   return {
-    unitOfWork: (inner) => new MeasuredUnitOfWork(inner, metrics),
+    unitOfWork: (inner) => measuredUnitOfWork(inner, metrics),
     channelProvider: (inner) => measuredProvider(inner, metrics),
-    webhookTransport: (inner) => new MeasuredWebhookTransport(inner, metrics),
+    webhookTransport: (inner) => measuredWebhookTransport(inner, metrics),
     jobQueue: (inner) => measuredJobQueue(inner, metrics),
-    logger: (inner) => new CountedLogger(inner, metrics),
+    logger: (inner) => countedLogger(inner, metrics),
     requests: new MeasuredRequests(metrics),
     async start(roots) {
       const gauges = new WorkGauges(roots, metrics);
