@@ -19,6 +19,14 @@ const args = process.argv.slice(2);
 
 /** Tests that start the whole service, and run on every wiring. The contract suites do so themselves. */
 const ON_EVERY_WIRING = ['test/service/', 'test/specification/'];
+/** The outcome of a run that ended before it told one. */
+const NO_OUTCOME: TestOutcome = {
+  passed: 0,
+  failed: [],
+  skipped: [],
+  errors: ['the runner ended before its tests did'],
+};
+
 let running: ChildProcess | null = null;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => running?.kill(signal));
 
@@ -59,14 +67,6 @@ function isOnEveryWiring(file: string): boolean {
 interface Run extends TestOutcome {
   readonly exitCode: number;
 }
-
-/** The outcome of a run that ended before it told one. */
-const NO_OUTCOME: TestOutcome = {
-  passed: 0,
-  failed: [],
-  skipped: [],
-  errors: ['the runner ended before its tests did'],
-};
 
 async function runTests(given: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'barid-tests-'));

@@ -131,7 +131,7 @@ describe('the projects of the installation, for operators', () => {
     };
     const losing = new ManageProjects({
       unitOfWork: losingOnce,
-      sealLowCredit: { execute: (lowCredit) => lowCredit },
+      sealWebhook: { execute: (given) => given },
       noticeLowCredit: { arm: async () => {} },
       clock: world.clock,
       ids: world.container.get(ports.idSource),
