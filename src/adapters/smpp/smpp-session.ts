@@ -27,6 +27,9 @@ export const ENQUIRE_LINK_TIMEOUT_MS = 10_000;
 /** The connection is closed when the SMSC leaves more than this unread, in octets. */
 export const UNREAD_BYTES_MAX = 1_048_576;
 
+/** The last response of a session goes out within this time, or the connection is closed without it, in milliseconds. */
+export const LAST_RESPONSE_TIMEOUT_MS = 1_000;
+
 const SEQUENCE_MAX = 0x7fff_ffff;
 
 /** A timeout of the given milliseconds. */
@@ -235,6 +238,8 @@ export class SmppSession {
   }
 
   #receive(chunk: Buffer): void {
+    // The socket may still be open, for the response to an unbind.
+    if (this.isOver) return;
     this.#framer.push(chunk);
     if (!this.#isPaused) this.#read();
   }
@@ -300,9 +305,7 @@ export class SmppSession {
         break;
       case 'unbind':
         this.respond('unbind', pdu.sequence);
-        // The response still goes out.
-        this.#send();
-        this.#socket?.destroySoon();
+        this.#closeSoon();
         this.#end('The SMSC unbound the session');
         break;
       case 'alert_notification':
@@ -385,6 +388,16 @@ export class SmppSession {
       this.#isEnquiring = false;
       if (response !== null) this.#enquireLater();
     });
+  }
+
+  /** What was written still goes out, if the SMSC reads it soon. */
+  #closeSoon(): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    this.#send();
+    socket.destroySoon();
+    const cancel = this.#options.timeouts(LAST_RESPONSE_TIMEOUT_MS)(() => socket.destroy());
+    socket.once('close', cancel);
   }
 
   #end(reason: string): void {
