@@ -48,7 +48,6 @@ import { RunRetention } from '../application/retention/run-retention.ts';
 import { ApplySeed } from '../application/seed/apply-seed.ts';
 import { AcceptInbound } from '../application/webhooks/accept-inbound.ts';
 import { DeliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
-import { InboundLog } from '../application/webhooks/inbound-log.ts';
 import { RunWhatsappSync } from '../application/whatsapp/run-whatsapp-sync.ts';
 import { SyncWhatsapp } from '../application/whatsapp/sync-whatsapp.ts';
 import { WhatsappPlatforms } from '../application/whatsapp/whatsapp-platforms.ts';
@@ -90,7 +89,6 @@ export const resolveRoots = (container: Container) =>
     checkSecretKey: CheckSecretKey,
     deliverWebhooks: DeliverWebhooks,
     importPrices: ImportPrices,
-    inboundLog: InboundLog,
     keyUses: KeyUses,
     listenToWebhooks: ListenToWebhooks,
     makeReports: MakeReports,

@@ -230,7 +230,7 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
       expect(await read((s) => s.webhookEvents.nextDueAt(destinations))).toEqual([null, NOW + 5]);
     });
 
-    it('the store of webhook events lists the events of a whatsapp number, the newest first', async () => {
+    it('the log of webhook events lists those of a whatsapp number in a time, the newest first', async () => {
       await insert(
         inbound('a', NOW),
         inbound('b', NOW + 1),
@@ -238,8 +238,9 @@ export function webhookStoresContract(open: () => Promise<Storage>): void {
         inbound('d', NOW + 2),
         inbound('e', NOW + 3, OTHER_PHONE_NUMBER_ID),
       );
+      const query = { whatsappPhoneId: PHONE_NUMBER_ID, from: NOW + 1, to: NOW + 3, after: null };
       const list = async (limit: number) =>
-        (await read((s) => s.webhookEvents.ofWhatsappPhone(PHONE_NUMBER_ID, NOW, limit))).map(({ id }) => id);
+        (await read((s) => s.webhookLog.newest({ ...query, limit }))).map(({ id }) => id);
       expect(await list(5)).toEqual(['d', 'c', 'b']);
       expect(await list(2)).toEqual(['d', 'c']);
     });

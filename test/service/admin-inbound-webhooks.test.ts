@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { inboundEventsOf } from '../../src/bootstrap/commands/webhook-command.ts';
 import type { Harness } from '../../src/bootstrap/harness.ts';
 import { verifyWebhook } from '../../src/bootstrap/verify-webhook.ts';
 import { ADMIN_TOKEN, admin, codeOf, done } from '../support/admin.ts';
@@ -212,7 +213,7 @@ withReceiver(named('inbound webhooks of operators and a receiver'), () => {
     await write();
     await service.advance(3 * DAY);
     expect(receiver.requests).toHaveLength(1);
-    const events = await service.service.roots.inboundLog.read(NUMBER_ID);
+    const events = await inboundEventsOf(service.service.roots, NUMBER_ID);
     expect(events).toMatchObject([{ state: 'discarded', lastError: 'webhook-removed' }]);
     await service.assertQuiet();
   });

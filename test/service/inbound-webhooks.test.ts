@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { InboundArrival } from '../../src/application/ports/provider-events.ts';
+import { inboundEventsOf } from '../../src/bootstrap/commands/webhook-command.ts';
 import { HttpsReceiver, respondWith } from '../support/https-receiver.ts';
 import { hasOpenssl, OPENSSL_MISSING, openssl } from '../support/openssl.ts';
 import { startService } from '../support/running-service.ts';
@@ -25,9 +26,10 @@ async function start() {
       inboundWebhooks: [{ phoneNumberId: NUMBER_ID, url: receiver.url('/inbound'), secret: SECRET }],
     }),
   });
-  const { inboundLog: log, manageWebhooks } = service.service.roots;
-  const retry = (eventId = '') => manageWebhooks.resendEvent('cli-database', eventId);
-  return { receiver, service, log, retry };
+  const { roots } = service.service;
+  const events = () => inboundEventsOf(roots, NUMBER_ID);
+  const retry = (eventId = '') => roots.manageWebhooks.resendEvent('cli-database', eventId);
+  return { receiver, service, events, retry };
 }
 
 withReceiver(named('inbound whatsapp webhooks'), () => {
@@ -79,13 +81,13 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   });
 
   it('an inbound event is attempted at once, after 10 s, after another 15 s, then hourly for two days, and no more', async () => {
-    const { receiver, service, log } = await start();
+    const { receiver, service, events } = await start();
     receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     const count = () => receiver.requests.length;
-    const [event] = await log.read(NUMBER_ID);
+    const [event] = await events();
     const id = event?.id ?? '';
-    const state = async () => (await log.read(NUMBER_ID)).find((each) => each.id === id);
+    const state = async () => (await events()).find((each) => each.id === id);
     expect([count(), (await state())?.state]).toEqual([1, 'pending']);
     await service.advance(10 * SECOND - 1);
     expect(count()).toBe(1);
@@ -116,13 +118,13 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   });
 
   it('every inbound event keeps to its schedule, however many fail: inbound events open no circuit', async () => {
-    const { receiver, service, log } = await start();
+    const { receiver, service, events } = await start();
     receiver.respond(respondWith(500));
     for (const text of ['1', '2', '3', '4', '5']) {
       await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text } });
     }
     await service.advance(2 * DAY);
-    expect((await log.read(NUMBER_ID)).map(({ state, attempts }) => [state, attempts])).toEqual(
+    expect((await events()).map(({ state, attempts }) => [state, attempts])).toEqual(
       Array.from({ length: 5 }, () => ['discarded', 50]),
     );
     expect(receiver.requests).toHaveLength(250);
@@ -182,34 +184,34 @@ withReceiver(named('inbound whatsapp webhooks'), () => {
   });
 
   it('an event that is retried manually while it is in flight is not attempted twice', async () => {
-    const { receiver, service, log, retry } = await start();
+    const { receiver, service, events, retry } = await start();
     const held: ServerResponse[] = [];
     receiver.respond((_, response) => held.push(response));
     const written = service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await receiver.arrived(1);
-    const [event] = await log.read(NUMBER_ID);
+    const [event] = await events();
     await expect(retry(event?.id)).rejects.toThrow('webhook-event-not-resendable');
     receiver.respond(respondWith(200));
     held[0]?.writeHead(200).end();
     await written;
     await service.settle();
     expect(receiver.requests).toHaveLength(1);
-    expect((await log.read(NUMBER_ID))[0]).toMatchObject({ state: 'delivered', attempts: 1 });
+    expect((await events())[0]).toMatchObject({ state: 'delivered', attempts: 1 });
     await service.assertQuiet();
   });
 
   it('an operator retries a discarded event manually, and not one that was delivered', async () => {
-    const { receiver, service, log, retry } = await start();
+    const { receiver, service, events, retry } = await start();
     receiver.respond(respondWith(500));
     await service.writeTo(NUMBER_ID, WRITER, { type: 'text', content: { text: 'hello' } });
     await service.advance(3 * DAY);
     const attempts = receiver.requests.length;
     receiver.respond(respondWith(204));
-    const [event] = await log.read(NUMBER_ID);
+    const [event] = await events();
     expect(await retry(event?.id)).toMatchObject({ state: 'queued_retry' });
     await service.settle();
     expect(receiver.requests).toHaveLength(attempts + 1);
-    expect((await log.read(NUMBER_ID))[0]?.state).toBe('delivered');
+    expect((await events())[0]?.state).toBe('delivered');
     await expect(retry(event?.id)).rejects.toThrow('webhook-event-not-resendable');
     await expect(retry('0123456789abcdef01234567')).rejects.toThrow('webhook-event-not-found');
     await service.assertQuiet();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AesSecretBox } from '../../src/adapters/node/aes-secret-box.ts';
 import { destinationKey } from '../../src/application/jobs/webhook-jobs.ts';
-import type { WebhookEvent } from '../../src/domain/webhooks/webhook-event.ts';
+import { inboundEventsOf } from '../../src/bootstrap/commands/webhook-command.ts';
 import { startService } from '../support/running-service.ts';
 import { seedWith } from '../support/seeds.ts';
 
@@ -28,12 +28,13 @@ it('an event whose secret was sealed under a lost key is discarded at the end of
     await inboundWebhooks.save([{ ...webhook, secret: otherBox.seal('another secret') }]);
   });
   await service.writeTo(NUMBER_ID, '9647709999999', { type: 'text', content: { text: 'hello' } });
-  const [event] = await roots.inboundLog.read(NUMBER_ID);
+  const [event] = await inboundEventsOf(roots, NUMBER_ID);
+  if (event === undefined) throw new Error('The message became an event');
   expect(event).toMatchObject({ state: 'pending', attempts: 1, lastError: 'secret-unreadable' });
   await service.advance(49 * HOUR);
-  expect((await roots.inboundLog.read(NUMBER_ID))[0]?.state).toBe('discarded');
+  expect((await inboundEventsOf(roots, NUMBER_ID))[0]?.state).toBe('discarded');
   const endpoints = await roots.unitOfWork.read(({ circuitBreakers }) =>
-    circuitBreakers.read([destinationKey(event as WebhookEvent)]),
+    circuitBreakers.read([destinationKey(event)]),
   );
   expect(endpoints).toEqual(new Map());
   await service.assertQuiet();

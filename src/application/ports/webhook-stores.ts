@@ -44,8 +44,6 @@ export interface WebhookEventStore {
   save(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
   /** As `save`, and writes address and secret, too. */
   saveWithAddress(events: readonly WebhookEvent[]): Promise<readonly WebhookEvent[]>;
-  /** The events of a whatsapp number made after `since`, the newest first, at most `limit`. */
-  ofWhatsappPhone(whatsappPhoneId: string, since: number, limit: number): Promise<readonly WebhookEvent[]>;
   /**
    * The open events of the number with ids greater than `after`, in the order of their ids, at most `limit`, locked until the
    * transaction ends.

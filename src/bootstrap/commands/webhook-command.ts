@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
+import { LATEST_INSTANT_MS } from '../../adapters/http/limits.ts';
 import type { ManageWebhooks } from '../../application/operators/webhooks/manage-webhooks.ts';
-import type { InboundLog } from '../../application/webhooks/inbound-log.ts';
-import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
+import type { LoggedEvent } from '../../application/ports/webhook-log-store.ts';
+import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
+import type { Roots } from '../roots.ts';
 import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
 import { toHexId } from './hex-id.ts';
+
+/** The events that the log shows at most. */
+const SHOWN_EVENTS_MAX = 500;
 
 const COLUMNS = ['createdAt', 'id', 'state', 'attempts', 'nextAttemptAt', 'lastError', 'endpoint'];
 
@@ -23,11 +28,7 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
       '24 hex digits: "id" of the number in the seed file, not "phoneNumberId"',
       toHexId,
     )
-    .action(
-      context.action((id: string) =>
-        context.onDatabase(({ inboundLog }) => showLog(inboundLog, id, context)),
-      ),
-    );
+    .action(context.action((id: string) => context.onDatabase((roots) => showLog(roots, id, context))));
   webhooks
     .command('resend')
     .description('make a webhook event that was discarded, or waits for its retry, due at once')
@@ -39,8 +40,18 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
     );
 }
 
-async function showLog(log: InboundLog, whatsappPhoneId: string, context: CommandContext): Promise<number> {
-  const events = await log.read(whatsappPhoneId);
+/** The inbound events of a whatsapp number, by our 24-hex id, that the log has: the newest 500 first. */
+export async function inboundEventsOf(
+  { readWebhookLog, clock }: Pick<Roots, 'readWebhookLog' | 'clock'>,
+  whatsappPhoneId: string,
+): Promise<readonly LoggedEvent[]> {
+  const from = clock.now() - WEBHOOK_LOG_LIFETIME_MS + 1;
+  const filter = { project: null, endpoint: null, state: null, whatsappPhoneId, from, to: LATEST_INSTANT_MS };
+  return (await readWebhookLog.events(filter, null, SHOWN_EVENTS_MAX)).rows;
+}
+
+async function showLog(roots: Roots, whatsappPhoneId: string, context: CommandContext): Promise<number> {
+  const events = await inboundEventsOf(roots, whatsappPhoneId);
   if (events.length > 0 || context.isJson) {
     context.printRows(events.map(rowOf), { columns: COLUMNS, lineOf });
   }
@@ -60,7 +71,7 @@ async function resend(
 }
 
 /** Neither what was written nor any secret: a log is copied into tickets. */
-function rowOf({ id, createdAt, state, attempts, nextAttemptAt, lastError, endpoint }: WebhookEvent) {
+function rowOf({ id, createdAt, state, attempts, nextAttemptAt, lastError, endpoint }: LoggedEvent) {
   return {
     createdAt: instant(createdAt),
     id,

@@ -72,7 +72,6 @@ import { CurrentInboundWebhooks } from '../../application/webhooks/current-inbou
 import { DeliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import { EnqueueWebhooks } from '../../application/webhooks/enqueue-webhooks.ts';
 import { FetchDueEvents } from '../../application/webhooks/fetch-due-events.ts';
-import { InboundLog } from '../../application/webhooks/inbound-log.ts';
 import { RecordAttempts } from '../../application/webhooks/record-attempts.ts';
 import { ReleaseJobs } from '../../application/webhooks/release-jobs.ts';
 import { SealWebhook } from '../../application/webhooks/seal-webhook.ts';
@@ -197,7 +196,6 @@ export const useCases = new ContainerModule(({ bind }) => {
     ids: idSource,
     wakeSignal,
   });
-  wire(bind, InboundLog, { unitOfWork, clock });
   wire(bind, RunAttemptJobs, {
     unitOfWork,
     advanceMessages: AdvanceMessages,

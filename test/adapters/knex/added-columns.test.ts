@@ -46,7 +46,6 @@ const READS: readonly [string, (stores: Stores) => Promise<unknown>][] = [
   ['retention.recipientsAt', ({ retention }) => retention.recipientsAt(anId(), 0, 1)],
   ['webhookEvents.lock', ({ webhookEvents }) => webhookEvents.lock([anId()])],
   ['webhookEvents.lockOpen', ({ webhookEvents }) => webhookEvents.lockOpen([anId()])],
-  ['webhookEvents.ofWhatsappPhone', ({ webhookEvents }) => webhookEvents.ofWhatsappPhone(anId(), 0, 1)],
   ['webhookEvents.lockOpenOfNumber', ({ webhookEvents }) => webhookEvents.lockOpenOfNumber(PHONE, '', 1)],
   [
     'webhookEvents.ofProject',

@@ -90,6 +90,15 @@ describe('log', () => {
     expect([code, errors]).toEqual([0, []]);
   });
 
+  it('shows an event for 15 days', async () => {
+    const at = NOW + 15 * 24 * HOUR_MS;
+    const { printed } = await barid(['webhooks', 'log', NUMBER_ID], {
+      environment,
+      clock: { now: () => at },
+    });
+    expect(printed.map((line) => line.split('  ')[1])).toEqual([WAITING_ID, DISCARDED_ID]);
+  });
+
   it('reports a number without events', async () => {
     const { code, printed, errors } = await run('log', '0'.repeat(24));
     expect([code, printed]).toEqual([1, []]);

@@ -85,10 +85,6 @@ const LOCK_OPEN = `
 
 const LOCK = `SELECT ${COLUMNS} FROM webhook_events WHERE id = ANY(?) ORDER BY id FOR UPDATE`;
 
-const OF_PHONE_NUMBER = `
-  SELECT ${COLUMNS} FROM webhook_events WHERE phone_number_id = ? AND created_at > ?
-  ORDER BY created_at DESC, id DESC LIMIT ?`;
-
 const OPEN_OF_NUMBER = `
   SELECT ${COLUMNS} FROM webhook_events
   WHERE phone_number_id = ? AND project_id = ? AND is_open = 1 AND id > ?
@@ -155,15 +151,6 @@ export class SqlWebhookEventStore implements WebhookEventStore {
       }),
     );
     return changedOf(events, await this.#session.updateVersioned(SAVE_WITH_ADDRESS, rows));
-  }
-
-  async ofWhatsappPhone(
-    whatsappPhoneId: string,
-    since: number,
-    limit: number,
-  ): Promise<readonly WebhookEvent[]> {
-    const rows = await this.#session.query(OF_PHONE_NUMBER, [whatsappPhoneId, since, limit]);
-    return rows.map((row) => fromRow(row, destinationOf(row)));
   }
 
   async lockOpenOfNumber(
