@@ -11,6 +11,7 @@ import { CommandError } from './command-error.ts';
 import type { CommandOutput } from './command-output.ts';
 import { addCompletionCommand } from './completion-command.ts';
 import { addDoctorCommand } from './doctor-command.ts';
+import { addInboundLogCommand } from './inbound-log-command.ts';
 import { addListenCommand } from './listen-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
 import { addRedriveCommand } from './redrive-command.ts';
@@ -19,8 +20,7 @@ import { addRestoreCommands } from './restore-command.ts';
 import { addSendCommand } from './send-command.ts';
 import { addStartCommand } from './start-command.ts';
 import { addVerifyCommand } from './verify-command.ts';
-import { addWebhookCommands } from './webhook-command.ts';
-import { addWhatsappCommands } from './whatsapp-command.ts';
+import { addWhatsappSyncCommand } from './whatsapp-sync-command.ts';
 
 /** A command, or a group of them: a file each, and a line here. */
 const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[] = [
@@ -35,8 +35,8 @@ const COMMANDS: readonly ((program: Command, context: CommandContext) => void)[]
   addVerifyCommand,
   addRedriveCommand,
   addChannelsCommands,
-  addWebhookCommands,
-  addWhatsappCommands,
+  addInboundLogCommand,
+  addWhatsappSyncCommand,
   addReportCommands,
   addApiKeyCommand,
   addCompletionCommand,

@@ -5,7 +5,7 @@ import type { CommandContext } from './command-context.ts';
 import { counted } from './counted.ts';
 
 /** The operator's side of section 2.7: reads the numbers and templates of live projects from the platform now. */
-export function addWhatsappCommands(program: Command, context: CommandContext): void {
+export function addWhatsappSyncCommand(program: Command, context: CommandContext): void {
   program
     .command('whatsapp')
     .description('whatsapp accounts of live projects')

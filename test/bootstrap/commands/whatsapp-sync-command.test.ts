@@ -17,7 +17,7 @@ let environment: Record<string, string>;
 
 /** A database with one live project and its account, and a channels file with Meta. */
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'whatsapp-command-'));
+  folder = mkdtempSync(join(tmpdir(), 'whatsapp-sync-command-'));
   meta = await MetaAccount.open();
   writeFileSync(join(folder, 'channels.json'), JSON.stringify(channelsOf({ meta })));
   environment = {
