@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ProviderRoute } from '../domain/messages/provider-route.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { MOBILE_OPERATORS } from '../domain/shared/phone-number.ts';
+import { codeOf } from './error-code.ts';
 import { jsonMistake } from './json-mistake.ts';
 import type { MadeProvider, ProviderTools } from './providers/provider-kind.ts';
 import { PROVIDER_KINDS } from './providers/provider-kinds.ts';
@@ -76,8 +77,7 @@ export function readChannelsFile(path: string, environment: Environment): Provid
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new ChannelsFileError([`${path} cannot be read (${code})`]);
+    throw new ChannelsFileError([`${path} cannot be read (${codeOf(error)})`]);
   }
   try {
     return parseChannels(text, environment);

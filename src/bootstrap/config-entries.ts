@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isNetwork } from '../adapters/http/routing/ip-allow-list.ts';
 import { egressRules } from '../adapters/undici/egress-rules.ts';
+import { messageOf } from '../application/errors/error-text.ts';
 
 /** A name of the configuration, as the table in docs/configuration.md lists it. */
 export interface ConfigEntry {
@@ -36,7 +37,7 @@ const cidrRange = z.string().superRefine((range, context) => {
   try {
     egressRules([range]);
   } catch (error) {
-    context.addIssue(error instanceof Error ? error.message : String(error));
+    context.addIssue(messageOf(error));
   }
 });
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import { sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import type { BucketConfig } from '../adapters/s3/bucket-report-files.ts';
+import { messageOf } from '../application/errors/error-text.ts';
 import { CHANNELS, type Channel } from '../domain/shared/channel.ts';
 import { ChannelsFileError, type ProvidersConfig, readChannelsFile, simulated } from './channels-file.ts';
 import { BUCKET_URL, ENTRIES, FROM_FILE, type Name, type Parsed } from './config-entries.ts';
@@ -89,7 +90,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     } catch (error) {
       mistakes.push({
         name: `${name}_FILE`,
-        problem: error instanceof Error ? error.message : String(error),
+        problem: messageOf(error),
       });
     }
   }

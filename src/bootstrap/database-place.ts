@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseConfig } from '../adapters/knex/database.ts';
 import { makeSqliteFile, sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import { ConfigError } from './config.ts';
+import { codeOf } from './error-code.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -33,7 +34,6 @@ function reasonAgainst(filename: string): string | null {
     accessSync(filename, R_OK | W_OK);
     return statSync(filename).isFile() ? null : 'no file';
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code ?? message;
+    return codeOf(error);
   }
 }

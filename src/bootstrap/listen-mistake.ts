@@ -1,4 +1,5 @@
 import { ConfigError } from './config.ts';
+import { codeOf } from './error-code.ts';
 
 /** The port is taken, or only the superuser may have it; all else that keeps a server from listening is its address. */
 const PORT_CODES: ReadonlySet<string> = new Set(['EADDRINUSE', 'EACCES']);
@@ -19,10 +20,4 @@ export function listenMistake(
         problem: `cannot listen on ${host[1]} (${code}); choose an address of this machine`,
       };
   return new ConfigError([mistake]);
-}
-
-/** The code of an error of Node, or the error as a text. */
-export function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : String(error);
 }

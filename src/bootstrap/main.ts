@@ -15,9 +15,10 @@ import { type Config, ConfigError, type ConfigMistake, NO_SEED, readConfig } fro
 import { configNames } from './config-entries.ts';
 import { makeDatabasePlace } from './database-place.ts';
 import { DEMO_API_KEY, DEMO_SEED } from './demo-seed.ts';
+import { codeOf } from './error-code.ts';
 import { EXIT_CONFIGURATION, EXIT_UNAVAILABLE } from './exit-codes.ts';
 import { loadInstruments } from './instruments/load-instruments.ts';
-import { codeOf, listenMistake } from './listen-mistake.ts';
+import { listenMistake } from './listen-mistake.ts';
 import { secretKeyFor } from './secret-key.ts';
 import { parseSeed, readSeed } from './seed-file.ts';
 import { Service } from './service.ts';
@@ -46,13 +47,13 @@ const WRONG_SECRET_KEY: ConfigMistake = {
 try {
   await run(readConfig(process.env));
 } catch (error) {
-  console.error(`Barid cannot start:\n${reasonOf(error)}`);
+  console.error(`Barid cannot start:\n${operatorMistake(error)}`);
   process.exitCode = error instanceof StorageUnavailable ? EXIT_UNAVAILABLE : EXIT_CONFIGURATION;
   endSoon();
 }
 
 /** What the operator has to change, with the name of the variable. Throws what is no mistake of the operator. */
-function reasonOf(error: unknown): string {
+function operatorMistake(error: unknown): string {
   if (error instanceof StorageUnwritable) return `DATABASE_URL: the database stores nothing: ${error.reason}`;
   if (error instanceof StorageUnavailable)
     return `DATABASE_URL: the database cannot be reached: ${error.message}`;

@@ -16,6 +16,7 @@ import { sqliteFileOf } from '../adapters/knex/sqlite/file/sqlite-file.ts';
 import { PRIVATE_FILE } from '../adapters/node/private-modes.ts';
 import { type Config, ConfigError, DATA_FOLDER } from './config.ts';
 import { SECRET_KEY_BYTES, SECRET_KEY_FORM, SECRET_KEY_PATTERN } from './config-entries.ts';
+import { codeOf } from './error-code.ts';
 
 const KEY_FILE = 'secret.key';
 const LEFTOVER_PATTERN = /^secret\.key\.[0-9a-f]{12}$/;
@@ -59,11 +60,10 @@ function readOrMakeKey(file: string): string {
   try {
     return readKey(file) ?? makeKey(file);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
     throw new ConfigError([
       {
         name: 'SECRET_KEY',
-        problem: `${file} cannot be read or made (${code ?? message}); set SECRET_KEY, or make the folder writable`,
+        problem: `${file} cannot be read or made (${codeOf(error)}); set SECRET_KEY, or make the folder writable`,
       },
     ]);
   }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
+import { messageOf } from '../../src/application/errors/error-text.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../../src/bootstrap/harness.ts';
 import { documentedReplies } from './documented-replies.ts';
 
@@ -17,7 +18,7 @@ export async function startService(options: HarnessOptions = {}): Promise<Harnes
         if (seen.route?.startsWith('/admin') === true) checkAdmin?.(seen);
         else check(seen);
       } catch (error) {
-        problems.push(error instanceof Error ? error.message : String(error));
+        problems.push(messageOf(error));
       }
     },
   });

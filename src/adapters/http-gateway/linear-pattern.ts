@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { messageOf } from '../../application/errors/error-text.ts';
 
 /** Patterns are matched against so many characters at most, in UTF-16 units. */
 export const PATTERN_INPUT_CHARACTERS_MAX = 512;
@@ -44,8 +45,7 @@ function compiled(source: string): RE2JS {
   try {
     return RE2JS.compile(source);
   } catch (error) {
-    const reason =
-      error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : String(error);
+    const reason = messageOf(error).replace(/^error parsing regexp: /, '');
     throw new Error(`the pattern is no regular expression of RE2: ${reason}`);
   }
 }

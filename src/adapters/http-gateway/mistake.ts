@@ -1,3 +1,4 @@
+import { messageOf } from '../../application/errors/error-text.ts';
 /** Told of a mistake in the options of a gateway, by its path in them. */
 export type Mistake = (path: readonly PropertyKey[], message: string) => void;
 
@@ -10,7 +11,7 @@ export function orMistake<Value>(
   try {
     return make();
   } catch (error) {
-    mistake(path, error instanceof Error ? error.message : String(error));
+    mistake(path, messageOf(error));
     return null;
   }
 }

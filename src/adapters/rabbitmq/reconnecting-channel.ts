@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfirmChannel } from 'amqplib';
+import { codeOrName } from '../../application/errors/error-text.ts';
 import type { Logger } from '../../application/ports/logger.ts';
 import { type OpenChannel, openChannel } from './open-channel.ts';
 
@@ -126,8 +127,7 @@ export function reconnectDelayMs(failures: number, random: number): number {
 /** A failed attempt on several addresses has no text of its own, only a code. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  if (error.message !== '') return error.message;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return error.message === '' ? codeOrName(error) : error.message;
 }
 
 function closedError(): Error {

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
 import { onNextRound } from '../../application/concurrency/next-round.ts';
 import { RoundTime } from '../../application/concurrency/round-time.ts';
+import { codeOrName } from '../../application/errors/error-text.ts';
 import type { Timeout } from '../../application/ports/timeout.ts';
 import { smppStatus } from '../../domain/sms/smpp-status.ts';
 import { encodePdu } from './packaged-pdu.ts';
@@ -233,7 +234,7 @@ export class SmppSession {
     socket.setNoDelay(true);
     socket.once(tls ? 'secureConnect' : 'connect', onConnect);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.on('error', (error) => this.#end(`The connection failed: ${codeOf(error)}`));
+    socket.on('error', (error) => this.#end(`The connection failed: ${codeOrName(error)}`));
     socket.on('close', () => this.#end('The SMSC closed the connection'));
   }
 
@@ -410,9 +411,4 @@ export class SmppSession {
     for (const [sequence, request] of [...this.#requests]) this.#finish(sequence, request, null);
     this.#options.onChange();
   }
-}
-
-/** A code says enough; the text of an error names hosts and addresses, which are not for everybody who reads a reason. */
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

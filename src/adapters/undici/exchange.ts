@@ -89,7 +89,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#isSettled) return;
-    const reason = reasonOf(error);
+    const reason = failureOf(error);
     if (!this.#isReused || this.#status !== null || reason !== 'connection') {
       this.#fail(reason);
       return;
@@ -123,7 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function reasonOf(error: Error): AttemptFailure {
+function failureOf(error: Error): AttemptFailure {
   if (error instanceof AddressBlocked) return 'address-refused';
   if (error instanceof NameBlocked) return 'name-refused';
   if (error instanceof HandshakeFailed) return 'tls';

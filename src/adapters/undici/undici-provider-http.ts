@@ -1,5 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Agent, type Dispatcher } from 'undici';
+import { codeOrName } from '../../application/errors/error-text.ts';
 import { GrowingBuffer } from '../../application/growing-buffer.ts';
 import {
   PROVIDER_RESPONSE_BYTES_MAX,
@@ -107,7 +108,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const reason = `The connection failed: ${codeOf(error)}`;
+    const reason = `The connection failed: ${codeOrName(error)}`;
     this.#settle({ kind: this.#controller === null ? 'not-sent' : 'unclear', reason });
   }
 
@@ -128,9 +129,4 @@ class Call implements Dispatcher.DispatchHandler {
     clearTimeout(this.#deadline);
     this.#resolve(response);
   }
-}
-
-/** A code says enough; the text of an error may quote the request. */
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

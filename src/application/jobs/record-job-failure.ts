@@ -1,3 +1,4 @@
+import { messageOf } from '../errors/error-text.ts';
 import { StorageLocked } from '../errors/storage-locked.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -49,7 +50,7 @@ export class RecordJobFailure {
   async #record(job: LeasedJob, error: unknown): Promise<void> {
     const { unitOfWork, clock, logger } = this.#ports;
     const at = clock.now();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const failure = { reason, at, retryAt: at + FAILED_JOB_RETRY_MS, failuresMax: JOB_FAILURES_MAX };
     const deadLettered = await unitOfWork.run((stores) => stores.jobs.fail([job], failure));
     for (const { id, work } of deadLettered) logger.warn('job_dead_lettered', { jobId: id, kind: work.kind });

@@ -5,6 +5,7 @@ import {
   withoutNewRows,
 } from '../../domain/whatsapp/merge-account.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { messageOf } from '../errors/error-text.ts';
 import { StorageUnavailable } from '../errors/storage-unavailable.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -68,7 +69,7 @@ export class SyncWhatsapp {
       } catch (error) {
         if (error instanceof StorageUnavailable) throw error;
         failed += 1;
-        this.#logFailure(whatsappBusinessId, error instanceof Error ? error.message : String(error));
+        this.#logFailure(whatsappBusinessId, messageOf(error));
       }
     }
     return { accounts: projectsByAccount.size, failed, changed };

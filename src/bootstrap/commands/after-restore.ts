@@ -18,7 +18,7 @@ export async function afterRestore(
     await checkSecretKey.execute();
     await database.migrate();
   } catch (error) {
-    context.output.error(`after-restore: nothing was changed: ${reasonOf(error)}`);
+    context.output.error(`after-restore: nothing was changed: ${operatorMistake(error)}`);
     return EXIT_CONFIGURATION;
   }
   const marked = await markRestored.execute();
@@ -27,7 +27,7 @@ export async function afterRestore(
 }
 
 /** Throws what is no mistake of the operator. */
-function reasonOf(error: unknown): string {
+function operatorMistake(error: unknown): string {
   if (error instanceof WrongSecretKey) {
     return 'the database was filled under another SECRET_KEY; give the command and the service the one of that time';
   }

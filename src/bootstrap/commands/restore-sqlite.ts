@@ -8,6 +8,7 @@ import { closeLog, faultsOf } from '../../adapters/knex/sqlite/file/sqlite-check
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../adapters/node/private-modes.ts';
 import { makePartial, placeNew, removePartial, replaceKeeping } from '../../adapters/node/whole-file.ts';
 import { differencesIn } from '../../application/billing/audit-ledger.ts';
+import { messageOf } from '../../application/errors/error-text.ts';
 import type { MarkedRestored } from '../../application/restores/mark-restored.ts';
 import type { Config } from '../config.ts';
 import { existingSecretKey } from '../secret-key.ts';
@@ -119,7 +120,7 @@ function openOrReject(target: string): Sqlite.Database | null {
   try {
     return openAlone(target);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const files = `${target}, ${target}-wal and ${target}-shm`;
     throw new RestoreRejected(
       `${target} cannot be read (${reason}); stop the service, move ${files} away, and restore again`,

@@ -36,13 +36,13 @@ export async function restore(
       ]);
       return result.differences.length === 0 ? 0 : EXIT_NOT_DONE;
     } catch (error) {
-      output.error(`restore: nothing was changed: ${reasonOf(error)}`);
+      output.error(`restore: nothing was changed: ${operatorMistake(error)}`);
       return EXIT_NOT_DONE;
     }
   });
 }
 
-function reasonOf(error: unknown): string {
+function operatorMistake(error: unknown): string {
   if (error instanceof WrongSecretKey) {
     return 'the backup was made under another SECRET_KEY; give the restore and the service the one of that time';
   }

@@ -1,4 +1,6 @@
 import { Option } from 'commander';
+import { messageOf } from '../../application/errors/error-text.ts';
+import { codeOf } from '../error-code.ts';
 import { EXIT_UNAVAILABLE, EXIT_USAGE } from '../exit-codes.ts';
 import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
@@ -50,9 +52,7 @@ export async function requestService(url: string, path: string, init: RequestIni
 
 /** fetch says why in the cause of its error. */
 export function reasonOf(error: unknown): string {
-  const { cause, message } = error instanceof Error ? error : { cause: undefined, message: String(error) };
-  if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
-  return message;
+  return error instanceof Error && error.cause instanceof Error ? codeOf(error.cause) : messageOf(error);
 }
 
 /** What a reply that is not a 200 says, in one line. */

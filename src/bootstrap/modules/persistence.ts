@@ -3,6 +3,7 @@ import type { DatabaseConfig } from '../../adapters/knex/database.ts';
 import { type Database, openDatabase } from '../../adapters/knex/database.ts';
 import { SqlUnitOfWork } from '../../adapters/knex/unit-of-work.ts';
 import { timedDelay } from '../../adapters/timer/timed-delay.ts';
+import { messageOf } from '../../application/errors/error-text.ts';
 import { MinuteLog } from '../../application/minute-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Logger } from '../../application/ports/logger.ts';
@@ -39,7 +40,6 @@ function withLog(config: DatabaseConfig, log: MinuteLog): DatabaseConfig {
   if (config.kind !== 'sqlite') return config;
   return {
     ...config,
-    onCheckpointerFailed: (error) =>
-      log.warn('checkpointer_failed', { reason: error instanceof Error ? error.message : String(error) }),
+    onCheckpointerFailed: (error) => log.warn('checkpointer_failed', { reason: messageOf(error) }),
   };
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { CLI_AGENT } from '../../../adapters/http/cli-agent.ts';
+import { messageOf } from '../../../application/errors/error-text.ts';
 import { EXIT_NOT_DONE, EXIT_UNAVAILABLE, EXIT_USAGE } from '../../exit-codes.ts';
 import { CommandError } from '../command-error.ts';
 import {
   errorText,
   isServiceAway,
   jsonOf,
-  reasonOf,
   requestService,
   type ServiceReply,
   serviceUrl,
@@ -116,6 +116,6 @@ function fileContent(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new CommandError(`ADMIN_TOKEN_FILE cannot be read: ${reasonOf(error)}`, EXIT_USAGE);
+    throw new CommandError(`ADMIN_TOKEN_FILE cannot be read: ${messageOf(error)}`, EXIT_USAGE);
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { messageOf } from '../../../application/errors/error-text.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
 import { CommandError } from '../command-error.ts';
-import { reasonOf } from '../service-address.ts';
 import type { RequestFile } from './admin-client.ts';
 
 /** What is read as which media type, by the end of its name. */
@@ -16,6 +16,6 @@ export function priceFile(path: string): RequestFile {
   try {
     return { bytes: readFileSync(path), mediaType: MEDIA_TYPES[ending] };
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, EXIT_USAGE);
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`, EXIT_USAGE);
   }
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { messageOf } from '../../../application/errors/error-text.ts';
 import { countResources, type WhatsappBusiness } from '../../../domain/whatsapp/whatsapp-resources.ts';
 import { EXIT_USAGE } from '../../exit-codes.ts';
 import { jsonMistake } from '../../json-mistake.ts';
 import { CommandError } from '../command-error.ts';
-import { reasonOf } from '../service-address.ts';
 import { fieldLines } from '../text-table.ts';
 import { type AdminConsole, type Fields, pathOf } from './admin-console.ts';
 
@@ -43,7 +43,7 @@ function treeIn(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${reasonOf(error)}`, EXIT_USAGE);
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`, EXIT_USAGE);
   }
   try {
     return JSON.parse(text);

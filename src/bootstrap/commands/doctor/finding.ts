@@ -1,3 +1,4 @@
+import { codeOf } from '../../error-code.ts';
 /** What one check of `barid doctor` says. */
 export interface Finding {
   readonly check: string;
@@ -17,6 +18,5 @@ export function wrong(check: string, detail: string, advice: string): Finding {
 
 /** The text of an error in one line, without addresses and passwords of a URL. */
 export function reasonIn(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return String(code ?? message ?? error).split('\n')[0] ?? '';
+  return codeOf(error).split('\n')[0] ?? '';
 }
