@@ -5,6 +5,7 @@ import {
   describeCampaignDifference,
 } from '../../domain/campaigns/campaign-sums.ts';
 import { AWAITED_PRIORITIES } from '../../domain/jobs/job-priority.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import { type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
 import type { Job } from '../jobs/job.ts';
 import type { DeadLetter } from '../ports/dead-letter-store.ts';
@@ -87,5 +88,5 @@ export function unfinishedIn({ openHolds, nextJob }: LedgerAudit): readonly stri
     ({ projectId, held }) => `project ${projectId}: ${toIqd(held)} IQD are still held`,
   );
   if (nextJob === null) return holds;
-  return [...holds, `a job is due at ${new Date(nextJob.dueAt).toISOString()}: ${nextJob.id}`];
+  return [...holds, `a job is due at ${isoOf(nextJob.dueAt)}: ${nextJob.id}`];
 }

@@ -13,6 +13,7 @@ import {
   openedUntil,
   recordAttempt,
 } from '../../domain/shared/circuit-breaker.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import type {
   ChannelProvider,
   ProviderCheck,
@@ -96,7 +97,7 @@ export class GuardedProvider implements ChannelProvider {
     if (until !== null) {
       logger.warn('provider_circuit_opened', {
         provider: this.name,
-        until: new Date(until).toISOString(),
+        until: isoOf(until),
         reason: result.kind === 'unknown' ? 'no clear result' : 'takes nothing',
       });
     } else if (before.openUntil !== null && this.#circuit.openUntil === null) {

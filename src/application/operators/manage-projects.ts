@@ -4,6 +4,7 @@ import { changedLowCredit, isSameLowCredit } from '../../domain/billing/low-cred
 import { type AuditedFields, changedFields } from '../../domain/operators/audit-record.ts';
 import { auditedLowCredit, auditedProject } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
@@ -172,7 +173,7 @@ export class ManageProjects {
       if (project.archivedAt !== null) return overview(project, account);
       const archived = { ...project, archivedAt: change.at };
       await stores.projects.save([archived]);
-      const archivedAt = new Date(change.at).toISOString();
+      const archivedAt = isoOf(change.at);
       await recordChange(stores, change, 'project-archived', project.id, {
         before: { archivedAt: null },
         after: { archivedAt },

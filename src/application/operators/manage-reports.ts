@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/shared/actor.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -32,7 +33,7 @@ export class ManageReports {
       await deleteReports(stores, [report], change.at);
       await recordChange(stores, change, 'report-deleted', report.projectId, {
         before: { reportId, deletedAt: null },
-        after: { reportId, deletedAt: new Date(change.at).toISOString() },
+        after: { reportId, deletedAt: isoOf(change.at) },
       });
       return true;
     });

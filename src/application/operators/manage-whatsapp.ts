@@ -1,5 +1,6 @@
 import { auditedWhatsapp } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import { isSameJson } from '../../domain/shared/same-json.ts';
 import { completedTree, type GivenBusiness, newIdsOf } from '../../domain/whatsapp/given-resources.ts';
 import { resourceChanges, resourcesInUse } from '../../domain/whatsapp/resource-changes.ts';
@@ -51,7 +52,7 @@ export class ManageWhatsapp {
     const { at } = change;
     const rows = {
       ids: Array.from({ length: newIdsOf(given) }, () => ids.hex24(at)),
-      createdAt: new Date(at).toISOString(),
+      createdAt: isoOf(at),
     };
     return unitOfWork.run(async (stores) => {
       const { id: projectId } = await lockedProject(stores, project);

@@ -1,4 +1,5 @@
 import { CONVERSATION_MS } from '../../domain/campaigns/daily-limit.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import { canonicalPhoneNumber, isPhoneNumber } from '../../domain/shared/phone-number.ts';
 import { inboundEvent } from '../../domain/webhooks/inbound-event.ts';
 import type { InboundWebhook } from '../../domain/webhooks/inbound-webhook.ts';
@@ -85,7 +86,7 @@ export class AcceptInbound {
     const now = clock.now();
     const inbound = {
       eventId: ids.hex24(now),
-      timestamp: new Date(now).toISOString(),
+      timestamp: isoOf(now),
       projectId: webhook.projectId,
       phoneNumber: {
         id: arrival.whatsappPhoneId,
@@ -96,7 +97,7 @@ export class AcceptInbound {
       message: {
         ...arrival.content,
         id: arrival.messageId,
-        timestamp: new Date(arrival.writtenAt).toISOString(),
+        timestamp: isoOf(arrival.writtenAt),
       },
     };
     return inboundEvent(inbound, webhook, now);

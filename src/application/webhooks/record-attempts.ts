@@ -5,6 +5,7 @@ import {
   openedUntil,
   recordAttempt,
 } from '../../domain/shared/circuit-breaker.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import {
   concernsReceiver,
   countsForCircuit,
@@ -179,7 +180,7 @@ function noticeOfOpening({ attempt: { event, result }, until }: Opening): Notice
     projectId: event.projectId,
     host: hostOf(event.endpoint),
     lastError: errorOf(result),
-    until: new Date(until).toISOString(),
+    until: isoOf(until),
   };
   return { event: 'webhook_circuit_opened', fields };
 }

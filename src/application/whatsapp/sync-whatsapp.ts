@@ -1,3 +1,4 @@
+import { isoOf } from '../../domain/shared/instant.ts';
 import {
   mergeAccount,
   newIdsNeeded,
@@ -119,7 +120,7 @@ export class SyncWhatsapp {
           account.whatsappBusinessId === whatsappBusinessId
             ? mergeAccount(account, isShared ? withoutNewRows(account, platform) : platform, {
                 ids: Array.from({ length: newIdsNeeded(platform) }, () => ids.hex24(now)),
-                createdAt: new Date(now).toISOString(),
+                createdAt: isoOf(now),
               })
             : account,
         ),

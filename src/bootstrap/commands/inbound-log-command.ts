@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { LATEST_INSTANT_MS } from '../../adapters/http/limits.ts';
 import type { ManageWebhooks } from '../../application/operators/webhooks/manage-webhooks.ts';
 import type { LoggedEvent } from '../../application/ports/webhook-log-store.ts';
+import { isoOf, isoOrNull } from '../../domain/shared/instant.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../domain/webhooks/retry-schedule.ts';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
@@ -73,11 +74,11 @@ async function resend(
 /** Neither what was written nor any secret: a log is copied into tickets. */
 function rowOf({ id, createdAt, state, attempts, nextAttemptAt, lastError, endpoint }: LoggedEvent) {
   return {
-    createdAt: instant(createdAt),
+    createdAt: isoOf(createdAt),
     id,
     state,
     attempts,
-    nextAttemptAt: nextAttemptAt === null ? null : instant(nextAttemptAt),
+    nextAttemptAt: isoOrNull(nextAttemptAt),
     lastError,
     endpoint,
   };
@@ -101,8 +102,4 @@ function lineOf({
     ...(lastError === null ? [] : [`last error ${lastError}`]),
     `to ${endpoint}`,
   ].join('  ');
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString();
 }

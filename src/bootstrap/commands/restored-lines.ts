@@ -1,4 +1,5 @@
 import type { MarkedRestored } from '../../application/restores/mark-restored.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import { counted } from './counted.ts';
 
 const CHANGES_LOST =
@@ -13,7 +14,7 @@ export function restoredLines({
   const messages =
     restorePoint === null
       ? 'there are no messages'
-      : `no message up to ${new Date(restorePoint).toISOString()} starts another attempt`;
+      : `no message up to ${isoOf(restorePoint)} starts another attempt`;
   const later =
     messagesDatedLater === 0
       ? []

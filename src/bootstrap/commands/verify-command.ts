@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { differencesIn } from '../../application/billing/audit-ledger.ts';
+import { isoOf } from '../../domain/shared/instant.ts';
 import { EXIT_NOT_DONE } from '../exit-codes.ts';
 import type { Roots } from '../roots.ts';
 import type { CommandContext } from './command-context.ts';
@@ -23,7 +24,7 @@ async function verify({ auditLedger }: Roots, context: CommandContext): Promise<
   const jobs = latest.map(({ id, reason, deadLetteredAt }) => ({
     id,
     reason,
-    deadLetteredAt: new Date(deadLetteredAt).toISOString(),
+    deadLetteredAt: isoOf(deadLetteredAt),
   }));
   context.print({ projects, differences, deadLetterJobs: { count, latest: jobs } }, () => [
     ...differences,

@@ -9,6 +9,7 @@ import { inIqd } from '../billing/pricing.ts';
 import type { RateLimit } from '../rate-limiting/rate-limiter.ts';
 import type { ManagedSenderId } from '../senders/managed-sender-id.ts';
 import type { CircuitBreaker } from '../shared/circuit-breaker.ts';
+import { isoOrNull } from '../shared/instant.ts';
 import { type Money, toIqd } from '../shared/money.ts';
 import { endpointOf } from '../webhooks/endpoint.ts';
 import type { InboundSecrets } from '../webhooks/inbound-secrets.ts';
@@ -39,7 +40,7 @@ export function auditedProject(
 
 /** A key, by its public id. */
 export function auditedKey({ digest, endsAt, revokedAt }: ProjectKey): AuditedFields {
-  return { keyId: keyIdOf(digest), endsAt: instantOrNull(endsAt), revokedAt: instantOrNull(revokedAt) };
+  return { keyId: keyIdOf(digest), endsAt: isoOrNull(endsAt), revokedAt: isoOrNull(revokedAt) };
 }
 
 /** An inbound webhook, by our id of its number. The query of its address may be a secret. */
@@ -51,7 +52,7 @@ export function auditedInboundWebhook({
   readonly whatsappPhoneId: string;
   readonly url: string;
 }): AuditedFields {
-  return { whatsappPhoneId, endpoint: endpointOf(url), overlapEndsAt: instantOrNull(nextSecretFrom) };
+  return { whatsappPhoneId, endpoint: endpointOf(url), overlapEndsAt: isoOrNull(nextSecretFrom) };
 }
 
 /** The amounts of an account. */
@@ -105,7 +106,7 @@ export function auditedRestore({
   readonly unscheduledCampaigns: readonly string[];
 }): AuditedFields {
   return {
-    restorePoint: instantOrNull(restorePoint),
+    restorePoint: isoOrNull(restorePoint),
     messagesDatedLater,
     unscheduledCampaigns: unscheduledCampaigns.slice(0, AUDITED_RESOURCES_MAX),
   };
@@ -113,16 +114,16 @@ export function auditedRestore({
 
 /** The circuit of a webhook destination. */
 export function auditedCircuit({ openUntil }: CircuitBreaker): AuditedFields {
-  return { state: openUntil === null ? 'closed' : 'open', until: instantOrNull(openUntil) };
+  return { state: openUntil === null ? 'closed' : 'open', until: isoOrNull(openUntil) };
 }
 
 /** A version of the price list. Its prices are in the history of versions, which is never changed either. */
 export function auditedVersion({ id, effectiveFrom, rowCount, withdrawnAt }: PriceVersion): AuditedFields {
   return {
     version: id,
-    effectiveFrom: instantOrNull(effectiveFrom),
+    effectiveFrom: isoOrNull(effectiveFrom),
     rows: rowCount,
-    withdrawnAt: instantOrNull(withdrawnAt),
+    withdrawnAt: isoOrNull(withdrawnAt),
   };
 }
 
@@ -178,8 +179,4 @@ function retentionOrOff(retention: Retention | null): AuditedFields | 'off' {
 
 function amountOrOff(amount: Money | null): number | 'off' {
   return amount === null ? 'off' : toIqd(amount);
-}
-
-function instantOrNull(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

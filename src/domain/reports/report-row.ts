@@ -1,6 +1,7 @@
 import { isRefunded } from '../billing/settlement.ts';
 import type { Message } from '../messages/message.ts';
 import type { Content } from '../messages/send-request.ts';
+import { isoOf } from '../shared/instant.ts';
 import { toIqd } from '../shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../shared/phone-number.ts';
 import type { ReportFilters } from './report.ts';
@@ -43,8 +44,8 @@ const COLUMNS: readonly { readonly name: string; readonly cell: (message: Report
   { name: 'Delivery Status', cell: ({ status }) => status },
   { name: 'Error Reason', cell: ({ errorReason }) => errorReason ?? '' },
   { name: 'Refunded', cell: (message) => (isRefunded(message) ? 'Yes' : 'No') },
-  { name: 'Created At', cell: ({ createdAt }) => iso(createdAt) },
-  { name: 'Sent At', cell: ({ sentAt }) => (sentAt === null ? '' : iso(sentAt)) },
+  { name: 'Created At', cell: ({ createdAt }) => isoOf(createdAt) },
+  { name: 'Sent At', cell: ({ sentAt }) => (sentAt === null ? '' : isoOf(sentAt)) },
 ];
 
 /** The first row of a report. */
@@ -68,8 +69,4 @@ export function matcherOf({
 
 function canonicalOf(given: string): string {
   return canonicalPhoneNumber(given.replace(/^\+/, '') as PhoneNumber);
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString();
 }

@@ -1,5 +1,6 @@
 import { millisecondsInDay, millisecondsInHour } from 'date-fns/constants';
 import type { MessageStatus } from '../messages/message-status.ts';
+import { isoOf } from '../shared/instant.ts';
 
 /** Specification 3.3. */
 export const REPORT_STATUSES = ['available', 'expired', 'deleted'] as const;
@@ -93,7 +94,7 @@ export function newReport(
   selection: ReportSelection,
   now: number,
 ): Report {
-  const timestamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+  const timestamp = isoOf(now).replaceAll(/[:.]/g, '-');
   return {
     id: ids.id,
     projectId: project.id,

@@ -1,4 +1,5 @@
 import type { LowCreditNotice } from '../billing/low-credit.ts';
+import { isoOf } from '../shared/instant.ts';
 import { toIqd } from '../shared/money.ts';
 import { endpointOf } from './endpoint.ts';
 import { newEvent, type WebhookEvent } from './webhook-event.ts';
@@ -26,7 +27,7 @@ export function lowCreditEvent(
     project: slug,
     credit: toIqd(credit),
     amount: toIqd(amount),
-    at: new Date(at).toISOString(),
+    at: isoOf(at),
   };
   return {
     ...newEvent(id, at),

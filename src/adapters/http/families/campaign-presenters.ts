@@ -4,6 +4,7 @@ import type { PlanRequest } from '../../../domain/campaigns/plan-campaign.ts';
 import type { Preflight } from '../../../domain/campaigns/preflight.ts';
 import { type NewRecipient, type Recipient, smsIdOf } from '../../../domain/campaigns/recipient.ts';
 import { recipientPayload } from '../../../domain/campaigns/recipient-payload.ts';
+import { isoOf } from '../../../domain/shared/instant.ts';
 import { toIqd } from '../../../domain/shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../domain/shared/phone-number.ts';
 import type { TemplateParameters } from '../../../domain/whatsapp/template-parameters.ts';
@@ -63,8 +64,8 @@ export function presentCampaign(campaign: Campaign): z.input<typeof campaignSche
     ...(campaign.failureReason === null ? {} : { errorMessage: campaign.failureReason }),
     isSampleCampaign: campaign.sampleOf !== null,
     ...(campaign.sampleOf === null ? {} : { sampleOfCampaign: campaign.sampleOf }),
-    createdAt: iso(campaign.createdAt),
-    updatedAt: iso(campaign.updatedAt),
+    createdAt: isoOf(campaign.createdAt),
+    updatedAt: isoOf(campaign.updatedAt),
   };
 }
 
@@ -146,11 +147,7 @@ function presentParameters({ body = {}, header = {}, buttons = {} }: TemplatePar
 /** Those that have happened, or will, in ISO 8601. */
 function instants<Name extends string>(given: Readonly<Record<Name, number | null>>) {
   const known = Object.entries<number | null>(given).filter((entry) => entry[1] !== null);
-  return Object.fromEntries(known.map(([key, at]) => [key, iso(at as number)])) as Partial<
+  return Object.fromEntries(known.map(([key, at]) => [key, isoOf(at as number)])) as Partial<
     Record<Name, string>
   >;
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

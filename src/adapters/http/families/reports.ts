@@ -7,6 +7,7 @@ import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import { REPORT_WAIT_MS, type RequestReports } from '../../../application/reports/request-reports.ts';
 import { expiresAt, REPORT_LIFETIME_DAYS, type ReportSelection } from '../../../domain/reports/report.ts';
+import { isoOf } from '../../../domain/shared/instant.ts';
 import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
@@ -105,8 +106,8 @@ export function reportRoutes(
         project: report.projectId,
         fileId: report.fileId,
         filters: { startDate, endDate, phoneNumbers: [...phoneNumbers], statuses: [...statuses] },
-        expiresAt: iso(expiresAt(report)),
-        updatedAt: iso(report.updatedAt),
+        expiresAt: isoOf(expiresAt(report)),
+        updatedAt: isoOf(report.updatedAt),
         message: isMade
           ? 'Delivery report generated successfully'
           : 'The delivery report is still being generated, its link works when it is',
@@ -189,9 +190,9 @@ function presentListed({ report, status }: ListedReport, downloadUrl: string) {
     filename: fileName,
     downloadUrl,
     recordCount: recordCount ?? 0,
-    dateRange: { startDate: iso(from), endDate: iso(to) },
+    dateRange: { startDate: isoOf(from), endDate: isoOf(to) },
     status,
-    createdAt: iso(createdAt),
+    createdAt: isoOf(createdAt),
   };
 }
 
@@ -200,8 +201,4 @@ function originOf({ headers: { host }, socket }: IncomingMessage): string {
   const url = `http://${host}`;
   const isHost = host !== undefined && URL.canParse(url) && new URL(url).href === `${new URL(url).origin}/`;
   return isHost ? new URL(url).origin : `http://127.0.0.1:${socket.localPort}`;
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

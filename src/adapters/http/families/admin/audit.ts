@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { ReadAuditLog } from '../../../../application/operators/read-audit-log.ts';
+import { isoOf } from '../../../../domain/shared/instant.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
 import { auditPage, auditQuery } from './audit-schemas.ts';
-import { iso, NO_PROJECT } from './fields.ts';
+import { NO_PROJECT } from './fields.ts';
 
 const place = z.tuple([z.string()]);
 
@@ -32,7 +33,7 @@ export function adminAuditRoutes(
       return ok({
         records: rows.map(({ id, at, actor, action, projectId, before: earlier, after }) => ({
           id,
-          at: iso(at),
+          at: isoOf(at),
           actor,
           action,
           project: projectId,

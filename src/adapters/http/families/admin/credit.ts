@@ -7,6 +7,7 @@ import type {
   StatementPlace,
 } from '../../../../application/operators/read-statement.ts';
 import type { CsvEncoder } from '../../../../application/ports/csv-encoder.ts';
+import { isoOf } from '../../../../domain/shared/instant.ts';
 import { iqd, money, toIqd, ZERO } from '../../../../domain/shared/money.ts';
 import { ADMIN_LIMIT_MAX } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
@@ -18,7 +19,7 @@ import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../../routing/i
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type Input, type RouteFamily, route } from '../../routing/route.ts';
 import { correctionBody, creditSchema, statementPage, topUpBody } from './credit-schemas.ts';
-import { actorOf, invalidBody, iso, NO_PROJECT, presentMoney } from './fields.ts';
+import { actorOf, invalidBody, NO_PROJECT, presentMoney } from './fields.ts';
 import { pageQuery, projectParams } from './shared-schemas.ts';
 
 const TOP_UP_ROUTE = 'POST /admin/projects/{project}/top-ups';
@@ -202,7 +203,7 @@ function toPlace([, createdAt, id, balance]: z.output<typeof place>): StatementP
 function presentLine({ entry, balance }: StatementLine) {
   return {
     id: entry.id,
-    at: iso(entry.createdAt),
+    at: isoOf(entry.createdAt),
     kind: kindOf(entry.kind),
     reference: entry.reference,
     amount: toIqd(entry.balanceDelta),
@@ -219,5 +220,5 @@ function csvRow({ entry, balance }: StatementLine): readonly string[] {
   const { balanceDelta } = entry;
   const credited = balanceDelta > ZERO ? String(toIqd(balanceDelta)) : '';
   const charged = balanceDelta < ZERO ? String(-toIqd(balanceDelta)) : '';
-  return [iso(entry.createdAt), entry.kind, entry.reference, credited, charged, String(toIqd(balance))];
+  return [isoOf(entry.createdAt), entry.kind, entry.reference, credited, charged, String(toIqd(balance))];
 }

@@ -8,6 +8,7 @@ import type { ProjectSettings } from '../../../../domain/access/project.ts';
 import { keyIdOf, keyStatus } from '../../../../domain/access/project-key.ts';
 import { type Account, creditOf } from '../../../../domain/billing/account.ts';
 import type { Actor } from '../../../../domain/shared/actor.ts';
+import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { iqd, type Money, toIqd } from '../../../../domain/shared/money.ts';
 import { CLI_AGENT } from '../../cli-agent.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
@@ -110,17 +111,9 @@ export function presentKey({ project, key, now }: ListedKey): z.input<typeof key
     prefix: `sk_${project.environment}_`,
     lastFour: key.lastFour,
     status: keyStatus(key, now),
-    createdAt: iso(key.createdAt),
+    createdAt: isoOf(key.createdAt),
     endsAt: isoOrNull(key.endsAt),
     revokedAt: isoOrNull(key.revokedAt),
     lastUsedAt: isoOrNull(key.lastUsedAt),
   };
-}
-
-export function iso(at: number): string {
-  return new Date(at).toISOString();
-}
-
-export function isoOrNull(at: number | null): string | null {
-  return at === null ? null : iso(at);
 }

@@ -5,6 +5,7 @@ import type {
   ManageInboundWebhooks,
   WebhookWithSecret,
 } from '../../../../application/operators/webhooks/manage-inbound-webhooks.ts';
+import { isoOrNull } from '../../../../domain/shared/instant.ts';
 import { overlapEndsAt } from '../../../../domain/webhooks/inbound-secrets.ts';
 import { SECRET_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
@@ -14,7 +15,7 @@ import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, iso, NO_PROJECT } from './fields.ts';
+import { actorOf, NO_PROJECT } from './fields.ts';
 import {
   changeWebhookBody,
   createWebhookBody,
@@ -164,7 +165,7 @@ function present({ webhook, now }: ListedWebhook): z.input<typeof webhookSchema>
   return {
     whatsappPhoneId: webhook.whatsappPhoneId,
     url: webhook.url,
-    overlapEndsAt: endsAt === null ? null : iso(endsAt),
+    overlapEndsAt: isoOrNull(endsAt),
   };
 }
 

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { INSTALLATION } from '../../../../application/jobs/job.ts';
 import type { ManageJobs } from '../../../../application/operators/manage-jobs.ts';
 import type { DeadLetter, DeadLetterFilter } from '../../../../application/ports/dead-letter-store.ts';
+import { isoOf } from '../../../../domain/shared/instant.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, invalidBody, iso } from './fields.ts';
+import { actorOf, invalidBody } from './fields.ts';
 import {
   deadLetterBody,
   deadLetterPage,
@@ -44,7 +45,7 @@ export function adminJobRoutes(
         })),
         kinds: depth.map(({ priority, kind, state, jobs }) => ({ priority, kind, state, jobs })),
         deadLetterJobs: survey.deadLetterJobs,
-        workers: workers.map(({ id, seenAt, isSeen }) => ({ id, seenAt: iso(seenAt), isSeen })),
+        workers: workers.map(({ id, seenAt, isSeen }) => ({ id, seenAt: isoOf(seenAt), isSeen })),
       });
     },
   });
@@ -116,6 +117,6 @@ function presentDeadLetter({ id, work, projectId, reason, deadLetteredAt }: Dead
     kind: work.kind,
     project: projectId === INSTALLATION ? null : projectId,
     reason,
-    deadLetteredAt: iso(deadLetteredAt),
+    deadLetteredAt: isoOf(deadLetteredAt),
   };
 }

@@ -5,13 +5,14 @@ import {
   LISTEN_MS_MAX,
   type ListenToWebhooks,
 } from '../../../../application/operators/webhooks/listen-to-webhooks.ts';
+import { isoOf } from '../../../../domain/shared/instant.ts';
 import type { Admission } from '../../routing/admission.ts';
 import { cursorOf, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { iso, NO_PROJECT } from './fields.ts';
+import { NO_PROJECT } from './fields.ts';
 import { listenPage } from './listen-schemas.ts';
 import { pageQuery, projectParams } from './shared-schemas.ts';
 
@@ -43,7 +44,7 @@ export function adminListenRoutes(
         events: events.map(({ event: { id, kind, createdAt }, request: { url, headers, body } }) => ({
           id,
           kind,
-          at: iso(createdAt),
+          at: isoOf(createdAt),
           url,
           headers: { ...headers },
           body,

@@ -9,6 +9,7 @@ import { ROWS_PER_PAGE_MAX } from '../../../../application/operators/walk-page.t
 import type { FoundMessage } from '../../../../application/ports/message-search-store.ts';
 import type { LedgerEntry } from '../../../../domain/billing/ledger.ts';
 import { type ChannelAttempt, SMS_ID_PATTERN } from '../../../../domain/messages/message.ts';
+import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { add, negate, toIqd } from '../../../../domain/shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
@@ -17,7 +18,7 @@ import { invalid, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { iso, isoOrNull, NO_PROJECT } from './fields.ts';
+import { NO_PROJECT } from './fields.ts';
 import { messagePage, messageParams, messageQuery, traceSchema } from './message-schemas.ts';
 import { rangeOf } from './time-fields.ts';
 import { presentAttempt, presentEvent } from './webhook-presenters.ts';
@@ -94,7 +95,7 @@ function presentFound(message: FoundMessage) {
     status,
     isFinal,
     cost: toIqd(cost),
-    createdAt: iso(message.createdAt),
+    createdAt: isoOf(message.createdAt),
     sentAt: isoOrNull(message.sentAt),
     finalAt: isoOrNull(message.finalAt),
     reason: errorReason,
@@ -122,7 +123,7 @@ function presentChannelAttempt(attempt: ChannelAttempt) {
     reason,
     providerMessageIds: [...providerMessageIds],
     deliveredIds: [...deliveredIds],
-    startedAt: iso(startedAt),
+    startedAt: isoOf(startedAt),
     triedSince: isoOrNull(triedSince ?? null),
     endedAt: isoOrNull(endedAt),
   };
@@ -133,7 +134,7 @@ function presentEntry({ id, createdAt, kind, balanceDelta, heldDelta }: LedgerEn
   const held = isHold ? heldDelta : negate(heldDelta);
   return {
     id,
-    at: iso(createdAt),
+    at: isoOf(createdAt),
     kind: isHold ? ('hold' as const) : ('settlement' as const),
     held: toIqd(held),
     captured: toIqd(negate(balanceDelta)),

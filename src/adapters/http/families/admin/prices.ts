@@ -12,6 +12,7 @@ import type { PricePlan } from '../../../../application/operators/prices/plan-pr
 import type { PriceFormat } from '../../../../application/operators/prices/read-price-file.ts';
 import { WITHDRAWAL_NOTICE_MS } from '../../../../domain/billing/price-version.ts';
 import { type InternationalPrice, inIqd } from '../../../../domain/billing/pricing.ts';
+import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { toIqd } from '../../../../domain/shared/money.ts';
 import type { Page } from '../../../../domain/shared/page.ts';
 import { ADMIN_LIMIT_MAX, PRICES_BODY_BYTES_MAX, PRICING_PAGE_MAX } from '../../limits.ts';
@@ -23,7 +24,7 @@ import { ok } from '../../routing/http-reply.ts';
 import { ANY_TYPE, UNSUPPORTED_MEDIA_TYPE } from '../../routing/known-errors.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
-import { actorOf, iso, isoOrNull } from './fields.ts';
+import { actorOf } from './fields.ts';
 import {
   adminPriceList,
   applyQuery,
@@ -262,8 +263,8 @@ function presentVersion({ version, status }: ListedVersion): z.input<typeof pric
   return {
     id,
     status,
-    effectiveFrom: iso(effectiveFrom),
-    createdAt: iso(createdAt),
+    effectiveFrom: isoOf(effectiveFrom),
+    createdAt: isoOf(createdAt),
     actor,
     rows: rowCount,
     withdrawnAt: isoOrNull(withdrawnAt),

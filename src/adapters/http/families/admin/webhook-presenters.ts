@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { DestinationCircuit, LoggedEvent } from '../../../../application/ports/webhook-log-store.ts';
 import { circuitAt } from '../../../../domain/shared/circuit-breaker.ts';
+import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import type { WebhookAttempt } from '../../../../domain/webhooks/webhook-attempt.ts';
-import { iso, isoOrNull } from './fields.ts';
 import type { circuitSchema, eventSchema, webhookAttemptSchema } from './webhook-schemas.ts';
 
 export function presentEvent(event: LoggedEvent): z.input<typeof eventSchema> {
@@ -16,7 +16,7 @@ export function presentEvent(event: LoggedEvent): z.input<typeof eventSchema> {
     endpoint,
     state,
     attempts,
-    createdAt: iso(event.createdAt),
+    createdAt: isoOf(event.createdAt),
     nextAttemptAt: isoOrNull(event.nextAttemptAt),
     lastError,
   };
@@ -24,7 +24,7 @@ export function presentEvent(event: LoggedEvent): z.input<typeof eventSchema> {
 
 export function presentAttempt(attempt: WebhookAttempt): z.input<typeof webhookAttemptSchema> {
   const { attemptNumber, startedAt, durationMs, status, error, response } = attempt;
-  return { number: attemptNumber, startedAt: iso(startedAt), durationMs, status, error, response };
+  return { number: attemptNumber, startedAt: isoOf(startedAt), durationMs, status, error, response };
 }
 
 /** A circuit that is not closed. */
@@ -38,7 +38,7 @@ export function presentCircuit(
     endpoint,
     state: isHalfOpen || circuitAt(breaker, now).state === 'half-open' ? 'half-open' : 'open',
     since: isoOrNull(openSince),
-    until: iso(openUntil ?? now),
+    until: isoOf(openUntil ?? now),
     lastError,
   };
 }
