@@ -4,6 +4,7 @@ import { type Preflight, type PreflightState, preflightCampaign } from '../../do
 import type { Recipient } from '../../domain/campaigns/recipient.ts';
 import { freeSince } from '../../domain/campaigns/sending-rate.ts';
 import { findPortfolio, type WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { readAccount } from '../billing/account-of.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
@@ -38,8 +39,7 @@ export class PreflightCampaigns {
       const campaign = await stores.campaigns.find(project.id, campaignId);
       if (campaign === null) throw new Rejected({ kind: 'campaign-not-found' });
       if (!isEditable(campaign)) throw new Rejected({ kind: 'campaign-not-editable' });
-      const [account] = await stores.accounts.byProjectIds([project.id]);
-      if (account === undefined) throw new Error(`Project ${project.id} has no account`);
+      const account = await readAccount(stores, project.id);
       const recipients = await stores.recipients.ofCampaign(campaignId);
       const businesses = await businessesOf(stores, project);
       const state: PreflightState = {

@@ -13,6 +13,7 @@ import {
   type StartState,
   startCampaign,
 } from '../../domain/campaigns/start-campaign.ts';
+import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
 import { Rejected } from '../errors/rejected.ts';
@@ -200,8 +201,7 @@ export class StartCampaigns {
     const { result, notices } = await unitOfWork.run(async (stores) => {
       let notices: readonly LowCreditNotice[] = [];
       const now = clock.now();
-      const [account] = await stores.accounts.lock([project.id]);
-      if (account === undefined) throw new Error(`Project ${project.id} has no account`);
+      const account = await lockedAccount(stores, project.id);
       const starting = { stores, project, account, prices: pricesAt(now), now };
       const result = await runKeyed({ store: stores.idempotency, requestHasher }, keyed, now, async () => {
         const started = await start(starting);

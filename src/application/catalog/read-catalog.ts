@@ -5,6 +5,7 @@ import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { Money } from '../../domain/shared/money.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { readAccount } from '../billing/account-of.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 
@@ -18,10 +19,7 @@ export class ReadCatalog {
 
   /** Name and credit of the project. */
   async info(project: Project): Promise<{ readonly projectName: string; readonly credit: Money }> {
-    const [account] = await this.#ports.unitOfWork.read((stores) =>
-      stores.accounts.byProjectIds([project.id]),
-    );
-    if (account === undefined) throw new Error(`Project ${project.id} has no account`);
+    const account = await this.#ports.unitOfWork.read((stores) => readAccount(stores, project.id));
     return { projectName: project.name, credit: creditOf(account) };
   }
 

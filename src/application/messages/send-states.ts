@@ -7,6 +7,7 @@ import { windowMs } from '../../domain/rate-limiting/rate-limiter.ts';
 import { rateLimitFor } from '../../domain/sandbox/sandbox-send.ts';
 import type { SenderId } from '../../domain/senders/sender-id.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { accountOf } from '../billing/account-of.ts';
 import type { ChannelProviders } from '../ports/channel-provider.ts';
 import type { AcceptedAtQuery } from '../ports/message-store.ts';
 import type { Stores } from '../ports/stores.ts';
@@ -83,9 +84,7 @@ export class SendStates {
   }
 
   accountOf(project: Project): Account {
-    const account = this.#accounts.get(project.id);
-    if (account === undefined) throw new Error(`Project ${project.id} has no account`);
-    return account;
+    return accountOf(project.id, this.#accounts.get(project.id));
   }
 }
 

@@ -5,6 +5,7 @@ import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import { auditedAccount } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { add, type Money, toIqd, ZERO } from '../../domain/shared/money.ts';
+import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { runKeyed } from '../idempotency.ts';
@@ -14,7 +15,7 @@ import type { ManagedProject } from '../ports/project-store.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedAccount, lockedProject, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, projectNamed, recordChange } from './operator-change.ts';
 
 /** An amount that an operator adds to the balance of a project, or takes from it. */
 export interface CreditChange {

@@ -5,8 +5,8 @@ import { type AuditedFields, changedFields } from '../../domain/operators/audit-
 import { auditedLowCredit, auditedProject } from '../../domain/operators/audited.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { isoOf } from '../../domain/shared/instant.ts';
-import { invariant } from '../../domain/shared/invariant.ts';
 import { type Money, ZERO } from '../../domain/shared/money.ts';
+import { accountOf, lockedAccount, readAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import { Rejected } from '../errors/rejected.ts';
 import { runRetentionJob } from '../jobs/retention-jobs.ts';
@@ -17,7 +17,7 @@ import type { ManagedProject } from '../ports/project-store.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { SealWebhook } from '../webhooks/seal-webhook.ts';
-import { lockedAccount, lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A project with its account. */
@@ -110,7 +110,10 @@ export class ManageProjects {
       const projects = await stores.projects.list(after, limit + 1);
       const accounts = await stores.accounts.byProjectIds(projects.map(({ id }) => id));
       const byId = new Map(accounts.map((account) => [account.projectId, account]));
-      const listed = projects.map((project) => overview(project, byId.get(project.id)));
+      const listed = projects.map((project) => ({
+        project,
+        account: accountOf(project.id, byId.get(project.id)),
+      }));
       return cutPage(listed, limit, ({ project }) => project.id);
     });
   }
@@ -119,8 +122,7 @@ export class ManageProjects {
   find(idOrSlug: string): Promise<ProjectOverview> {
     return this.#ports.unitOfWork.read(async (stores) => {
       const project = await projectNamed(stores, idOrSlug);
-      const [account] = await stores.accounts.byProjectIds([project.id]);
-      return overview(project, account);
+      return { project, account: await readAccount(stores, project.id) };
     });
   }
 
@@ -169,8 +171,8 @@ export class ManageProjects {
     const change = newChange(this.#ports, actor);
     return this.#ports.unitOfWork.run(async (stores) => {
       const project = await lockedProject(stores, idOrSlug);
-      const [account] = await stores.accounts.byProjectIds([project.id]);
-      if (project.archivedAt !== null) return overview(project, account);
+      const account = await readAccount(stores, project.id);
+      if (project.archivedAt !== null) return { project, account };
       const archived = { ...project, archivedAt: change.at };
       await stores.projects.save([archived]);
       const archivedAt = isoOf(change.at);
@@ -178,7 +180,7 @@ export class ManageProjects {
         before: { archivedAt: null },
         after: { archivedAt },
       });
-      return overview(archived, account);
+      return { project: archived, account };
     });
   }
 
@@ -209,11 +211,6 @@ function changesOf(
     before: { ...fields.before, lowCredit: auditedLowCredit(from) },
     after: { ...fields.after, lowCredit: auditedLowCredit(to) },
   };
-}
-
-function overview(project: ManagedProject, account: Account | undefined): ProjectOverview {
-  invariant(account !== undefined, 'each project has an account');
-  return { project, account };
 }
 
 /** The old messages of a project that has retention from now on are treated at once. */

@@ -5,12 +5,13 @@ import { isSameJson } from '../../domain/shared/same-json.ts';
 import { completedTree, type GivenBusiness, newIdsOf } from '../../domain/whatsapp/given-resources.ts';
 import { resourceChanges, resourcesInUse } from '../../domain/whatsapp/resource-changes.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
+import { lockedAccount } from '../billing/account-of.ts';
 import { Rejected } from '../errors/rejected.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedAccount, lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
+import { lockedProject, newChange, projectNamed, recordChange } from './operator-change.ts';
 
 interface Ports {
   readonly unitOfWork: UnitOfWork;

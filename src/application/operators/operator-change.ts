@@ -1,4 +1,3 @@
-import type { Account } from '../../domain/billing/account.ts';
 import type { AuditAction, AuditedFields } from '../../domain/operators/audit-record.ts';
 import type { Actor } from '../../domain/shared/actor.ts';
 import { invariant } from '../../domain/shared/invariant.ts';
@@ -62,11 +61,4 @@ export async function lockedProject(
   const [project] = await stores.projects.lock([id]);
   invariant(project !== undefined, 'a project is never removed');
   return project;
-}
-
-/** The account of a project, locked until the transaction ends: it has the amounts that its ledger entries say. */
-export async function lockedAccount(stores: Pick<Stores, 'accounts'>, projectId: string): Promise<Account> {
-  const [account] = await stores.accounts.lock([projectId]);
-  invariant(account !== undefined, 'each project has an account');
-  return account;
 }

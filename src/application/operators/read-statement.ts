@@ -1,9 +1,10 @@
 import type { LedgerEntry } from '../../domain/billing/ledger.ts';
 import { type Money, subtract } from '../../domain/shared/money.ts';
+import { lockedAccount } from '../billing/account-of.ts';
 import type { EntryPlace } from '../ports/billing-stores.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedAccount, projectNamed } from './operator-change.ts';
+import { projectNamed } from './operator-change.ts';
 import { cutPage, type ListPage } from './walk-page.ts';
 
 /** A ledger entry, and the balance after it. */

@@ -2,12 +2,13 @@ import { demoRefill } from '../../domain/billing/demo-credit.ts';
 import { depositEntry } from '../../domain/billing/ledger.ts';
 import { auditedAccount } from '../../domain/operators/audited.ts';
 import { add, toIqd } from '../../domain/shared/money.ts';
+import { lockedAccount } from '../billing/account-of.ts';
 import type { NoticeLowCredit } from '../billing/notice-low-credit.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { KeyHasher } from '../ports/key-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { lockedAccount, recordChange } from './operator-change.ts';
+import { recordChange } from './operator-change.ts';
 
 const REASON = 'the demo project had little credit left';
 
