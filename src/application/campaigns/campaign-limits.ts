@@ -1,4 +1,4 @@
-import { admitMessages, CONVERSATION_MS, dailyLimitOf } from '../../domain/campaigns/daily-limit.ts';
+import { CONVERSATION_MS, dailyLimitOf, decideConversations } from '../../domain/campaigns/daily-limit.ts';
 import {
   CLOCKS_DIFFER_MS_MAX,
   keepRate,
@@ -50,7 +50,7 @@ export class CampaignLimits {
     const retryAts = new Map<string, number>();
     for (const senders of await sendersOf(stores, messages)) {
       const inTime = this.#keepRate(senders, retryAts, now);
-      for (const [smsId, at] of await admit(stores, { ...senders, messages: inTime }, now)) {
+      for (const [smsId, at] of await keepDailyLimit(stores, { ...senders, messages: inTime }, now)) {
         retryAts.set(smsId, at);
       }
     }
@@ -92,7 +92,7 @@ async function sendersOf(
   return [...found.values()].sort((a, b) => (a.portfolioId < b.portfolioId ? -1 : 1));
 }
 
-async function admit(
+async function keepDailyLimit(
   { conversations }: Pick<Stores, 'conversations'>,
   { portfolioId, phoneNumber, messages }: Senders,
   now: number,
@@ -111,7 +111,7 @@ async function admit(
   const waiting = Math.max(0, count + messages.length - limit);
   const oldest = waiting === 0 ? [] : await conversations.oldest(portfolioId, waiting);
   const state = { count, oldest, open: new Set([...open, ...written]) };
-  const { opened, retryAts } = admitMessages(limit, state, messages, now);
+  const { opened, retryAts } = decideConversations(limit, state, messages, now);
   await conversations.open(portfolioId, opened, now);
   return retryAts;
 }

@@ -35,7 +35,8 @@ export interface Opener {
   readonly phoneNumber: PhoneNumber;
 }
 
-export interface Admission {
+/** Which conversations messages open, and which of them wait. */
+export interface ConversationDecision {
   /** The numbers with whom a conversation is opened. */
   readonly opened: readonly PhoneNumber[];
   /** When to try the messages again that do not fit. */
@@ -52,12 +53,12 @@ export function dailyLimitOf({ messagingLimit }: WhatsappPhoneNumber): number | 
  * Which messages may start now. One to a number with an open conversation always may; another one opens a conversation, or waits
  * until one of the oldest ends when as many are open as the limit allows.
  */
-export function admitMessages(
+export function decideConversations(
   limit: number,
   { count, oldest, open }: OpenConversations,
   messages: readonly Opener[],
   now: number,
-): Admission {
+): ConversationDecision {
   const opened = new Set<PhoneNumber>();
   const retryAts = new Map<string, number>();
   // A limit that was lowered frees nothing until so many have ended.
