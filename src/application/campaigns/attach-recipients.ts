@@ -2,7 +2,6 @@ import type { Project } from '../../domain/access/project.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import { attachRecipients, joinCampaign } from '../../domain/campaigns/attach-recipients.ts';
 import type { Campaign } from '../../domain/campaigns/campaign.ts';
-import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
@@ -13,12 +12,8 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import {
-  businessesOf,
-  campaignOrRejected,
-  type KeyedCampaignCommand,
-  lockCampaignIfAny,
-} from './campaign-command.ts';
+import type { KeyedCampaignCommand } from './campaign-command.ts';
+import { campaignOrRejected, lockCampaignIfAny, readTemplate } from './found.ts';
 
 interface AttachPorts {
   readonly unitOfWork: UnitOfWork;
@@ -79,8 +74,7 @@ export class AttachRecipients {
     given: readonly NewRecipient[],
   ): Promise<AttachResult> {
     const { ids } = this.#ports;
-    const template = findTemplate(await businessesOf(stores, project), campaign.templateId);
-    if (template === null) throw new Rejected({ kind: 'campaign-template-not-found' });
+    const template = await readTemplate(stores, project, campaign.templateId);
     const attached = new Set(await stores.recipients.numbersOf(campaign.id));
     const { environment } = project;
     const decision = attachRecipients({ campaign, attached, environment, prices, template }, given);

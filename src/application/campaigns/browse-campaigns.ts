@@ -1,13 +1,11 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { Campaign, CampaignStatus } from '../../domain/campaigns/campaign.ts';
-import { findTemplate } from '../../domain/campaigns/campaign-sender.ts';
 import type { Recipient, RecipientStatus } from '../../domain/campaigns/recipient.ts';
 import type { Page } from '../../domain/shared/page.ts';
 import type { WhatsappTemplate } from '../../domain/whatsapp/whatsapp-resources.ts';
-import { Rejected } from '../errors/rejected.ts';
-import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+import type { CampaignCommand } from './campaign-command.ts';
+import { readCampaign, readTemplate } from './found.ts';
 
 /** A campaign is shown with as many of its samples, the newest. */
 export const SAMPLES_LISTED_MAX = 100;
@@ -45,7 +43,7 @@ export class BrowseCampaigns {
     page: Page,
   ): Promise<CampaignDetail> {
     return this.#ports.unitOfWork.read(async (stores) => {
-      const campaign = await found(stores, command);
+      const campaign = await readCampaign(stores, command);
       const { total, recipients } = await stores.recipients.list(campaign.id, filter, page);
       const samples = await stores.campaigns.samplesOf(campaign.projectId, campaign.id, SAMPLES_LISTED_MAX);
       return { campaign, recipients, total, samples };
@@ -54,26 +52,14 @@ export class BrowseCampaigns {
 
   /** The template with this id. Throws `Rejected` when the project has no such template. */
   template(project: Project, templateId: string): Promise<WhatsappTemplate> {
-    return this.#ports.unitOfWork.read((stores) => templateOf(stores, project, templateId));
+    return this.#ports.unitOfWork.read((stores) => readTemplate(stores, project, templateId));
   }
 
   /** The template of the campaign. Throws `Rejected` when the campaign is unknown or its template gone. */
   templateOfCampaign(command: CampaignCommand): Promise<WhatsappTemplate> {
     return this.#ports.unitOfWork.read(async (stores) => {
-      const { templateId } = await found(stores, command);
-      return templateOf(stores, command.project, templateId);
+      const { templateId } = await readCampaign(stores, command);
+      return readTemplate(stores, command.project, templateId);
     });
   }
-}
-
-async function found({ campaigns }: Stores, { project, campaignId }: CampaignCommand): Promise<Campaign> {
-  const campaign = await campaigns.find(project.id, campaignId);
-  if (campaign === null) throw new Rejected({ kind: 'campaign-not-found' });
-  return campaign;
-}
-
-async function templateOf(stores: Stores, project: Project, templateId: string): Promise<WhatsappTemplate> {
-  const template = findTemplate(await businessesOf(stores, project), templateId);
-  if (template === null) throw new Rejected({ kind: 'campaign-template-not-found' });
-  return template;
 }

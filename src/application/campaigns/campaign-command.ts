@@ -2,7 +2,6 @@ import type { Project } from '../../domain/access/project.ts';
 import type { Campaign } from '../../domain/campaigns/campaign.ts';
 import type { KeyedRequest } from '../../domain/idempotency/idempotency.ts';
 import type { WhatsappBusiness } from '../../domain/whatsapp/whatsapp-resources.ts';
-import { Rejected } from '../errors/rejected.ts';
 import type { Stores } from '../ports/stores.ts';
 
 /** A request about one campaign of a project. */
@@ -20,29 +19,6 @@ export interface KeyedCampaignCommand extends CampaignCommand {
 export interface CampaignResult {
   readonly campaign: Campaign;
   readonly replayed: boolean;
-}
-
-/** The project's campaign, locked until the transaction ends; null when it is unknown or another's. */
-export async function lockCampaignIfAny(
-  { campaigns }: Pick<Stores, 'campaigns'>,
-  { project, campaignId }: CampaignCommand,
-): Promise<Campaign | null> {
-  const [campaign] = await campaigns.lock([campaignId]);
-  return campaign?.projectId === project.id ? campaign : null;
-}
-
-/** The same. Throws `Rejected` when it is unknown or another's. */
-export async function lockCampaign(
-  stores: Pick<Stores, 'campaigns'>,
-  command: CampaignCommand,
-): Promise<Campaign> {
-  return campaignOrRejected(await lockCampaignIfAny(stores, command));
-}
-
-/** Throws `Rejected` when there is no campaign. */
-export function campaignOrRejected(campaign: Campaign | null): Campaign {
-  if (campaign === null) throw new Rejected({ kind: 'campaign-not-found' });
-  return campaign;
 }
 
 /** The resource tree of the project; empty when it has none. */

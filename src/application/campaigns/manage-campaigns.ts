@@ -19,7 +19,8 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import { businessesOf, type CampaignCommand, lockCampaign } from './campaign-command.ts';
+import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+import { lockCampaign } from './found.ts';
 
 interface ManagePorts {
   readonly unitOfWork: UnitOfWork;

@@ -12,6 +12,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { businessesOf, type CampaignCommand } from './campaign-command.ts';
+import { readCampaign } from './found.ts';
 
 interface PreflightPorts {
   readonly unitOfWork: UnitOfWork;
@@ -31,16 +32,16 @@ export class PreflightCampaigns {
   }
 
   /** Changes nothing. Throws `Rejected` when the campaign is unknown or has started. */
-  async execute({ project, campaignId }: CampaignCommand): Promise<Preflight> {
+  async execute(command: CampaignCommand): Promise<Preflight> {
+    const { project } = command;
     const { unitOfWork, currentPrices, clock, channelProviders, campaignLimits } = this.#ports;
     const pricesAt = await currentPrices.read();
     return unitOfWork.read(async (stores) => {
       const now = clock.now();
-      const campaign = await stores.campaigns.find(project.id, campaignId);
-      if (campaign === null) throw new Rejected({ kind: 'campaign-not-found' });
+      const campaign = await readCampaign(stores, command);
       if (!isEditable(campaign)) throw new Rejected({ kind: 'campaign-not-editable' });
       const account = await readAccount(stores, project.id);
-      const recipients = await stores.recipients.ofCampaign(campaignId);
+      const recipients = await stores.recipients.ofCampaign(campaign.id);
       const businesses = await businessesOf(stores, project);
       const state: PreflightState = {
         project,

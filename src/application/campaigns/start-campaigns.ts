@@ -30,12 +30,8 @@ import type { RequestHasher } from '../ports/request-hasher.ts';
 import type { Stores } from '../ports/stores.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { WakeSignal } from '../ports/wake-signal.ts';
-import {
-  businessesOf,
-  type CampaignResult,
-  type KeyedCampaignCommand,
-  lockCampaign,
-} from './campaign-command.ts';
+import { businessesOf, type CampaignResult, type KeyedCampaignCommand } from './campaign-command.ts';
+import { lockCampaign } from './found.ts';
 
 interface StartPorts {
   readonly unitOfWork: UnitOfWork;

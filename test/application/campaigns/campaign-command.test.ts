@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { businessesOf, lockCampaign } from '../../../src/application/campaigns/campaign-command.ts';
+import { businessesOf } from '../../../src/application/campaigns/campaign-command.ts';
+import { lockCampaign } from '../../../src/application/campaigns/found.ts';
 import { anId } from '../../support/builders.ts';
 import {
   aCampaignBusiness,
