@@ -256,6 +256,17 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect(logger.entries).toEqual([]);
   });
 
+  it('a receipt that was parked an hour ago does not count for a message that gets its id later', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1, 2);
+    await received(receipt('one'), receipt('two'));
+    clock.at = NOW + HOUR_MS - 1;
+    await submitted(accepted(1, 'one'));
+    clock.at = NOW + HOUR_MS;
+    await submitted(accepted(2, 'two'));
+    expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'sent']);
+  });
+
   it('an id is kept for four days, and an early receipt for an hour', async () => {
     expect(SUBMISSION_LIFETIME_MS).toBe(96 * HOUR_MS);
     expect(PARKED_RECEIPT_LIFETIME_MS).toBe(HOUR_MS);

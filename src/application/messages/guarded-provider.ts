@@ -58,7 +58,7 @@ export class GuardedProvider implements ChannelProvider {
   async submit(submission: Submission): Promise<SubmitResult> {
     const { provider, clock } = this.#ports;
     const now = clock.now();
-    const { state } = circuitAt(this.#circuit, now);
+    const { state } = circuitAt(this.#circuit, now, PROVIDER_OPEN_WINDOWS_MS);
     if (state === 'open') return this.#notCalled();
     if (state === 'half-open') this.#circuit = halfOpened(this.#circuit, now);
     let result: SubmitResult;
@@ -74,7 +74,7 @@ export class GuardedProvider implements ChannelProvider {
 
   health(): ProviderHealth {
     const health = this.#ports.provider.health();
-    const circuit = circuitAt(this.#circuit, this.#ports.clock.now());
+    const circuit = circuitAt(this.#circuit, this.#ports.clock.now(), PROVIDER_OPEN_WINDOWS_MS);
     if (circuit.state === 'closed') return health;
     return { ok: false, detail: `circuit ${circuit.state}; ${health.detail}`, circuit: circuit.state };
   }

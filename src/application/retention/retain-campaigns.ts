@@ -34,7 +34,7 @@ export class RetainCampaigns {
     this.#ports = ports;
   }
 
-  /** Treats what is due by the setting that the project has by now. Resolves with the number of recipients that were anonymised. */
+  /** Treats what is due by the setting that the project has by now. Resolves with how many recipients were anonymised. */
   async execute(projectId: string, slices: Slices): Promise<number> {
     let recipients = 0;
     let place = FIRST_PLACE;

@@ -1,4 +1,5 @@
 import { CLOSED_CIRCUIT, circuitAt, halfOpened } from '../../domain/shared/circuit-breaker.ts';
+import { OPEN_WINDOWS_MS } from '../../domain/webhooks/destination-circuit.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook-event.ts';
 import { Batcher } from '../concurrency/batcher.ts';
 import { LEASE_LEFT_MS, type LeasedJob } from '../jobs/job.ts';
@@ -58,7 +59,11 @@ export class FetchDueEvents {
     return jobs.map((job, index): DueEvents => {
       const events = due[index] ?? [];
       const leasedUntil = leased.has(job) ? now + LEASE_LEFT_MS : null;
-      const circuit = circuitAt(breakers.get(destinationKey(job.work)) ?? CLOSED_CIRCUIT, now);
+      const circuit = circuitAt(
+        breakers.get(destinationKey(job.work)) ?? CLOSED_CIRCUIT,
+        now,
+        OPEN_WINDOWS_MS,
+      );
       switch (circuit.state) {
         case 'closed':
           return { leasedUntil, events, notBefore: 0 };
@@ -81,7 +86,7 @@ export class FetchDueEvents {
       const breakers = await stores.circuitBreakers.lock(destinationKeys, now);
       // A late success may have closed a circuit meanwhile.
       const halfOpen = [...breakers]
-        .filter(([, breaker]) => circuitAt(breaker, now).state === 'half-open')
+        .filter(([, breaker]) => circuitAt(breaker, now, OPEN_WINDOWS_MS).state === 'half-open')
         .map(([key, breaker]) => [key, halfOpened(breaker, now)] as const);
       await stores.circuitBreakers.save(new Map(halfOpen), now);
     });

@@ -56,10 +56,18 @@ export const CLOSED_CIRCUIT: CircuitBreaker = {
   isHalfOpen: false,
 };
 
-/** What may be attempted at `now`. */
-export function circuitAt({ openUntil }: CircuitBreaker, now: number): Circuit {
+/**
+ * What may be attempted at `now`. A circuit that would stay open for longer than the longest of `openWindowsMs` was opened by a
+ * clock that has been put back since.
+ */
+export function circuitAt(
+  { openUntil }: CircuitBreaker,
+  now: number,
+  openWindowsMs: readonly number[],
+): Circuit {
   if (openUntil === null) return { state: 'closed' };
-  return now < openUntil ? { state: 'open', until: openUntil } : { state: 'half-open' };
+  const isOpen = now < openUntil && openUntil - now <= Math.max(HALF_OPEN_MS_MAX, ...openWindowsMs);
+  return isOpen ? { state: 'open', until: openUntil } : { state: 'half-open' };
 }
 
 /** The breaker while the one attempt of a half-open circuit is in flight: there is no other. */

@@ -3,7 +3,7 @@ import {
   beginsToFail,
   type CircuitBreaker,
   CLOSED_CIRCUIT,
-  circuitAt,
+  circuitAt as circuitWith,
   halfOpened,
   openedUntil,
   recordAttempt as recordWith,
@@ -12,6 +12,8 @@ import type { WebhookKind } from '../../../src/domain/webhooks/attempt-result.ts
 import { countsForCircuit } from '../../../src/domain/webhooks/attempt-result.ts';
 import { BREAKER_LIFETIME_MS, OPEN_WINDOWS_MS } from '../../../src/domain/webhooks/destination-circuit.ts';
 import { MINUTE_MS, NOW, SECOND_MS } from '../../support/builders.ts';
+
+const circuitAt = (breaker: CircuitBreaker, now: number) => circuitWith(breaker, now, OPEN_WINDOWS_MS);
 
 const recordAttempt = (breaker: CircuitBreaker, succeeded: boolean, now: number) =>
   recordWith(breaker, succeeded, now, OPEN_WINDOWS_MS);
@@ -86,6 +88,16 @@ describe('an open circuit', () => {
       state: 'open',
       until: openSince + MINUTE_MS + 30 * SECOND_MS,
     });
+  });
+
+  it('does not stay open for longer than its longest window when the clock is put back', () => {
+    const open = { ...CLOSED_CIRCUIT, openUntil: NOW };
+    const longest = 60 * MINUTE_MS;
+    expect(circuitAt(open, NOW - longest).state).toBe('open');
+    expect(circuitAt(open, NOW - longest - 1)).toEqual({ state: 'half-open' });
+    expect(circuitWith(open, NOW - MINUTE_MS - 1, [SECOND_MS, MINUTE_MS])).toEqual({ state: 'half-open' });
+    // A half-open attempt is waited for, however short the windows are.
+    expect(circuitWith(open, NOW - 30 * SECOND_MS, [SECOND_MS]).state).toBe('open');
   });
 
   it('says since when it is open, also after half-open attempts that failed', () => {

@@ -104,7 +104,7 @@ export class Session {
     return queries.length === 0 ? [] : this.#guard(() => this.#inTransaction().acceptedAt(queries));
   }
 
-  /** Statements of one unit of work run side by side: behind one that ended the transaction, the others would be committed alone. */
+  /** Statements run side by side: behind one that ended the transaction, the others would be committed alone. */
   #change<T>(statement: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#guard(() => {
       const connection = this.#inTransaction();

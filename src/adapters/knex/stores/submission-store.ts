@@ -1,4 +1,5 @@
 import { groupBy } from '../../../application/group-by.ts';
+import { SUBMISSION_LIFETIME_MS } from '../../../application/messages/correlate-receipts.ts';
 import { providerOf } from '../../../application/messages/provider-ids.ts';
 import type {
   AttemptRef,
@@ -13,12 +14,15 @@ import type { Session } from '../driver/session.ts';
 
 const KEY = { channel: 'text', provider_message_id: 'text' } as const;
 
+/** What was parked under the id for longer than its time is of another message: providers begin their numbers anew. */
 const RECORD = {
   table: 'submissions',
   columns: { ...KEY, sms_id: 'text', attempt_number: 'bigint', expires_at: 'bigint' },
   orderBy: 'provider_message_id',
   onConflict: `ON CONFLICT (channel, provider_message_id) DO UPDATE
-    SET sms_id = excluded.sms_id, attempt_number = excluded.attempt_number, expires_at = excluded.expires_at`,
+    SET sms_id = excluded.sms_id, attempt_number = excluded.attempt_number, expires_at = excluded.expires_at,
+      parked_receipts = CASE WHEN submissions.expires_at > excluded.expires_at - ${SUBMISSION_LIFETIME_MS}
+        THEN submissions.parked_receipts END`,
 } as const satisfies Insert<string>;
 
 /** Of an id that exists, prolongs only what is parked; it waits for the transaction that is about to record it, and locks it. */

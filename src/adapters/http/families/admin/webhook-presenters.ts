@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { DestinationCircuit, LoggedEvent } from '../../../../application/ports/webhook-log-store.ts';
 import { circuitAt } from '../../../../domain/shared/circuit-breaker.ts';
 import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
+import { OPEN_WINDOWS_MS } from '../../../../domain/webhooks/destination-circuit.ts';
 import type { WebhookAttempt } from '../../../../domain/webhooks/webhook-attempt.ts';
 import type { circuitSchema, eventSchema, webhookAttemptSchema } from './webhook-schemas.ts';
 
@@ -36,7 +37,8 @@ export function presentCircuit(
   return {
     project: projectId,
     endpoint,
-    state: isHalfOpen || circuitAt(breaker, now).state === 'half-open' ? 'half-open' : 'open',
+    state:
+      isHalfOpen || circuitAt(breaker, now, OPEN_WINDOWS_MS).state === 'half-open' ? 'half-open' : 'open',
     since: isoOrNull(openSince),
     until: isoOf(openUntil ?? now),
     lastError,
