@@ -10,6 +10,9 @@ import {
   type ProviderResponse,
 } from '../../application/ports/provider-http.ts';
 
+/** More responses below 200 before the one that counts are a flood: they have no body that could be counted. */
+const INFORMATIONAL_RESPONSES_MAX = 10;
+
 /** Requests in flight to one provider; more wait for a connection. */
 export const PROVIDER_CONNECTIONS_MAX = 64;
 
@@ -79,6 +82,7 @@ class Call implements Dispatcher.DispatchHandler {
   readonly #body = new GrowingBuffer(PROVIDER_RESPONSE_BYTES_MAX);
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
+  #informational = 0;
   #isSettled = false;
 
   constructor(timeoutMs: number, resolve: (response: ProviderResponse) => void) {
@@ -94,7 +98,16 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    if (status >= 200) this.#status = status;
+    if (status >= 200) {
+      this.#status = status;
+      return;
+    }
+    this.#informational += 1;
+    if (this.#informational <= INFORMATIONAL_RESPONSES_MAX) return;
+    this.#end({
+      kind: 'unclear',
+      reason: `More than ${INFORMATIONAL_RESPONSES_MAX} informational responses`,
+    });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

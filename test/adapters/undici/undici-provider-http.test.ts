@@ -191,6 +191,30 @@ describe('the HTTP client of a provider', () => {
     expect(await client().send({ method: 'POST', url })).toMatchObject({ kind: 'not-sent' });
   });
 
+  it.each<[title: string, count: number, expected: object]>([
+    ['ten informational responses is taken', 10, { kind: 'responded', status: 200, body: '{}' }],
+    ['more is unclear, and its connection is closed', 11, { kind: 'unclear' }],
+  ])('a response behind %s', async (_, count, expected) => {
+    const closed: Promise<unknown>[] = [];
+    const peer = listening(
+      createTcpServer((socket) => {
+        closed.push(once(socket, 'close'));
+        socket.on('error', () => {});
+        socket.once('data', () =>
+          socket.write(
+            `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(count)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}`,
+          ),
+        );
+      }),
+    );
+    await once(peer, 'listening');
+    const http = client();
+    const url = `http://127.0.0.1:${portOf(peer)}/`;
+    expect(await http.send({ method: 'POST', url })).toMatchObject(expected);
+    if (count > 10) await closed[0];
+    else await http.close();
+  });
+
   it('a request that waits for a connection until its deadline is not sent', async () => {
     const peer = await serve(() => undefined);
     const http = client({ timeoutMs: 2_000 });

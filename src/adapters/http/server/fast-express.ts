@@ -17,8 +17,8 @@ export function fastExpress(options: ServerOptions): { app: Express; server: Ser
   Object.setPrototypeOf(LeanResponse.prototype, app.response);
   Object.assign(app, { request: LeanRequest.prototype, response: LeanResponse.prototype });
 
-  return {
-    app,
-    server: createServer({ ...options, IncomingMessage: LeanRequest, ServerResponse: LeanResponse }),
-  };
+  const server = createServer({ ...options, IncomingMessage: LeanRequest, ServerResponse: LeanResponse });
+  // Node would leave out the lines behind the first thousand, and its parser obey them all the same.
+  server.maxHeadersCount = 0;
+  return { app, server };
 }

@@ -43,6 +43,10 @@ describe('a client that sends no valid request', () => {
     ['a TLS greeting', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00])],
     ['a NUL in the path', 'GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n'],
+    [
+      'a second Host behind thousands of lines',
+      `GET /healthz HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(2_000)}Host: y\r\n\r\n`,
+    ],
     ['a header without a name', 'GET /healthz HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
     ['white space before the colon', 'GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n'],
     ['an unknown method', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
