@@ -34,18 +34,26 @@ export class OutgoingMessage {
   readonly #submission: Submission;
   readonly #options: OutgoingOptions;
   readonly #settle: (result: SubmitResult) => void;
+  readonly #finish: () => void;
   /** Made when the first one is written: many messages wait, and few are on their way. */
   #parts: readonly Part[] = NO_PARTS;
   #session: SmppSession | null = null;
   #taken = 0;
   #retries = 0;
   #isSettled = false;
+  #isFinished = false;
 
-  /** `settle` is called once. */
-  constructor(submission: Submission, options: OutgoingOptions, settle: (result: SubmitResult) => void) {
+  /** `settle` is called once, and `finish` once: when it is settled and no part waits for a response. */
+  constructor(
+    submission: Submission,
+    options: OutgoingOptions,
+    settle: (result: SubmitResult) => void,
+    finish: () => void,
+  ) {
     this.#submission = submission;
     this.#options = options;
     this.#settle = settle;
+    this.#finish = finish;
   }
 
   get backlog(): Backlog {
@@ -85,6 +93,7 @@ export class OutgoingMessage {
       const response = submitResponseOf(pdu);
       part.state = 'responded';
       this.#take(part, response);
+      this.#finishIfOver();
       responded(response);
     });
   }
@@ -103,6 +112,7 @@ export class OutgoingMessage {
       part.state = 'responded';
       this.#session?.abandon(part.sequence);
     }
+    this.#finishIfOver();
   }
 
   /** The others wait until the first part is taken: a rejection is then of the whole. */
@@ -157,6 +167,15 @@ export class OutgoingMessage {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#settle(result);
+    this.#finishIfOver();
+  }
+
+  /** A later part may be rejected while others are in flight: they keep their places in the window. */
+  #finishIfOver(): void {
+    if (this.#isFinished || !this.#isSettled) return;
+    if (this.#parts.some(({ state }) => state === 'in-flight')) return;
+    this.#isFinished = true;
+    this.#finish();
   }
 
   /** Some SMSCs give all parts of a message the same id. */

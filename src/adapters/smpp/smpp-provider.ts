@@ -117,10 +117,7 @@ export class SmppProvider implements ChannelProvider {
       return Promise.resolve(rejectedAs('sender', 'SMPP cannot carry this sender ID'));
     }
     return new Promise((resolve) => {
-      const message = new OutgoingMessage(submission, this.#outgoing, (result) => {
-        deadlines.end(message);
-        resolve(result);
-      });
+      const message = new OutgoingMessage(submission, this.#outgoing, resolve, () => deadlines.end(message));
       const deadlines = this.#deadlines.begin(message);
       this.#queue.add(message);
     });

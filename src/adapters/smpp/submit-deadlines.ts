@@ -37,7 +37,7 @@ export class SubmitDeadlines {
 
 /** Messages with the same deadlines. */
 export class DeadlineGroup {
-  /** Those without a result. */
+  /** Those without a result, or with parts that wait for a response. */
   readonly #messages = new Set<OutgoingMessage>();
   readonly #cancelWrite: () => void;
   readonly #cancelResponse: () => void;
@@ -55,7 +55,7 @@ export class DeadlineGroup {
     });
   }
 
-  /** Every message has its result: it takes no more. */
+  /** Every message is finished: it takes no more. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -64,7 +64,7 @@ export class DeadlineGroup {
     this.#messages.add(message);
   }
 
-  /** The message has its result. */
+  /** The message is finished. */
   end(message: OutgoingMessage): void {
     this.#messages.delete(message);
     if (this.#messages.size > 0) return;

@@ -250,6 +250,20 @@ describeWithSmsc('the SMPP provider and its limits', () => {
     expect(await submitting).toMatchObject({ kind: 'accepted' });
   });
 
+  it('a part without a response gives its place in the window back, also when its message has its result', async () => {
+    const { smsc, world } = await openSmsc({ window: 2 });
+    await smsc.tell({ order: 'plan', submits: [{ status: 0 }, { hold: true }, { status: ESME_RINVDSTADR }] });
+    expect(await world.provider.submit(aSubmission({ text: THREE_PARTS }))).toMatchObject({
+      kind: 'unknown',
+    });
+    world.timers.expire(RESPONSE_TIMEOUT_MS);
+    await smsc.tell({ order: 'plan', submits: [{ hold: true }, { hold: true }] });
+    const submitting = submitAll(world.provider, messages(2));
+    await smsc.seen('submit', 5);
+    await smsc.tell({ order: 'release' });
+    expect(await submitting).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }]);
+  });
+
   it('a message that waits too long for the window was not sent, and may be sent later', async () => {
     const { smsc, world } = await openSmsc({ window: 1 });
     await smsc.tell({ order: 'plan', submits: [{ hold: true }] });

@@ -28,10 +28,8 @@ function aWorld() {
     const message: OutgoingMessage = new OutgoingMessage(
       aSubmission(),
       { partsOf: () => [], submitIds: 'as-is' },
-      (result) => {
-        group.end(message);
-        results.push(result);
-      },
+      (result) => results.push(result),
+      () => group.end(message),
     );
     const group = deadlines.begin(message);
     return message;
