@@ -21,13 +21,14 @@ const LIMITS: JsonLimits = {
   members: JSON_MEMBERS_READ_MAX,
 };
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
+/** The code units that give JSON its structure. */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const BACKSLASH = 0x5c;
+export const OPENING_BRACKET = 0x5b;
+export const CLOSING_BRACKET = 0x5d;
+export const OPENING_BRACE = 0x7b;
+export const CLOSING_BRACE = 0x7d;
 
 /** The value in a JSON text; undefined when the text is no JSON, or exceeds what others may send us. */
 export function limitedJsonOf(text: string): unknown {

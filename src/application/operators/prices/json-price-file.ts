@@ -1,3 +1,12 @@
+import {
+  BACKSLASH,
+  CLOSING_BRACE,
+  CLOSING_BRACKET,
+  COMMA,
+  OPENING_BRACE,
+  OPENING_BRACKET,
+  QUOTE,
+} from '../../../domain/shared/json-text.ts';
 import { nextRound } from '../../concurrency/next-round.ts';
 
 /** A row of the list `international`, and the line at which it begins. */
@@ -22,17 +31,10 @@ const ROW_CHARACTERS_MAX = 10_000;
 const HEAD_CHARACTERS_MAX = 64 * 1024;
 const ROWS_PER_SLICE = 500;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const TAB = 0x09;
 const SPACE = 0x20;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
 
 const LIST_KEY = /"international"\s*:\s*$/;
 /** What may stand between the key and its list: the key is searched in no more. */
