@@ -2,9 +2,10 @@ import type { Project } from '../../../domain/access/project.ts';
 import type { RequestOutcome } from '../../../domain/sandbox/sandbox-outcomes.ts';
 import { requestOutcomeOf } from '../../../domain/sandbox/sandbox-send.ts';
 import type { PhoneNumber } from '../../../domain/shared/phone-number.ts';
-import { ClientDisconnected } from '../routing/http-error.ts';
+import { ClientDisconnected, RequestRejected } from '../routing/http-error.ts';
 import type { HttpReply } from '../routing/http-reply.ts';
 import { isReplay } from '../routing/idempotency.ts';
+import { INTERNAL_ERROR } from '../routing/known-errors.ts';
 import type { Input } from '../routing/route.ts';
 import type { SendBody } from './send-body.ts';
 
@@ -15,7 +16,8 @@ type SendHandler<Query, Reply> = (input: Input<Project, Query, SendBody>) => Pro
 
 /**
  * Adds to a send what test numbers do to its HTTP reply: a 500, a late reply or a cut connection. The message of
- * the last two is accepted before; the replay of a request with an Idempotency-Key is not disturbed.
+ * the last two is accepted before; the replay of a request with an Idempotency-Key is not disturbed. The 500 is no fault
+ * of the service: a rejection costs the log no stack.
  */
 export function withSandboxFaults<Query, Reply extends HttpReply>(
   send: SendHandler<Query, Reply>,
@@ -27,7 +29,7 @@ export function withSandboxFaults<Query, Reply extends HttpReply>(
   };
 
   async function disturb(input: Input<Project, Query, SendBody>, outcome: RequestOutcome): Promise<Reply> {
-    if (outcome.kind === 'internal-error') throw new Error('This test number stands for a 500');
+    if (outcome.kind === 'internal-error') throw new RequestRejected(INTERNAL_ERROR);
     const reply = await send(input);
     if (isReplay(reply)) return reply;
     if (outcome.kind === 'slow-reply') await input.aside(() => wait(outcome.delayMs));

@@ -9,10 +9,11 @@ export const REQUEST_LINES_PER_SECOND_MAX = 20;
 
 const SECOND_MS = 1_000;
 const FIRST_CLIENT_ERROR = 400;
-const FIRST_SERVER_ERROR = 500;
+/** A fault has its own line, so that 500 is what a test number asked for. */
+const LAST_REJECTED = 500;
 
 /**
- * One line for each request: `debug` below status 400, `info` from 400, `warn` from 500. A fault has its own line,
+ * One line for each request: `debug` below status 400, `info` from 400, `warn` above 500. A fault has its own line,
  * `request_failed`. Callers who send many wrong requests cannot fill the log, and cannot hide a 503 in it: each level has
  * `REQUEST_LINES_PER_SECOND_MAX` of its own.
  */
@@ -35,7 +36,7 @@ export class RequestLog implements RequestObserver {
       if (this.#logger.writesDebug) this.#logger.debug('request_served', fieldsOf(request));
       return;
     }
-    const isRejected = status < FIRST_SERVER_ERROR;
+    const isRejected = status <= LAST_REJECTED;
     const suppressed = (isRejected ? this.#rejected : this.#unserved).take();
     if (suppressed === null) return;
     const fields = { ...fieldsOf(request), ...(suppressed > 0 ? { suppressed } : {}) };

@@ -213,8 +213,13 @@ describe('POST /sms', () => {
   });
 
   it('accepts nothing and replies 500 when the test number says so', async () => {
-    expect((await world.post('/sms', { ...VERIFICATION, phoneNumber: INTERNAL_ERROR })).status).toBe(500);
+    const reply = await world.post('/sms', { ...VERIFICATION, phoneNumber: INTERNAL_ERROR });
+    expect(reply.status).toBe(500);
+    expect(reply.body).toEqual({ message: 'Internal server error' });
+    expect(reply.headers['x-error-code']).toBe('internal-error');
     expect(world.api.sent).toEqual([]);
+    // It costs the caller nothing: the line of a fault, with its stack, would fill the log.
+    expect(world.logger.entriesBesideRequests).toEqual([]);
   });
 
   it('replies to a fault with neutral words and logs the fault', async () => {

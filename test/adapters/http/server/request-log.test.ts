@@ -83,11 +83,14 @@ describe('the log of requests', () => {
     );
   });
 
-  it('many rejected requests do not suppress the line of one that could not be served', () => {
-    const { log, logger } = aLog();
-    for (let sent = 0; sent <= REQUEST_LINES_PER_SECOND_MAX; sent += 1) log.served(served({ status: 429 }));
-    log.served(served({ status: 503 }));
-    expect(logger.entries.at(-1)).toMatchObject({ level: 'warn', fields: { status: 503 } });
-    expect(logger.entries.at(-1)?.fields).not.toHaveProperty('suppressed');
-  });
+  it.each([429, 500])(
+    'many requests that are rejected with %i do not suppress the line of one that could not be served',
+    (status) => {
+      const { log, logger } = aLog();
+      for (let sent = 0; sent <= REQUEST_LINES_PER_SECOND_MAX; sent += 1) log.served(served({ status }));
+      log.served(served({ status: 503 }));
+      expect(logger.entries.at(-1)).toMatchObject({ level: 'warn', fields: { status: 503 } });
+      expect(logger.entries.at(-1)?.fields).not.toHaveProperty('suppressed');
+    },
+  );
 });
