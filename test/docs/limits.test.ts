@@ -35,6 +35,7 @@ import {
   RECIPIENTS_PER_REQUEST_MAX,
   REPORT_DOWNLOADS_MAX,
   REPORT_DOWNLOADS_PER_ADDRESS_MAX,
+  REPORT_DOWNLOADS_PER_PROJECT_MAX,
   REPORT_LIMIT_DEFAULT,
   REPORT_LIMIT_MAX,
   REPORT_PAGE_MAX,
@@ -254,7 +255,7 @@ describe('the limits of one process in docs/performance.md', () => {
       ],
       [
         'downloads of reports',
-        `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
+        `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_PER_PROJECT_MAX} of the reports of one project, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
         `callbacks of providers with a Content-Length of up to ${CALLBACK_FREE_BYTES_MAX / BYTES_PER_KB} KiB`,

@@ -62,9 +62,13 @@ export const REPORT_LIMIT_DEFAULT = 50;
 export const REPORT_PHONE_NUMBERS_MAX = 1_000;
 export const REPORT_PHONE_NUMBER_CHARACTERS_MAX = 32;
 
-/** Downloads of reports that a process serves at a time, and those of one address: each has a file or a connection open. */
+/**
+ * Downloads of reports that a process serves at a time, those of one address, and those of one project: each has a file or a
+ * connection open, and a link that many have must keep nobody from the reports of others.
+ */
 export const REPORT_DOWNLOADS_MAX = 100;
 export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
+export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 10;
 
 /** Pages of the admin interface. */
 export const ADMIN_LIMIT_MAX = 500;

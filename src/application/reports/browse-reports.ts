@@ -1,6 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import {
   FILE_ID_PATTERN,
+  type Report,
   type ReportStatus,
   type ReportSummary,
   reportStatus,
@@ -51,22 +52,27 @@ export class BrowseReports {
   }
 
   /**
-   * The file with this id, for everybody who knows it. Throws `Rejected` when there is none, or not yet, and when the report
-   * is expired or deleted.
+   * The report with the file of this id, for everybody who knows it. Throws `Rejected` when there is none, or not yet, and when
+   * the report is expired or deleted.
    */
-  async download(
-    fileId: string,
-  ): Promise<{ readonly fileName: string; readonly content: AsyncIterable<Uint8Array> }> {
-    const { unitOfWork, reportFiles, clock, logger } = this.#ports;
+  async ofFile(fileId: string): Promise<Report> {
+    const { unitOfWork, clock } = this.#ports;
     // What is no file id may hold characters that no database takes.
     if (!FILE_ID_PATTERN.test(fileId)) throw new Rejected({ kind: 'report-not-found' });
     const report = await unitOfWork.read(({ reports }) => reports.ofFile(fileId));
     if (report === null) throw new Rejected({ kind: 'report-not-found' });
     const status = reportStatus(report, clock.now());
     if (status !== 'available') throw new Rejected({ kind: 'report-gone', status });
-    const content = report.recordCount === null ? null : await reportFiles.read(fileId);
-    if (content !== null) return { fileName: report.fileName, content };
-    if (report.recordCount !== null) logger.warn('report_file_missing', { reportId: report.id });
+    if (report.recordCount === null) throw new Rejected({ kind: 'report-not-found' });
+    return report;
+  }
+
+  /** The file of a report that `ofFile` returned. Throws `Rejected` when it is missing. */
+  async download({ id, fileId }: Pick<Report, 'id' | 'fileId'>): Promise<AsyncIterable<Uint8Array>> {
+    const { reportFiles, logger } = this.#ports;
+    const content = await reportFiles.read(fileId);
+    if (content !== null) return content;
+    logger.warn('report_file_missing', { reportId: id });
     throw new Rejected({ kind: 'report-not-found' });
   }
 }

@@ -113,7 +113,8 @@ async function store(count: number): Promise<void> {
 const reportNow = async (id = anId(1)) =>
   (await world.unitOfWork.read(({ reports }) => reports.find([id])))[0];
 const linesOf = async (fileId = FILE_ID) => {
-  const { content } = await world.container.get(BrowseReports).download(fileId);
+  const browseReports = world.container.get(BrowseReports);
+  const content = await browseReports.download(await browseReports.ofFile(fileId));
   const parts: Uint8Array[] = [];
   for await (const part of content) parts.push(part);
   return Buffer.concat(parts).toString().split('\r\n').slice(0, -1);

@@ -8,7 +8,11 @@ import type { BrowseReports, ListedReport } from '../../../application/reports/b
 import { REPORT_WAIT_MS, type RequestReports } from '../../../application/reports/request-reports.ts';
 import { expiresAt, REPORT_LIFETIME_DAYS, type ReportSelection } from '../../../domain/reports/report.ts';
 import { isoOf } from '../../../domain/shared/instant.ts';
-import { REPORT_DOWNLOADS_MAX, REPORT_DOWNLOADS_PER_ADDRESS_MAX } from '../limits.ts';
+import {
+  REPORT_DOWNLOADS_MAX,
+  REPORT_DOWNLOADS_PER_ADDRESS_MAX,
+  REPORT_DOWNLOADS_PER_PROJECT_MAX,
+} from '../limits.ts';
 import { anyone, projectKey } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
 import { RequestRejected, usualEnvelope } from '../routing/http-error.ts';
@@ -39,7 +43,7 @@ const TAG: Tag = {
 export interface ReportUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly requestReports: Pick<RequestReports, 'execute'>;
-  readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'download'>;
+  readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'ofFile' | 'download'>;
 }
 
 /**
@@ -53,6 +57,7 @@ export function reportRoutes(
   const admission = projectKey(authenticate);
   /** By network. */
   const downloads = new InFlight({ perKey: REPORT_DOWNLOADS_PER_ADDRESS_MAX, all: REPORT_DOWNLOADS_MAX });
+  const downloadsOfProjects = new InFlight({ perKey: REPORT_DOWNLOADS_PER_PROJECT_MAX });
   const linkOf = (request: IncomingMessage, fileId: string) =>
     `${publicUrl ?? originOf(request)}${FILE_PATH}/${fileId}`;
 
@@ -156,13 +161,22 @@ export function reportRoutes(
       },
     },
     async handle({ params, network }) {
-      if (!downloads.tryBegin(network)) throw new RequestRejected(OVERLOADED);
-      const end = () => downloads.end(network);
+      const ends: (() => void)[] = [];
+      const begin = (inFlight: InFlight, key: string) => {
+        if (!inFlight.tryBegin(key)) throw new RequestRejected(OVERLOADED);
+        ends.push(() => inFlight.end(key));
+      };
+      const end = () => {
+        for (const each of ends) each();
+      };
       try {
-        const { fileName, content } = await browseReports.download(params.fileId ?? '');
+        begin(downloads, network);
+        const report = await browseReports.ofFile(params.fileId ?? '');
+        begin(downloadsOfProjects, report.projectId);
+        const content = await browseReports.download(report);
         const stream = content instanceof Readable ? content : Readable.from(content);
         stream.once('close', end);
-        return file(stream, `${MEDIA_TYPE}; charset=utf-8`, fileName);
+        return file(stream, `${MEDIA_TYPE}; charset=utf-8`, report.fileName);
       } catch (error) {
         end();
         throw error;
