@@ -271,7 +271,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Append recipients to a campaign that has not started
-         * @description Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most 1,000 recipients.
+         * @description Appends all of them, or none when one is not acceptable. A phone number that is on the campaign already is skipped; spellings of one handset are one number. A campaign has at most 1,000 recipients, and all campaigns of a project that have not started about 200,000.
          */
         readonly post: operations["attachRecipients"];
         readonly delete?: never;
@@ -1493,6 +1493,7 @@ export interface components {
          *     - `recipients-already-attached`: every number of the request is on the campaign
          *     - `too-many-recipients`: the campaign would have more than 1,000 recipients
          *     - `too-many-campaigns`: the project has 10,000 campaigns that have not started
+         *     - `too-many-unstarted-recipients`: the campaigns of the project that have not started would have more than about 200,000 recipients
          *     - `unsupported-numbers`: numbers of countries without an entry in the price list, or test numbers of a live project
          *     - `recipient-parameters`: the parameters of a recipient do not fit the template
          *     - `sender-id-not-found`: the project has no such sender ID
@@ -1528,7 +1529,7 @@ export interface components {
          * @example insufficient-credit
          * @enum {string}
          */
-        readonly ErrorCode: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "too-many-campaigns" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "no-prices" | "overloaded" | "not-ready";
+        readonly ErrorCode: "validation-failed" | "malformed-json" | "invalid-encoding" | "nested-too-deep" | "invalid-idempotency-key" | "unknown-fields" | "webhook-url-refused" | "unsupported-content" | "channel-not-available" | "unsupported-destination" | "test-number" | "whatsapp-account-not-found" | "whatsapp-phone-not-found" | "template-not-found" | "template-not-approved" | "template-parameter-missing" | "template-parameter-unknown" | "template-parameter-no-url" | "campaign-accounts-differ" | "campaign-category" | "campaign-not-editable" | "campaign-not-draft" | "campaign-without-recipients" | "scheduled-for-missing" | "scheduled-for-unexpected" | "scheduled-for-past" | "recipients-already-attached" | "too-many-recipients" | "too-many-campaigns" | "too-many-unstarted-recipients" | "unsupported-numbers" | "recipient-parameters" | "sender-id-not-found" | "sender-id-not-accepted" | "trial-mode" | "spending-threshold" | "insufficient-credit" | "malformed-request" | "unauthorized" | "ip-not-allowed" | "message-not-found" | "campaign-not-found" | "campaign-template-not-found" | "campaign-phone-not-found" | "report-not-found" | "not-found" | "method-not-allowed" | "request-timeout" | "idempotency-conflict" | "report-gone" | "body-too-large" | "unsupported-media-type" | "expectation-failed" | "rate-limited" | "too-many-untried" | "too-many-reports" | "headers-too-large" | "internal-error" | "resources-failed" | "no-prices" | "overloaded" | "not-ready";
         /** @description Which messages the report has; an empty list restricts nothing */
         readonly GenerateReportRequest: {
             /**

@@ -209,6 +209,22 @@ const CAMPAIGNS: readonly StorePromise[] = [
     },
   },
   {
+    sentence: 'the campaign store counts the recipients of the campaigns of a project that have not started',
+    async check(use) {
+      const statuses = ['draft', 'scheduled', 'running', 'completed', 'failed', 'draft'] as const;
+      const all = statuses.map((status, n) =>
+        aCampaign({ id: anId(n + 1), status, totalRecipients: 10 ** n }),
+      );
+      const foreign = aCampaign({ id: anId(9), projectId: OTHER_PROJECT_ID, totalRecipients: 7 });
+      await withCampaigns(use, ...all, foreign);
+      const count = (projectId: string) =>
+        use.read((stores) => stores.campaigns.countEditableRecipients(projectId));
+      expect([await count(PROJECT_ID), await count(OTHER_PROJECT_ID), await count(anId(99))]).toEqual([
+        100_011, 7, 0,
+      ]);
+    },
+  },
+  {
     sentence: 'the campaign store returns the samples of a campaign of the project, the newest first',
     async check(use) {
       const sample = (n: number, given: Partial<Campaign> = {}) =>

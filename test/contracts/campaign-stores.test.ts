@@ -135,6 +135,16 @@ describe('the contract of the campaign stores', () => {
       /counts the campaigns of a project that have not started/,
     ],
     [
+      'the recipients of a campaign that has ended are counted',
+      campaigns((store) => ({
+        countEditableRecipients: async (id) => {
+          const { campaigns: all } = await store.list(id, { status: null }, { page: 1, limit: 100 });
+          return all.reduce((sum, { totalRecipients }) => sum + totalRecipients, 0);
+        },
+      })),
+      /counts the recipients of the campaigns of a project that have not started/,
+    ],
+    [
       'samples come oldest first',
       campaigns((store) => ({
         samplesOf: async (...given) => (await store.samplesOf(...given)).toReversed(),

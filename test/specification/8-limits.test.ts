@@ -117,6 +117,29 @@ it('8 a campaign takes 1000 recipients, and not one more', async () => {
   expect(await recipientsOf(service, id)).toHaveLength(1_000);
 });
 
+it('8 the campaigns of a project before their start take 200000 recipients, and not one more', async () => {
+  const service = await startWithCampaigns();
+  const id = await created(service, numbersFrom(0, 1));
+  const full = anId(1);
+  await service.service.roots.unitOfWork.run(async ({ campaigns }) => {
+    const [first] = await campaigns.lock([id]);
+    if (first === undefined) throw new Error('The campaign is there');
+    await campaigns.insert([{ ...first, id: full, status: 'scheduled', totalRecipients: 199_998 }]);
+  });
+  const [last = '', extra = ''] = numbersFrom(1, 2);
+  const tooMany = rejection(
+    400,
+    'too-many-unstarted-recipients',
+    'Recipients of campaigns that have not started cannot exceed 200000 per project: start or delete some campaigns first',
+  );
+  expect(errorOf(await attach(service, id, [recipient(last), recipient(extra)]))).toEqual(tooMany);
+  expect(await recipientsOf(service, id)).toHaveLength(1);
+  expect(dataOf(await attach(service, id, [recipient(last)]))).toMatchObject({ totalRecipients: 2 });
+  expect(errorOf(await attach(service, id, [recipient(extra)]))).toEqual(tooMany);
+  expect((await ask(service, `/${full}`, { method: 'DELETE' })).status).toBe(200);
+  expect(dataOf(await attach(service, id, [recipient(extra)]))).toMatchObject({ totalRecipients: 3 });
+});
+
 test.each([
   ['campaigns', 100],
   ['recipients', 500],

@@ -1,7 +1,7 @@
 import type { Project } from '../../domain/access/project.ts';
 import type { PriceList } from '../../domain/billing/pricing.ts';
 import { attachRecipients, joinCampaign } from '../../domain/campaigns/attach-recipients.ts';
-import type { Campaign } from '../../domain/campaigns/campaign.ts';
+import { type Campaign, EDITABLE_RECIPIENTS_MAX } from '../../domain/campaigns/campaign.ts';
 import type { NewRecipient } from '../../domain/campaigns/recipient.ts';
 import { recipientPrice } from '../../domain/campaigns/start-campaign.ts';
 import type { CurrentPrices } from '../catalog/current-prices.ts';
@@ -80,6 +80,11 @@ export class AttachRecipients {
     const decision = attachRecipients({ campaign, attached, environment, prices, template }, given);
     if (decision.kind !== 'attached') throw new Rejected(decision);
     const { added, skippedCount, duplicateCount } = decision;
+    // Without the lock of the account, so that no code waits for a thousand recipients. Requests to several campaigns at once
+    // may together exceed the limit a little: `CampaignGate` lets few of a project work at a time.
+    const editable = await stores.campaigns.countEditableRecipients(project.id);
+    if (editable + added.length > EDITABLE_RECIPIENTS_MAX)
+      throw new Rejected({ kind: 'too-many-unstarted-recipients' });
     const joining = { ids: added.map(() => ids.hex24(now)), cost: recipientPrice(prices, campaign) };
     const joined = joinCampaign(campaign, added, joining, now);
     await Promise.all([

@@ -29,6 +29,8 @@ export type Rejection =
   | { readonly kind: 'campaign-not-found' }
   /** The project has as many campaigns that have not started as it may have. */
   | { readonly kind: 'too-many-campaigns' }
+  /** The campaigns of the project that have not started would have more recipients than they may have together. */
+  | { readonly kind: 'too-many-unstarted-recipients' }
   /** A start by hand of a campaign that is not a draft. */
   | { readonly kind: 'campaign-not-draft'; readonly status: CampaignStatus }
   | PlanRejection

@@ -28,6 +28,8 @@ export interface CampaignStore {
   sendersOfOpen(projectId: string): Promise<readonly Pick<Campaign, 'templateId' | 'whatsappPhoneId'>[]>;
   /** How many campaigns of a project have not started; the count ends at `max`. */
   countEditable(projectId: string, max: number): Promise<number>;
+  /** How many recipients these campaigns have together. */
+  countEditableRecipients(projectId: string): Promise<number>;
   /** The sums of every campaign, and those that its recipients and their ledger entries make. */
   audit(): Promise<
     readonly {

@@ -20,6 +20,9 @@ export const CAMPAIGN_NAME_CHARACTERS_MAX = 80;
 /** Campaigns of one project that have not started; each takes its part of the database and costs nothing. */
 export const EDITABLE_CAMPAIGNS_MAX = 10_000;
 
+/** And so many recipients of all these campaigns: each may have 4 kB of parameters. */
+export const EDITABLE_RECIPIENTS_MAX = 200_000;
+
 /** Sample campaigns are told from their parents by this. */
 const SAMPLE_SUFFIX = ' (sample)';
 const HALF_PAIR_AT_END = /[\ud800-\udbff]$/;

@@ -178,6 +178,15 @@ export class SqlCampaignStore implements CampaignStore {
     return row?.count as number;
   }
 
+  async countEditableRecipients(projectId: string): Promise<number> {
+    const [row] = await this.#session.query(
+      `SELECT CAST(COALESCE(SUM(total_recipients), 0) AS bigint) AS count
+       FROM campaigns WHERE project_id = ? AND status IN ('draft', 'scheduled')`,
+      [projectId],
+    );
+    return row?.count as number;
+  }
+
   async audit(): ReturnType<CampaignStore['audit']> {
     const rows = await this.#session.query(AUDIT);
     return rows.map((row) => ({
