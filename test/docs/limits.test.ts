@@ -23,6 +23,8 @@ import {
   LARGE_BODIES_SHARE,
   LARGE_BODY_BYTES_MAX,
   LARGE_BODY_MEMBERS_MAX,
+  LIST_READS_MAX,
+  LIST_READS_PER_PROJECT_MAX,
   LISTEN_BACKLOG_MAX,
   PIPELINED_REQUESTS_MS_MAX,
   PRICING_LIMIT_DEFAULT,
@@ -217,6 +219,10 @@ describe('the limits of one process in docs/performance.md', () => {
       [
         'requests about campaigns served at a time',
         `${CAMPAIGN_REQUESTS_PER_PROJECT_MAX} of one project, ${CAMPAIGN_REQUESTS_MAX} in all; more wait, behind their bodies`,
+      ],
+      [
+        'reads of prices, whatsapp resources and reports served at a time',
+        `${LIST_READS_PER_PROJECT_MAX} of one project, ${LIST_READS_MAX} in all; more wait`,
       ],
       [
         'bodies with a list of recipients read or held at a time',

@@ -20,6 +20,10 @@ export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;
 export const LARGE_BODIES_MAX = 32;
 export const LARGE_BODIES_PER_PROJECT_MAX = 2;
 
+/** Reads of prices, whatsapp resources and reports that a process works on at a time, and those of one project. More wait. */
+export const LIST_READS_MAX = 6;
+export const LIST_READS_PER_PROJECT_MAX = 2;
+
 /** A file of prices: 100,000 rows in JSON. */
 export const PRICES_BODY_BYTES_MAX = 32 * 1024 * 1024;
 /** A tree of whatsapp resources: 1,000 templates with the longest texts that the platform takes. */

@@ -5,6 +5,7 @@ import { healthRoutes } from '../../adapters/http/families/health.ts';
 import { messageRoutes } from '../../adapters/http/families/messages.ts';
 import { reportRoutes } from '../../adapters/http/families/reports.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
+import { listGate } from '../../adapters/http/routing/project-gates.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
 import type { Role } from '../config.ts';
 import type { Roots } from '../roots.ts';
@@ -35,10 +36,11 @@ export function routeFamilies(
     campaignGate,
   } = roots;
   const { requestReports, browseReports } = roots;
+  const throughListGate = listGate();
   return [
     messageRoutes({ authenticate, addressRates, sendMessages, trackMessage }),
-    catalogRoutes({ authenticate, catalog }),
-    whatsappResourceRoutes({ authenticate, catalog }),
+    catalogRoutes({ authenticate, catalog, throughListGate }),
+    whatsappResourceRoutes({ authenticate, catalog, throughListGate }),
     campaignRoutes({
       authenticate,
       manageCampaigns,
@@ -48,7 +50,7 @@ export function routeFamilies(
       browseCampaigns,
       campaignGate,
     }),
-    reportRoutes({ authenticate, requestReports, browseReports }, publicUrl),
+    reportRoutes({ authenticate, requestReports, browseReports, throughListGate }, publicUrl),
     callbackRoutes({ receiveCallbacks: roots.receiveCallbacks }),
     health,
   ];

@@ -6,7 +6,6 @@ import type { ManageCampaigns } from '../../../application/campaigns/manage-camp
 import type { PreflightCampaigns } from '../../../application/campaigns/preflight-campaigns.ts';
 import type { StartCampaigns } from '../../../application/campaigns/start-campaigns.ts';
 import { FairGate } from '../../../application/concurrency/fair-gate.ts';
-import type { Project } from '../../../domain/access/project.ts';
 import { RECIPIENTS_PER_CAMPAIGN_MAX } from '../../../domain/campaigns/attach-recipients.ts';
 import { EDITABLE_RECIPIENTS_MAX } from '../../../domain/campaigns/campaign.ts';
 import { pageCount } from '../../../domain/shared/page.ts';
@@ -21,6 +20,7 @@ import type { Tag } from '../routing/documented.ts';
 import { type ErrorEnvelope, invalid, usualEnvelope } from '../routing/http-error.ts';
 import { ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
+import { byProject } from '../routing/project-gates.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
 import { type PathParams, type RouteFamily, route } from '../routing/route.ts';
 import {
@@ -119,11 +119,11 @@ export function campaignRoutes({
   campaignGate,
 }: CampaignUseCases): RouteFamily {
   const admission = projectKey(authenticate);
-  const throughWorkGate = <Result>({ id }: Project, work: () => Promise<Result>) =>
-    campaignGate.run(id, work);
+  const throughWorkGate = byProject(campaignGate);
   /** Large bodies are held in memory while they are read and while they wait. */
-  const largeBodies = new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX });
-  const throughBodyGate = <Result>({ id }: Project, work: () => Promise<Result>) => largeBodies.run(id, work);
+  const throughBodyGate = byProject(
+    new FairGate({ perKey: LARGE_BODIES_PER_PROJECT_MAX, all: LARGE_BODIES_MAX }),
+  );
 
   const list = route({
     method: 'get',

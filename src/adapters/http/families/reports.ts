@@ -6,6 +6,7 @@ import type { AuthenticateProject } from '../../../application/access/authentica
 import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { BrowseReports, ListedReport } from '../../../application/reports/browse-reports.ts';
 import { REPORT_WAIT_MS, type RequestReports } from '../../../application/reports/request-reports.ts';
+import type { Project } from '../../../domain/access/project.ts';
 import { expiresAt, REPORT_LIFETIME_DAYS, type ReportSelection } from '../../../domain/reports/report.ts';
 import { isoOf } from '../../../domain/shared/instant.ts';
 import {
@@ -20,7 +21,7 @@ import { file, type JsonReply, ok } from '../routing/http-reply.ts';
 import { IDEMPOTENCY_KEY_HEADER, idempotencyOf, REPLAYED } from '../routing/idempotency.ts';
 import { OVERLOADED } from '../routing/known-errors.ts';
 import { rejectionError } from '../routing/rejection-errors.ts';
-import { type RouteFamily, route } from '../routing/route.ts';
+import { type Gate, type RouteFamily, route } from '../routing/route.ts';
 import {
   downloadParams,
   END_OF_DAY,
@@ -44,6 +45,7 @@ export interface ReportUseCases {
   readonly authenticate: Pick<AuthenticateProject, 'execute'>;
   readonly requestReports: Pick<RequestReports, 'execute'>;
   readonly browseReports: Pick<BrowseReports, 'list' | 'listed' | 'ofFile' | 'download'>;
+  readonly throughListGate: Gate<Project>;
 }
 
 /**
@@ -51,7 +53,7 @@ export interface ReportUseCases {
  * when it is null.
  */
 export function reportRoutes(
-  { authenticate, requestReports, browseReports }: ReportUseCases,
+  { authenticate, requestReports, browseReports, throughListGate }: ReportUseCases,
   publicUrl: string | null,
 ): RouteFamily {
   const admission = projectKey(authenticate);
@@ -129,6 +131,7 @@ export function reportRoutes(
     summary: 'List the reports of the project',
     description: 'A bare array, the newest report first. A report that is still being made is not in it.',
     admission,
+    throughGate: throughListGate,
     query: listQuery,
     ok: { description: 'One page of the reports, the newest first', schema: reportList },
     async handle({
