@@ -15,6 +15,7 @@ export const ATTACKS = {
   slowHeaders: 'requests whose headers come byte by byte',
   campaigns: '20 campaigns of 1,000 recipients, 1,000 a second',
   largeBodies: 'requests of almost 4 MB about recipients, all rejected',
+  lists: 'reads of prices and whatsapp resources over 200 connections',
   lockedAccount: 'the account of one project is locked',
   lockedFile: 'another process holds the write lock of the file',
   forgedMessage: 'forged messages at the broker',

@@ -11,9 +11,20 @@ export const NEIGHBOUR = {
   apiKey: 'sk_dev_ffeeddccbbaa99887766554433221100ffeeddcc',
 } as const;
 
+/** The project that reads lists: what it reads is long. */
+export const LIST_READER = {
+  name: 'Reader',
+  slug: 'reader',
+  apiKey: 'sk_dev_aabbccddeeff00112233445566778899aabbccdd',
+} as const;
+const LISTED_TEMPLATES = 500;
+const LISTED_PRICES = 1_000;
+const TEMPLATE_CHARACTERS = 500;
+
 /** More than the codes of any attack that come with a key of their own. */
 const FRESH_KEYS = 200;
 const RANDOM_DIGITS = 32;
+const ID_DIGITS = 24;
 const CHECKSUM_OF_NOTHING = '00000000';
 
 /** Keys of the neighbour that it has not used yet: in turn one with a checksum, as new keys have, and one without. */
@@ -23,13 +34,63 @@ export const FRESH_API_KEYS: readonly string[] = Array.from({ length: FRESH_KEYS
   return index % 2 === 0 ? newApiKey('dev', random, checksum) : `sk_dev_${random}${CHECKSUM_OF_NOTHING}`;
 });
 
-/** The project of every bench, which attacks, and a neighbour. */
+/** The project of every bench, which attacks, a neighbour, and a project that reads lists. */
 export function neighbourSeed(): SeedFile {
-  const { projects, ...rest } = whatsappLoadSeed(undefined, 'TIER_UNLIMITED');
+  const { projects, prices } = whatsappLoadSeed(undefined, 'TIER_UNLIMITED');
   const { name, slug, apiKey } = NEIGHBOUR;
   const apiKeys = [apiKey, ...FRESH_API_KEYS];
   return {
-    ...rest,
-    projects: [...projects, { name, slug, environment: 'dev', apiKeys, credit: 1_000_000 }],
+    prices: { ...prices, international: listedPrices() },
+    projects: [
+      ...projects,
+      { name, slug, environment: 'dev', apiKeys, credit: 1_000_000 },
+      {
+        name: LIST_READER.name,
+        slug: LIST_READER.slug,
+        environment: 'dev',
+        apiKeys: [LIST_READER.apiKey],
+        whatsapp: { businesses: [listedBusiness()] },
+      },
+    ],
   };
+}
+
+/** Two pages of prices for numbers of one country, to which no attack sends. */
+function listedPrices() {
+  return Array.from({ length: LISTED_PRICES }, (_, index) => ({
+    continent: 'Asia',
+    countryIso: 'TR',
+    countryCode: '90',
+    country: 'Turkey',
+    networkId: `tr_${index}`,
+    network: `Network ${index}`,
+    mccMnc: `286${String(index).padStart(3, '0')}`,
+    price: 120,
+  }));
+}
+
+function listedBusiness() {
+  const templates = Array.from({ length: LISTED_TEMPLATES }, (_, index) => ({
+    id: listedId(index),
+    name: `offer_${index}`,
+    category: 'MARKETING' as const,
+    components: [{ type: 'BODY', text: 'x'.repeat(TEMPLATE_CHARACTERS) }],
+  }));
+  const account = {
+    id: listedId(LISTED_TEMPLATES),
+    whatsappBusinessId: '4',
+    name: 'Reader',
+    phoneNumbers: [],
+    templates,
+  };
+  return {
+    id: listedId(LISTED_TEMPLATES + 1),
+    businessId: '5',
+    name: 'Reader',
+    whatsappAccounts: [account],
+  };
+}
+
+function listedId(index: number): string {
+  return index.toString(16).padStart(ID_DIGITS, '0');
 }

@@ -11,6 +11,7 @@ import { runCampaigns, sendLargeBodies } from '../neighbours/attacks/campaigns.t
 import { dripHeaders, holdConnections } from '../neighbours/attacks/connections.ts';
 import { FloodingSmsc } from '../neighbours/attacks/flooding-smsc.ts';
 import { forgeMessages } from '../neighbours/attacks/forged-messages.ts';
+import { readLists } from '../neighbours/attacks/lists.ts';
 import { holdAccountLock, holdFileLock } from '../neighbours/attacks/locks.ts';
 import type { Target } from '../neighbours/attacks/target.ts';
 
@@ -78,6 +79,7 @@ const handlers = {
   longestDripMs: (): number => longestDripMs,
   campaigns: runCampaigns,
   largeBodies: sendLargeBodies,
+  lists: readLists,
   lockedAccount: async (target: Target): Promise<number> => {
     const { port, seconds } = target;
     const makeRequest = smsRequest({ apiKey: LOAD_API_KEY });

@@ -147,3 +147,8 @@ export function postTo(path: string, apiKey: string): (body: string) => Buffer {
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\n`;
   return (body) => Buffer.from(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
 }
+
+/** A whole request without a body. */
+export function getFrom(path: string, apiKey: string): Buffer {
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`);
+}
