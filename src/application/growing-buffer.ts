@@ -36,6 +36,11 @@ export class GrowingBuffer {
     return true;
   }
 
+  /** What it takes in memory: more than what was added. */
+  get capacity(): number {
+    return this.#held.length;
+  }
+
   /** All bytes in their order. They share memory with what is added later. */
   bytes(): Buffer {
     return this.#size === this.#held.length ? this.#held : this.#held.subarray(0, this.#size);

@@ -6,10 +6,8 @@ import {
   BODIES_MS_MAX,
   BODIES_READ_PER_ROUND,
   BODY_BYTES_MAX,
+  CALLBACK_BODIES_BYTES_MAX,
   CALLBACK_BYTES_MAX,
-  CALLBACK_FREE_BYTES_MAX,
-  CALLBACKS_MAX,
-  CALLBACKS_PER_ADDRESS_MAX,
   CAMPAIGN_LIMIT_DEFAULT,
   CAMPAIGN_LIMIT_MAX,
   CAMPAIGN_PAGE_MAX,
@@ -266,12 +264,8 @@ describe('the limits of one process in docs/performance.md', () => {
         `${REPORT_DOWNLOADS_PER_ADDRESS_MAX} of one address, ${REPORT_DOWNLOADS_PER_PROJECT_MAX} of the reports of one project, ${REPORT_DOWNLOADS_MAX} in all; more get 503 \`overloaded\``,
       ],
       [
-        `callbacks of providers with a Content-Length of up to ${CALLBACK_FREE_BYTES_MAX / BYTES_PER_KB} KiB`,
-        'as many as requests',
-      ],
-      [
-        'larger and chunked callbacks read at a time',
-        `${CALLBACKS_PER_ADDRESS_MAX} of one address, ${CALLBACKS_MAX} in all, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; more get 503 \`overloaded\``,
+        'what the bodies of callbacks hold until they are checked and stored',
+        `${CALLBACK_BODIES_BYTES_MAX / BYTES_PER_KB ** 2} MiB, each of up to ${CALLBACK_BYTES_MAX / BYTES_PER_KB ** 2} MB; beyond it the connection of an unfinished one is closed: of the address that has most, the one that began first`,
       ],
       [
         'reports written at a time',

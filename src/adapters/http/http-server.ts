@@ -40,7 +40,7 @@ import { pipeliningLimit, type Serve } from './server/pipelining-limit.ts';
 import { replyToProtocolErrors } from './server/protocol-errors.ts';
 import { ReplyWriter } from './server/reply-writer.ts';
 import { RequestLog } from './server/request-log.ts';
-import { UnreadConnections } from './server/unread-connections.ts';
+import { unreadConnections } from './server/unread-connections.ts';
 
 const HOST = 'host';
 const NO_PARAMS: PathParams = {};
@@ -140,7 +140,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     backlog,
     newConnections,
     largeBodies,
-    unread: new UnreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
+    unread: unreadConnections(limits.unreadBytesMax, new MinuteLog({ clock: performance, logger })),
     networkOf: networkOfRequest,
     serve: requestListener(app, exactPaths, writer, withOtherExpectation),
   });

@@ -3,15 +3,8 @@ export const BODY_BYTES_MAX = 32 * 1024;
 /** Meta puts up to a thousand receipts into one request. */
 export const CALLBACK_BYTES_MAX = 3 * 1024 * 1024;
 
-/** A callback whose Content-Length is no larger counts for none of the two limits below: most providers send less. */
-export const CALLBACK_FREE_BYTES_MAX = 64 * 1024;
-
-/**
- * Larger and chunked callbacks that a process reads at a time, and those of one address: their bodies are held before they are
- * checked.
- */
-export const CALLBACKS_MAX = 128;
-export const CALLBACKS_PER_ADDRESS_MAX = 16;
+/** What the bodies of all callbacks hold until they are checked and stored. Beyond it, unfinished ones are closed. */
+export const CALLBACK_BODIES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Routes that take lists of recipients: a thousand of them with parameters is a legal request. */
 export const LARGE_BODY_BYTES_MAX = 4 * 1024 * 1024;

@@ -4,6 +4,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 /** The name of every event that is logged. */
 export type LogEvent =
   | 'background_work_failed'
+  | 'callback_closed'
   | 'campaign_not_started'
   | 'credit_low'
   | 'key_uses_not_stored'

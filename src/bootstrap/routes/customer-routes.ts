@@ -7,6 +7,7 @@ import { reportRoutes } from '../../adapters/http/families/reports.ts';
 import { whatsappResourceRoutes } from '../../adapters/http/families/whatsapp-resources.ts';
 import { listGate } from '../../adapters/http/routing/project-gates.ts';
 import type { RouteFamily } from '../../adapters/http/routing/route.ts';
+import type { Logger } from '../../application/ports/logger.ts';
 import type { Role } from '../config.ts';
 import type { Roots } from '../roots.ts';
 import type { BuildVersion } from '../version.ts';
@@ -21,7 +22,13 @@ export function routeFamilies(
     role,
     publicUrl = null,
     build,
-  }: { readonly role: Role; readonly publicUrl?: string | null; readonly build: BuildVersion },
+    logger,
+  }: {
+    readonly role: Role;
+    readonly publicUrl?: string | null;
+    readonly build: BuildVersion;
+    readonly logger: Logger;
+  },
 ): readonly RouteFamily[] {
   const health = healthRoutes({ health: roots.checkHealth, build });
   if (role === 'worker') return [health];
@@ -51,7 +58,7 @@ export function routeFamilies(
       campaignGate,
     }),
     reportRoutes({ authenticate, requestReports, browseReports, throughListGate }, publicUrl),
-    callbackRoutes({ receiveCallbacks: roots.receiveCallbacks }),
+    callbackRoutes({ receiveCallbacks: roots.receiveCallbacks, logger }),
     health,
   ];
 }

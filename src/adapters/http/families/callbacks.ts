@@ -1,18 +1,16 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
-import { InFlight } from '../../../application/concurrency/in-flight.ts';
 import type { CallbackOutcome, ReceiveCallbacks } from '../../../application/messages/receive-callbacks.ts';
-import {
-  CALLBACK_BYTES_MAX,
-  CALLBACK_FREE_BYTES_MAX,
-  CALLBACKS_MAX,
-  CALLBACKS_PER_ADDRESS_MAX,
-} from '../limits.ts';
+import { MinuteLog } from '../../../application/minute-log.ts';
+import type { Logger } from '../../../application/ports/logger.ts';
+import { CALLBACK_BODIES_BYTES_MAX, CALLBACK_BYTES_MAX } from '../limits.ts';
 import { anyone } from '../routing/admission.ts';
 import type { Tag } from '../routing/documented.ts';
+import { HeldBytes } from '../routing/held-bytes.ts';
 import { type HttpError, invalid, RequestRejected, usualEnvelope } from '../routing/http-error.ts';
 import { text } from '../routing/http-reply.ts';
-import { ANY_TYPE, NOT_FOUND, OVERLOADED, unauthorized } from '../routing/known-errors.ts';
+import { ANY_TYPE, NOT_FOUND, unauthorized } from '../routing/known-errors.ts';
 import { type Gate, type Input, type RouteFamily, route } from '../routing/route.ts';
 
 const TAG: Tag = {
@@ -41,21 +39,21 @@ const rejections: Readonly<Record<number, { readonly description: string; readon
 /** Where providers send their callbacks, and where they check the address first. Each signs its requests in a way of its own. */
 export function callbackRoutes({
   receiveCallbacks,
+  logger,
 }: {
   readonly receiveCallbacks: ReceiveCallbacks;
+  readonly logger: Logger;
 }): RouteFamily {
-  /** A body is held before anybody knows who sent it. */
-  const held = new InFlight({ perKey: CALLBACKS_PER_ADDRESS_MAX, all: CALLBACKS_MAX });
+  const log = new MinuteLog({ clock: performance, logger });
+  /** A body is held before anybody knows who sent it. The provider sends one again that was closed for others. */
+  const heldBodies = new HeldBytes<IncomingMessage>(CALLBACK_BODIES_BYTES_MAX, ({ socket }, network) => {
+    log.warn('callback_closed', { network });
+    socket.resetAndDestroy();
+  });
 
-  const throughGate: Gate<null> = async (_caller, work, { params, network, headers }) => {
-    if (!receiveCallbacks.knows(params.provider ?? '')) throw new RequestRejected(NOT_FOUND);
-    if (!isLimited(headers)) return work();
-    if (!held.tryBegin(network)) throw new RequestRejected(OVERLOADED);
-    try {
-      return await work();
-    } finally {
-      held.end(network);
-    }
+  const throughGate: Gate<null> = async (_caller, work, { provider = '' }) => {
+    if (!receiveCallbacks.knows(provider)) throw new RequestRejected(NOT_FOUND);
+    return await work();
   };
 
   const handle = (method: 'GET' | 'POST') => async (input: Input<null, object, unknown>) => {
@@ -83,6 +81,7 @@ export function callbackRoutes({
     params,
     rawBody: { description: 'In the form of the provider', mediaType: ANY_TYPE },
     bodyBytesMax: CALLBACK_BYTES_MAX,
+    heldBodies,
     ok: { description: 'It is stored', kind: 'text' },
     rejections,
     handle: handle('POST'),
@@ -103,14 +102,6 @@ export function callbackRoutes({
   });
 
   return { tag: TAG, envelope: usualEnvelope, routes: [receive, challenge] };
-}
-
-/** Slow senders of small bodies must not keep the callbacks of a provider out. */
-function isLimited(headers: IncomingHttpHeaders): boolean {
-  return (
-    headers['transfer-encoding'] !== undefined ||
-    Number(headers['content-length'] ?? 0) > CALLBACK_FREE_BYTES_MAX
-  );
 }
 
 /** Throws `RequestRejected` for what was not stored. */

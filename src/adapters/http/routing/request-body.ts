@@ -46,12 +46,13 @@ export function checkMediaType({ headers }: IncomingMessage, mediaType: string):
 
 /**
  * The bytes of the body. Rejects with 413 beyond `bytesMax`, and with `ClientDisconnected` when the caller leaves, or has left
- * already; a caller who waits is told to go on.
+ * already; a caller who waits is told to go on. `onHeld` hears after each piece how many bytes are in memory.
  */
 export function readBytes(
   request: IncomingMessage,
   response: ServerResponse,
   bytesMax: number,
+  onHeld?: (bytes: number) => void,
 ): Promise<Buffer> {
   // No event comes any more.
   if (request.destroyed)
@@ -65,7 +66,8 @@ export function readBytes(
       reject(error);
     };
     const take = (chunk: Buffer): void => {
-      if (!body.add(chunk)) stop(new RequestRejected(BODY_TOO_LARGE));
+      if (body.add(chunk)) onHeld?.(body.capacity);
+      else stop(new RequestRejected(BODY_TOO_LARGE));
     };
     request.on('data', take);
     request.on('end', () => resolve(body.bytes()));

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import type { Admission } from './admission.ts';
@@ -12,6 +12,7 @@ import type {
   RawBody,
   Tag,
 } from './documented.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import { ClientDisconnected, type ErrorEnvelope, type HttpError, invalid } from './http-error.ts';
 import type { HttpReply, JsonReply } from './http-reply.ts';
 import { issueText, placeInBody } from './issue-place.ts';
@@ -81,11 +82,7 @@ type ReplyTo<Documented> =
 export type Gate<Caller> = <Result>(
   caller: Caller,
   work: () => Promise<Result>,
-  request: {
-    readonly params: PathParams;
-    readonly network: string;
-    readonly headers: IncomingHttpHeaders;
-  },
+  params: PathParams,
 ) => Promise<Result>;
 
 interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObject, Body extends z.ZodType>
@@ -101,6 +98,8 @@ interface Declaration<Caller, Ok extends DocumentedReply, Query extends z.ZodObj
   /** Instead of `body`. */
   readonly rawBody?: RawBody;
   readonly bodyBytesMax?: number;
+  /** Counts the bodies that are read or worked on, where anybody may send one. */
+  readonly heldBodies?: HeldBytes<IncomingMessage>;
   /** Of all objects and lists of a JSON body together; `JSON_MEMBERS_MAX` by default. */
   readonly bodyMembersMax?: number;
   readonly ok: Ok;
@@ -190,6 +189,7 @@ export function route<
     body,
     rawBody,
     bodyBytesMax = BODY_BYTES_MAX,
+    heldBodies,
     bodyMembersMax,
     throughGate,
     throughWorkGate,
@@ -204,7 +204,10 @@ export function route<
     if (mediaType !== undefined) checkMediaType(request, mediaType);
     // A caller who sends slowly holds a connection, not a place.
     place.leave();
-    return readBytes(request, response, bodyBytesMax);
+    if (heldBodies === undefined) return readBytes(request, response, bodyBytesMax);
+    return readBytes(request, response, bodyBytesMax, (bytes) =>
+      heldBodies.hold(request, bytes, place.network),
+    );
   };
 
   const work = async (
@@ -243,12 +246,17 @@ export function route<
       const caller = await admission.admit(request, place);
       const admitted = { caller, request, params, place };
       const all = async (): Promise<HttpReply> => {
-        const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
-        // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
-        if (throughWorkGate !== undefined)
-          return await behind(throughWorkGate, admitted, () => work(admitted, bytes));
-        if (mediaType !== undefined) place.comeBack();
-        return await work(admitted, bytes);
+        try {
+          const bytes = mediaType === undefined ? NO_BYTES : await receive(request, response, place);
+          heldBodies?.keep(request);
+          // Awaited: a promise that is returned as it is takes two more rounds of the microtasks.
+          if (throughWorkGate !== undefined)
+            return await behind(throughWorkGate, admitted, () => work(admitted, bytes));
+          if (mediaType !== undefined) place.comeBack();
+          return await work(admitted, bytes);
+        } finally {
+          heldBodies?.release(request);
+        }
       };
       return throughGate === undefined ? await all() : await behind(throughGate, admitted, all);
     },
@@ -275,7 +283,7 @@ function behind<Caller>(
     place.comeBack();
     return await work();
   };
-  return gate(caller, opened, { params, network: place.network, headers: request.headers });
+  return gate(caller, opened, params);
 }
 
 /** What follows takes no time worth a place: a caller whose work is done is not told that the process is full. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { UNREAD_REQUEST_BYTES } from '../limits.ts';
-import type { UnreadConnections } from './unread-connections.ts';
+import type { HeldBytes } from '../routing/held-bytes.ts';
 
 /** What the connections of a server share. */
 export interface UnreadParts {
-  readonly unread: UnreadConnections;
+  readonly unread: HeldBytes<Socket>;
   /** What the client of a request counts as in limits by address. */
   readonly networkOf: (request: IncomingMessage) => string;
 }

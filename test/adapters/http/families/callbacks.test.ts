@@ -1,25 +1,49 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { callbackRoutes } from '../../../../src/adapters/http/families/callbacks.ts';
 import { createHttpServer, type HttpServer } from '../../../../src/adapters/http/http-server.ts';
-import { CALLBACK_FREE_BYTES_MAX, CALLBACKS_PER_ADDRESS_MAX } from '../../../../src/adapters/http/limits.ts';
+import { CALLBACK_BODIES_BYTES_MAX } from '../../../../src/adapters/http/limits.ts';
 import { ReceiveCallbacks } from '../../../../src/application/messages/receive-callbacks.ts';
+import type { CallbackContent } from '../../../../src/application/ports/provider-callback.ts';
 import { NOW } from '../../../support/builders.ts';
+import { heldMemory } from '../../../support/held-memory.ts';
 import { portOf } from '../../../support/port-of.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const CHUNKED = 'Transfer-Encoding: chunked';
 
+const KILOBYTE = 1024;
+const MEGABYTE = 1024 * KILOBYTE;
+/** So many bodies of a megabyte that has come in a few pieces are held together: a buffer grows to twice of what is in it. */
+const FITTING = Math.floor(CALLBACK_BODIES_BYTES_MAX / (2 * MEGABYTE));
+const GENUINE = [
+  'POST /callbacks/meta HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}',
+  `POST /callbacks/meta HTTP/1.1\r\nHost: a\r\n${CHUNKED}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+  `POST /callbacks/meta HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`,
+  'GET /callbacks/meta HTTP/1.1\r\nHost: a\r\n\r\n',
+];
+const addresses = (count: number) => Array.from({ length: count }, (_, index) => `127.0.0.${11 + index}`);
+
 let http: HttpServer;
+let logger: RecordingLogger;
+/** The server's ends of open connections: a closed one would keep its body in memory. */
+let accepted: Set<Socket>;
+/** What each callback waits for behind its body, and how many have done so. */
+let stored: Promise<void>;
+let complete: number;
 let opened: RawConnection[] = [];
 
 beforeEach(async () => {
-  const logger = new RecordingLogger();
+  logger = new RecordingLogger();
+  accepted = new Set();
+  stored = Promise.resolve();
+  complete = 0;
   const receiveCallbacks = new ReceiveCallbacks({
     providerCallbacks: {
-      of: (name) =>
-        name === 'meta' ? { read: async () => ({ kind: 'events', events: [], malformed: 0 }) } : null,
+      of: (name) => (name === 'meta' ? { read } : null),
     },
     recordProviderEvents: { execute: async () => {} },
     clock: { now: () => NOW },
@@ -27,13 +51,23 @@ beforeEach(async () => {
   });
   let count = 0;
   http = createHttpServer({
-    families: [callbackRoutes({ receiveCallbacks })],
+    families: [callbackRoutes({ receiveCallbacks, logger })],
     logger,
     requestIds: () => `request-${++count}`,
+  });
+  http.server.on('connection', (socket: Socket) => {
+    accepted.add(socket);
+    socket.once('close', () => accepted.delete(socket));
   });
   http.server.listen(0, '127.0.0.1');
   await once(http.server, 'listening');
 });
+
+async function read(): Promise<CallbackContent> {
+  complete += 1;
+  await stored;
+  return { kind: 'events', events: [], malformed: 0 };
+}
 
 afterEach(async () => {
   for (const connection of opened) connection.destroy();
@@ -41,47 +75,79 @@ afterEach(async () => {
   await http.closeGracefully({ timeoutMs: 1_000, lingerMs: 0 });
 });
 
-/** The status of the first reply to the head of a callback: 100 when its body is waited for. */
-async function begin(header: string): Promise<number> {
+const head = (header: string) => `POST /callbacks/meta HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`;
+const chunk = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
+
+/** Begins as many callbacks from an address, whose bodies are never complete. */
+async function sleepers(count: number, from: string, text: string): Promise<RawConnection[]> {
+  const begun = await Promise.all(
+    Array.from({ length: count }, () => RawConnection.open(portOf(http.server), from)),
+  );
+  for (const connection of begun) connection.write(text);
+  opened.push(...begun);
+  return begun;
+}
+
+/** Resolves when the server has read so much of each open connection. */
+async function untilRead(bytes: number): Promise<void> {
+  while ([...accepted].some((socket) => socket.bytesRead < bytes)) await setTimeout(20);
+}
+
+/** The reply to a whole callback. */
+async function callback(text: string): Promise<string> {
   const connection = await RawConnection.open(portOf(http.server));
   opened.push(connection);
-  connection.write(`POST /callbacks/meta HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${header}\r\n\r\n`);
-  const [, status] = /^HTTP\/1\.1 (\d+)/.exec(await connection.until(/\r\n\r\n/)) ?? [];
-  return Number(status);
+  connection.write(text);
+  return await connection.until(/\r\n\r\n./);
 }
 
-/** As many callbacks as one address may send at a time, none of which goes on. */
-async function fill(header: string): Promise<void> {
-  for (let count = 0; count < CALLBACKS_PER_ADDRESS_MAX; count += 1) expect(await begin(header)).toBe(100);
-}
+it('every genuine callback is taken while 128 callers from eight addresses send nothing more of theirs', async () => {
+  for (const from of addresses(8)) await sleepers(16, from, head(CHUNKED) + chunk(1));
+  await untilRead(head(CHUNKED).length + 1);
+  for (const text of GENUINE) expect(await callback(text)).toMatch(/^HTTP\/1\.1 200/);
+  expect(opened.filter(({ closed }) => closed)).toEqual([]);
+});
 
-it.each([CHUNKED, `Content-Length: ${CALLBACK_FREE_BYTES_MAX + 1}`])(
-  'an address that sends too many callbacks with %s gets 503 for the next one',
-  async (header) => {
-    await fill(header);
-    expect(await begin(header)).toBe(503);
-    expect(await begin(CHUNKED)).toBe(503);
+it.each([
+  ['small', `Content-Length: ${64 * KILOBYTE}`, 'x'.repeat(64_000), 400],
+  ['large', CHUNKED, chunk(MEGABYTE), 30],
+])(
+  'however many %s bodies are unfinished, the process holds no more than the limit and takes genuine ones',
+  async (_size, header, body, perAddress) => {
+    const before = await heldMemory();
+    for (const from of addresses(5)) await sleepers(perAddress, from, head(header) + body);
+    await untilRead(head(header).length + body.length);
+    expect((await heldMemory()) - before).toBeLessThan(CALLBACK_BODIES_BYTES_MAX + 24 * MEGABYTE);
+    for (const text of GENUINE) expect(await callback(text)).toMatch(/^HTTP\/1\.1 200/);
+    expect(logger.entries.filter(({ event }) => event === 'callback_closed')).toEqual([
+      { level: 'warn', event: 'callback_closed', fields: { network: '127.0.0.11', count: 1 } },
+    ]);
   },
 );
 
-it('a callback of up to 64 KiB is read while as many large ones as allowed are on their way', async () => {
-  await fill(CHUNKED);
-  expect(await begin(`Content-Length: ${CALLBACK_FREE_BYTES_MAX}`)).toBe(100);
-  const small = await RawConnection.open(portOf(http.server));
-  opened.push(small);
-  small.write('POST /callbacks/meta HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}');
-  expect(await small.until(/\r\n\r\n./)).toMatch(/^HTTP\/1\.1 200/);
+it('what callers have sent who left, or whose callback was taken, counts no longer', async () => {
+  const unfinished = head(CHUNKED) + chunk(MEGABYTE);
+  const left = await sleepers(FITTING, '127.0.0.11', unfinished);
+  await untilRead(unfinished.length);
+  for (const connection of left) connection.destroy();
+  const taken = await sleepers(FITTING, '127.0.0.12', `${unfinished}0\r\n\r\n`);
+  for (const connection of taken) await connection.until(/^HTTP\/1\.1 200/);
+  const begun = await sleepers(FITTING, '127.0.0.13', unfinished);
+  await untilRead(unfinished.length);
+  expect(begun.filter(({ closed }) => closed)).toEqual([]);
 });
 
-it('a callback without a body is served while as many large ones as allowed are on their way', async () => {
-  await fill(CHUNKED);
-  const small = await RawConnection.open(portOf(http.server));
-  opened.push(small);
-  small.write('GET /callbacks/meta HTTP/1.1\r\nHost: a\r\n\r\n');
-  expect(await small.until(/\r\n\r\n./)).toMatch(/^HTTP\/1\.1 200/);
-});
-
-it('slow callbacks of up to 64 KiB leave the places of large ones free', async () => {
-  await fill(`Content-Length: ${CALLBACK_FREE_BYTES_MAX}`);
-  await fill(CHUNKED);
+it('a callback that is complete is not closed for others while it is being stored', async () => {
+  let store = (): void => undefined;
+  stored = new Promise((resolve) => {
+    store = resolve;
+  });
+  const storing = await RawConnection.open(portOf(http.server), '127.0.0.11');
+  opened.push(storing);
+  storing.write(`${head(CHUNKED)}${chunk(MEGABYTE)}0\r\n\r\n`);
+  while (complete === 0) await setTimeout(20);
+  await sleepers(FITTING + 10, '127.0.0.11', head(CHUNKED) + chunk(MEGABYTE));
+  await untilRead(MEGABYTE);
+  store();
+  expect(await storing.until(/\r\n\r\n./)).toMatch(/^HTTP\/1\.1 200/);
 });

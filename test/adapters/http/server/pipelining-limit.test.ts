@@ -10,7 +10,7 @@ import {
 import { ConnectionTable } from '../../../../src/adapters/http/server/connection-table.ts';
 import type { Waiting } from '../../../../src/adapters/http/server/pausing-rounds.ts';
 import { pipeliningLimit, TOO_MANY_REQUESTS } from '../../../../src/adapters/http/server/pipelining-limit.ts';
-import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
+import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MinuteLog } from '../../../../src/application/minute-log.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
 import { RawConnection } from '../raw-connection.ts';
@@ -68,7 +68,7 @@ beforeEach(async () => {
       backlog: { roundMs: (msMax) => msMax },
       newConnections: reading,
       largeBodies: reading,
-      unread: new UnreadConnections(SERVER_LIMITS.unreadBytesMax, log),
+      unread: unreadConnections(SERVER_LIMITS.unreadBytesMax, log),
       networkOf: () => '',
       serve(request, response) {
         const path = request.url ?? '';

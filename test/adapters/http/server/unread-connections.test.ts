@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { beforeEach, expect, it } from 'vitest';
-import { UnreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
+import type { HeldBytes } from '../../../../src/adapters/http/routing/held-bytes.ts';
+import { unreadConnections } from '../../../../src/adapters/http/server/unread-connections.ts';
 import { MINUTE_LOG_INTERVAL_MS, MinuteLog } from '../../../../src/application/minute-log.ts';
 import { NOW } from '../../../support/builders.ts';
 import { RecordingLogger } from '../../../support/recording-logger.ts';
@@ -9,13 +10,13 @@ const BYTES_MAX = 100;
 
 let now: number;
 let logger: RecordingLogger;
-let unread: UnreadConnections;
+let unread: HeldBytes<Socket>;
 let sockets: Socket[];
 
 beforeEach(() => {
   now = NOW;
   logger = new RecordingLogger();
-  unread = new UnreadConnections(BYTES_MAX, new MinuteLog({ clock: { now: () => now }, logger }));
+  unread = unreadConnections(BYTES_MAX, new MinuteLog({ clock: { now: () => now }, logger }));
   sockets = Array.from({ length: 5 }, () => new Socket());
 });
 

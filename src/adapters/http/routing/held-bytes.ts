@@ -1,0 +1,96 @@
+/** What is in memory for one holder. */
+interface Held {
+  readonly network: string;
+  bytes: number;
+  /** Whether it may not be closed any more. */
+  isKept: boolean;
+}
+
+/**
+ * The bytes that the process holds for clients that may never go on: by holder, for example a connection or a request. Beyond
+ * `bytesMax` a holder is closed: of the address that has most, the one that began or moved first.
+ */
+export class HeldBytes<Holder extends object> {
+  readonly #bytesMax: number;
+  readonly #close: (holder: Holder, network: string) => void;
+  /** The first is closed first. */
+  readonly #holders = new Map<Holder, Held>();
+  readonly #bytesByNetwork = new Map<string, number>();
+  #bytes = 0;
+
+  /** `close` makes the process hold nothing for the holder. */
+  constructor(bytesMax: number, close: (holder: Holder, network: string) => void) {
+    this.#bytesMax = bytesMax;
+    this.#close = close;
+  }
+
+  /** What all hold together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * So many bytes are held now for the holder, a client in `network`, which may close another holder, or this one when there is
+   * no other. With `moves` the holder becomes the last one to be closed.
+   */
+  hold(holder: Holder, bytes: number, network: string, moves = false): void {
+    const known = this.#holders.get(holder);
+    const held = known ?? { network, bytes: 0, isKept: false };
+    this.#add(held, bytes - held.bytes);
+    if (moves) this.#holders.delete(holder);
+    if (moves || known === undefined) this.#holders.set(holder, held);
+    while (this.#bytes > this.#bytesMax) this.#closeOne(holder);
+  }
+
+  /** The holder waits for its client no longer: it counts until it is released, and is not closed. */
+  keep(holder: Holder): void {
+    const held = this.#holders.get(holder);
+    if (held !== undefined) held.isKept = true;
+  }
+
+  /** Nothing is held any more. Does nothing for a holder that holds nothing. */
+  release(holder: Holder): void {
+    const held = this.#holders.get(holder);
+    if (held === undefined) return;
+    this.#holders.delete(holder);
+    this.#add(held, -held.bytes);
+  }
+
+  #add(held: Held, bytes: number): void {
+    held.bytes += bytes;
+    this.#bytes += bytes;
+    const ofNetwork = (this.#bytesByNetwork.get(held.network) ?? 0) + bytes;
+    if (ofNetwork === 0) this.#bytesByNetwork.delete(held.network);
+    else this.#bytesByNetwork.set(held.network, ofNetwork);
+  }
+
+  #closeOne(newest: Holder): void {
+    const holder = this.#firstOfHeaviest(newest);
+    const network = this.#holders.get(holder)?.network ?? '';
+    this.release(holder);
+    this.#close(holder, network);
+  }
+
+  /** Another one than `newest` when there is one: it may be about to go on. */
+  #firstOfHeaviest(newest: Holder): Holder {
+    const heaviest = this.#heaviestNetwork();
+    let first: Holder | undefined;
+    for (const [holder, { network, isKept }] of this.#holders) {
+      if (holder === newest || isKept) continue;
+      if (network === heaviest) return holder;
+      first ??= holder;
+    }
+    return first ?? newest;
+  }
+
+  #heaviestNetwork(): string {
+    let heaviest = '';
+    let most = 0;
+    for (const [network, bytes] of this.#bytesByNetwork) {
+      if (bytes <= most) continue;
+      most = bytes;
+      heaviest = network;
+    }
+    return heaviest;
+  }
+}
