@@ -267,6 +267,16 @@ export function deliveryReceiptsContract(open: () => Promise<Storage>): void {
     expect([await statusOf(1), await statusOf(2)]).toEqual(['delivered', 'sent']);
   });
 
+  it('a receipt that was parked an hour ago does not count with one that comes early under its id', async () => {
+    const { submitted, received } = aProcess();
+    await dispatching(1);
+    await received(receipt('one', { kind: 'failed', reason: 'Of another message' }));
+    clock.at = NOW + HOUR_MS;
+    await received(receipt('one'));
+    await submitted(accepted(1, 'one'));
+    expect(await statusOf(1)).toBe('delivered');
+  });
+
   it('an id is kept for four days, and an early receipt for an hour', async () => {
     expect(SUBMISSION_LIFETIME_MS).toBe(96 * HOUR_MS);
     expect(PARKED_RECEIPT_LIFETIME_MS).toBe(HOUR_MS);

@@ -1,4 +1,5 @@
 import { messageOf } from '../../application/errors/error-text.ts';
+
 /** Told of a mistake in the options of a gateway, by its path in them. */
 export type Mistake = (path: readonly PropertyKey[], message: string) => void;
 

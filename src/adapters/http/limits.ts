@@ -65,7 +65,7 @@ export const REPORT_PHONE_NUMBER_CHARACTERS_MAX = 32;
  */
 export const REPORT_DOWNLOADS_MAX = 100;
 export const REPORT_DOWNLOADS_PER_ADDRESS_MAX = 10;
-export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 10;
+export const REPORT_DOWNLOADS_PER_PROJECT_MAX = 30;
 
 /** Pages of the admin interface. */
 export const ADMIN_LIMIT_MAX = 500;

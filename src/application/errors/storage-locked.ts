@@ -1,4 +1,5 @@
 import { messageOf } from './error-text.ts';
+
 /**
  * A unit of work waited for the lock of a row for as long as it may, and stored nothing. Others that do not need the row
  * succeed meanwhile.

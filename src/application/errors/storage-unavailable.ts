@@ -1,4 +1,5 @@
 import { messageOf } from './error-text.ts';
+
 /**
  * The database could not be reached, or was lost during a unit of work: no statement is to blame, and any other would fail
  * alike. Whether a unit of work that had begun took effect is not known.

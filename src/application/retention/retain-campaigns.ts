@@ -68,7 +68,14 @@ export class RetainCampaigns {
       if (isComplete) await stores.retention.noteErased([id], now);
       return {
         recipients: recipients.length,
-        place: isComplete ? behind : { after, campaignId: id, position: from + rows },
+        // The next search begins at this campaign, and not at all that were treated long ago.
+        place: isComplete
+          ? behind
+          : {
+              after: after ?? { createdAt: campaign.completedAt - 1, id: '' },
+              campaignId: id,
+              position: from + rows,
+            },
       };
     }, 'eventual');
   }

@@ -46,6 +46,8 @@ export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
 export const HALF_OPEN_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */
 const SLICE_MS = 30_000;
+/** The clocks of workers differ by so much at most. */
+const CLOCKS_DIFFER_MS_MAX = 15_000;
 const SLICES_KEPT = FAILURE_PERCENT_PERIOD_MS / SLICE_MS;
 
 export const CLOSED_CIRCUIT: CircuitBreaker = {
@@ -66,7 +68,8 @@ export function circuitAt(
   openWindowsMs: readonly number[],
 ): Circuit {
   if (openUntil === null) return { state: 'closed' };
-  const isOpen = now < openUntil && openUntil - now <= Math.max(HALF_OPEN_MS_MAX, ...openWindowsMs);
+  const longestMs = Math.max(HALF_OPEN_MS_MAX, ...openWindowsMs) + CLOCKS_DIFFER_MS_MAX;
+  const isOpen = now < openUntil && openUntil - now <= longestMs;
   return isOpen ? { state: 'open', until: openUntil } : { state: 'half-open' };
 }
 

@@ -1,5 +1,8 @@
 import { groupBy } from '../../../application/group-by.ts';
-import { SUBMISSION_LIFETIME_MS } from '../../../application/messages/correlate-receipts.ts';
+import {
+  PARKED_RECEIPT_LIFETIME_MS,
+  SUBMISSION_LIFETIME_MS,
+} from '../../../application/messages/correlate-receipts.ts';
 import { providerOf } from '../../../application/messages/provider-ids.ts';
 import type {
   AttemptRef,
@@ -25,13 +28,18 @@ const RECORD = {
         THEN submissions.parked_receipts END`,
 } as const satisfies Insert<string>;
 
-/** Of an id that exists, prolongs only what is parked; it waits for the transaction that is about to record it, and locks it. */
+/**
+ * Of an id that exists, prolongs only what is parked and whose time is not over; it waits for the transaction that is about to
+ * record it, and locks it.
+ */
 const LOCK = {
   table: 'submissions',
   columns: { ...KEY, expires_at: 'bigint' },
   orderBy: 'provider_message_id',
   onConflict: `ON CONFLICT (channel, provider_message_id) DO UPDATE
-    SET expires_at = CASE WHEN submissions.sms_id IS NULL THEN excluded.expires_at ELSE submissions.expires_at END`,
+    SET expires_at = CASE WHEN submissions.sms_id IS NULL THEN excluded.expires_at ELSE submissions.expires_at END,
+      parked_receipts = CASE WHEN submissions.expires_at > excluded.expires_at - ${PARKED_RECEIPT_LIFETIME_MS}
+        THEN submissions.parked_receipts END`,
 } as const satisfies Insert<string>;
 
 const PARK = {

@@ -1,4 +1,5 @@
 import { codeOf } from '../../error-code.ts';
+
 /** What one check of `barid doctor` says. */
 export interface Finding {
   readonly check: string;
