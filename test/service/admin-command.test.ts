@@ -231,7 +231,9 @@ describe('barid admin', () => {
     const service = await start();
     expect(await runAdmin(service, ['projects', 'list'], {})).toMatchObject({
       code: 2,
-      errors: ['set ADMIN_TOKEN, or ADMIN_TOKEN_FILE, to the token of the service'],
+      errors: [
+        'set ADMIN_TOKEN, or ADMIN_TOKEN_FILE, to the token of the service; a service that was started without one has no admin interface',
+      ],
     });
     const folder = mkdtempSync(join(tmpdir(), 'barid-admin-'));
     const file = join(folder, 'token');

@@ -109,7 +109,10 @@ function tokenOf(environment: Readonly<Record<string, string | undefined>>): str
   const { ADMIN_TOKEN_FILE: path = '', ADMIN_TOKEN: plain = '' } = environment;
   const token = path === '' ? plain : fileContent(path);
   if (/^[!-~]+$/.test(token)) return token;
-  throw new CommandError('set ADMIN_TOKEN, or ADMIN_TOKEN_FILE, to the token of the service', EXIT_USAGE);
+  throw new CommandError(
+    'set ADMIN_TOKEN, or ADMIN_TOKEN_FILE, to the token of the service; a service that was started without one has no admin interface',
+    EXIT_USAGE,
+  );
 }
 
 function fileContent(path: string): string {
