@@ -146,12 +146,13 @@ export class ServiceGroup {
     return () => client.end();
   }
 
+  /** Stops all of them, and removes the schema: while one works, its transactions and the removal would wait for each other. */
   async dispose(): Promise<void> {
-    const [first] = this.#members;
-    if (first !== undefined) {
-      await first.service.roots.database.knex.raw('DROP SCHEMA IF EXISTS ?? CASCADE', [this.#schema]);
-    }
     await Promise.all(this.#members.map(({ service }) => service.stop()));
+    const client = new pg.Client({ connectionString: this.#url });
+    await client.connect();
+    await client.query(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(this.#schema)} CASCADE`);
+    await client.end();
   }
 
   async #start({
