@@ -1,12 +1,12 @@
 import { CONVERSATION_MS, dailyLimitOf, decideConversations } from '../../domain/campaigns/daily-limit.ts';
 import {
-  CLOCKS_DIFFER_MS_MAX,
   keepRate,
   messagesPerSecond,
   NOTHING_SENT,
   type RateState,
 } from '../../domain/campaigns/sending-rate.ts';
 import type { Message } from '../../domain/messages/message.ts';
+import { CLOCKS_DIFFER_MS_MAX } from '../../domain/shared/instant.ts';
 import {
   findPhoneNumber,
   findPortfolio,

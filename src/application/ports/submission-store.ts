@@ -23,8 +23,9 @@ export interface IdentifiedReceipt extends ProviderMessageId {
  */
 export interface SubmissionStore {
   /**
-   * Records the ids until `expiresAt` (milliseconds since 1970), and returns the receipts that were parked under them, each
-   * once. An id that is recorded already belongs to the newer attempt from then on.
+   * Records the ids until `expiresAt` (milliseconds since 1970), which is `SUBMISSION_LIFETIME_MS` from now, and returns the
+   * receipts that were parked under them and are not expired, each once. An id that is recorded already belongs to the newer
+   * attempt from then on.
    */
   record(
     submissions: readonly (ProviderMessageId & AttemptRef)[],
@@ -33,10 +34,11 @@ export interface SubmissionStore {
   /** The attempt of each id, in the given order, without a lock; null for an id that is not recorded. */
   find(ids: readonly ProviderMessageId[]): Promise<readonly (AttemptRef | null)[]>;
   /**
-   * Parks receipts until `expiresAt`, with those parked under their ids before, one of each kind per id. Says what became of
-   * each, in the given order: the attempt of an id that is recorded, `parked`, or `dropped`. Nothing is dropped under an id that
-   * the store has. Of the new ids of each provider the first ones are kept, as many as are left of `idsMax` beside those that
-   * have parked receipts already. Calls of several transactions at once do not count each other's.
+   * Parks receipts until `expiresAt`, which is `PARKED_RECEIPT_LIFETIME_MS` from now, with those parked under their ids before
+   * that are not expired, one of each kind per id. Says what became of each, in the given order: the attempt of an id that is
+   * recorded, `parked`, or `dropped`. Nothing is dropped under an id that the store has. Of the new ids of each provider the
+   * first ones are kept, as many as are left of `idsMax` beside those that have parked receipts already. Calls of several
+   * transactions at once do not count each other's.
    */
   park(
     receipts: readonly IdentifiedReceipt[],

@@ -1,3 +1,4 @@
+import { CLOCKS_DIFFER_MS_MAX } from '../shared/instant.ts';
 import type { WhatsappPhoneNumber } from '../whatsapp/whatsapp-resources.ts';
 import { dailyLimitOf } from './daily-limit.ts';
 
@@ -23,9 +24,6 @@ export interface TakenSlots {
   readonly freeAt: number;
   readonly savedAt: number;
 }
-
-/** What was noted so much later than now was noted by a clock that ran ahead, in milliseconds. */
-export const CLOCKS_DIFFER_MS_MAX = 60_000;
 
 export const NO_SLOTS: TakenSlots = { freeAt: 0, savedAt: 0 };
 

@@ -1,4 +1,5 @@
 import { millisecondsInMinute } from 'date-fns/constants';
+import { CLOCKS_DIFFER_MS_MAX } from './instant.ts';
 
 /** The attempts of one slice of time: `slice` counts slices of `SLICE_MS` since 1970. */
 export interface Tally {
@@ -46,8 +47,6 @@ export const FAILURE_PERCENT_PERIOD_MS = 5 * millisecondsInMinute;
 export const HALF_OPEN_MS_MAX = 30_000;
 /** The period of the second rule is counted in slices of this length, to keep the state small. */
 const SLICE_MS = 30_000;
-/** The clocks of workers differ by so much at most. */
-const CLOCKS_DIFFER_MS_MAX = 15_000;
 const SLICES_KEPT = FAILURE_PERCENT_PERIOD_MS / SLICE_MS;
 
 export const CLOSED_CIRCUIT: CircuitBreaker = {

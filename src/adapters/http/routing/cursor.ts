@@ -3,9 +3,16 @@ import { limitedJsonOf } from '../../../domain/shared/json-text.ts';
 import { invalid } from './http-error.ts';
 import { textMistakes } from './text-mistakes.ts';
 
+type CursorPlace = readonly (string | number | null)[];
+
 /** A place in a list as an opaque text. */
-export function cursorOf(place: readonly (string | number | null)[]): string {
+export function cursorOf(place: CursorPlace): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+/** The cursor of the page that begins behind `next`; null when there is none. */
+export function nextCursor<Next>(next: Next | null, placeIn: (next: Next) => CursorPlace): string | null {
+  return next === null ? null : cursorOf(placeIn(next));
 }
 
 /** Rejects a cursor that is not one of the list with 400. */

@@ -9,7 +9,7 @@ export const REQUEST_LINES_PER_SECOND_MAX = 20;
 
 const SECOND_MS = 1_000;
 const FIRST_CLIENT_ERROR = 400;
-/** A fault has its own line, so that 500 is what a test number asked for. */
+/** A fault has a line of its own: any other 500 is what a test number asked for. */
 const LAST_REJECTED = 500;
 
 /**

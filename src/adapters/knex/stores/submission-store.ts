@@ -17,7 +17,10 @@ import type { Session } from '../driver/session.ts';
 
 const KEY = { channel: 'text', provider_message_id: 'text' } as const;
 
-/** What was parked under the id for longer than its time is of another message: providers begin their numbers anew. */
+/**
+ * What was parked under the id for longer than its time is of another message: providers begin their numbers anew. The new
+ * `expires_at` less the lifetime is now, here and in `LOCK`.
+ */
 const RECORD = {
   table: 'submissions',
   columns: { ...KEY, sms_id: 'text', attempt_number: 'bigint', expires_at: 'bigint' },

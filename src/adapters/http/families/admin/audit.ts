@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReadAuditLog } from '../../../../application/operators/read-audit-log.ts';
 import { isoOf } from '../../../../domain/shared/instant.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { type RouteFamily, route } from '../../routing/route.ts';
@@ -40,7 +40,7 @@ export function adminAuditRoutes(
           before: earlier,
           after,
         })),
-        next: next === null ? null : cursorOf([next]),
+        next: nextCursor(next, (id) => [id]),
       });
     },
   });

@@ -11,7 +11,7 @@ import { isoOf } from '../../../../domain/shared/instant.ts';
 import { iqd, money, toIqd, ZERO } from '../../../../domain/shared/money.ts';
 import { ADMIN_LIMIT_MAX } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, invalidCursor, placeOf } from '../../routing/cursor.ts';
+import { invalidCursor, nextCursor, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { file, ok } from '../../routing/http-reply.ts';
@@ -144,7 +144,7 @@ export function adminCreditRoutes(
       if (at !== null && at[0] !== projectId) throw invalidCursor();
       return ok({
         lines: rows.map(presentLine),
-        next: next === null ? null : cursorOf([projectId, next.createdAt, next.id, next.balance]),
+        next: nextCursor(next, (place) => [projectId, place.createdAt, place.id, place.balance]),
       });
     },
   });

@@ -9,7 +9,7 @@ import { isoOrNull } from '../../../../domain/shared/instant.ts';
 import { overlapEndsAt } from '../../../../domain/webhooks/inbound-secrets.ts';
 import { SECRET_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -87,7 +87,7 @@ export function adminInboundWebhookRoutes(
     async handle({ params, query: { limit, cursor } }) {
       const after = placeOf(cursor, place)?.[0] ?? null;
       const { rows, next } = await manageInboundWebhooks.list(params.project ?? '', after, limit);
-      return ok({ inboundWebhooks: rows.map(present), next: next === null ? null : cursorOf([next]) });
+      return ok({ inboundWebhooks: rows.map(present), next: nextCursor(next, (id) => [id]) });
     },
   });
 

@@ -5,7 +5,7 @@ import type { ManageJobs } from '../../../../application/operators/manage-jobs.t
 import type { DeadLetter, DeadLetterFilter } from '../../../../application/ports/dead-letter-store.ts';
 import { isoOf } from '../../../../domain/shared/instant.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
@@ -65,7 +65,7 @@ export function adminJobRoutes(
       const { rows, next } = await manageJobs.deadLetters({ kind, reason, after, limit });
       return ok({
         jobs: rows.map(presentDeadLetter),
-        next: next === null ? null : cursorOf([next.deadLetteredAt, next.id]),
+        next: nextCursor(next, (place) => [place.deadLetteredAt, place.id]),
       });
     },
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ManageKeys } from '../../../../application/operators/manage-keys.ts';
 import { KEY_OVERLAP_MINUTES_DEFAULT } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -67,7 +67,7 @@ export function adminKeyRoutes(
       );
       return ok({
         keys: rows.map(presentKey),
-        next: next === null ? null : cursorOf([next.createdAt, next.digest]),
+        next: nextCursor(next, (place) => [place.createdAt, place.digest]),
       });
     },
   });

@@ -13,7 +13,7 @@ import { isoOf, isoOrNull } from '../../../../domain/shared/instant.ts';
 import { add, negate, toIqd } from '../../../../domain/shared/money.ts';
 import { canonicalPhoneNumber, type PhoneNumber } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import { invalid, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
@@ -60,7 +60,7 @@ export function adminMessageRoutes(
       );
       return ok({
         messages: rows.map(presentFound),
-        next: next === null ? null : cursorOf([next.createdAt, next.smsId]),
+        next: nextCursor(next, (place) => [place.createdAt, place.smsId]),
       });
     },
   });

@@ -17,7 +17,7 @@ import { toIqd } from '../../../../domain/shared/money.ts';
 import type { Page } from '../../../../domain/shared/page.ts';
 import { ADMIN_LIMIT_MAX, PRICES_BODY_BYTES_MAX, PRICING_PAGE_MAX } from '../../limits.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, invalidCursor, placeOf } from '../../routing/cursor.ts';
+import { cursorOf, invalidCursor, nextCursor, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { invalid, RequestRejected, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -151,7 +151,7 @@ export function adminPriceRoutes(
     async handle({ query: { limit, cursor } }) {
       const before = placeOf(cursor, versionPlace)?.[0] ?? null;
       const { rows, next } = await managePrices.list(before, limit);
-      return ok({ versions: rows.map(presentVersion), next: next === null ? null : cursorOf([next]) });
+      return ok({ versions: rows.map(presentVersion), next: nextCursor(next, (id) => [id]) });
     },
   });
 

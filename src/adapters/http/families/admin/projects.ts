@@ -6,7 +6,7 @@ import {
   type PhoneNumber,
 } from '../../../../domain/shared/phone-number.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
 import { rejectionError } from '../../routing/rejection-errors.ts';
@@ -70,7 +70,7 @@ export function adminProjectRoutes(
     async handle({ query: { limit, cursor } }) {
       const after = placeOf(cursor, place)?.[0] ?? null;
       const { rows, next } = await manageProjects.list(after, limit);
-      return ok({ projects: rows.map(presentProject), next: next === null ? null : cursorOf([next]) });
+      return ok({ projects: rows.map(presentProject), next: nextCursor(next, (id) => [id]) });
     },
   });
 

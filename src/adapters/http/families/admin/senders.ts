@@ -3,7 +3,7 @@ import type { ManageSenderIds } from '../../../../application/operators/manage-s
 import { fromIqd, inIqd } from '../../../../domain/billing/pricing.ts';
 import type { ManagedSenderId } from '../../../../domain/senders/managed-sender-id.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -37,7 +37,7 @@ export function adminSenderRoutes(
   const page = async (project: string | null, { limit, cursor, status }: z.output<typeof senderIdQuery>) => {
     const after = placeOf(cursor, place)?.[0] ?? null;
     const { rows, next } = await manageSenderIds.list({ project, status: status ?? null }, after, limit);
-    return ok({ senderIds: rows.map(presentSender), next: next === null ? null : cursorOf([next]) });
+    return ok({ senderIds: rows.map(presentSender), next: nextCursor(next, (id) => [id]) });
   };
 
   const request = route({

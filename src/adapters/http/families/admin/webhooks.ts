@@ -10,7 +10,7 @@ import type { Clock } from '../../../../application/ports/clock.ts';
 import { HEX_ID_PATTERN } from '../../../../domain/shared/hex-id.ts';
 import { WEBHOOK_LOG_LIFETIME_MS } from '../../../../domain/webhooks/retry-schedule.ts';
 import type { Admission } from '../../routing/admission.ts';
-import { cursorOf, placeOf } from '../../routing/cursor.ts';
+import { nextCursor, placeOf } from '../../routing/cursor.ts';
 import type { DocumentedError } from '../../routing/documented.ts';
 import { invalid, usualEnvelope } from '../../routing/http-error.ts';
 import { ok } from '../../routing/http-reply.ts';
@@ -74,7 +74,7 @@ export function adminWebhookRoutes(
       );
       return ok({
         events: rows.map(presentEvent),
-        next: next === null ? null : cursorOf([next.createdAt, next.id]),
+        next: nextCursor(next, (place) => [place.createdAt, place.id]),
       });
     },
   });
@@ -148,7 +148,7 @@ export function adminWebhookRoutes(
       const now = clock.now();
       return ok({
         circuits: rows.map((circuit) => presentCircuit(circuit, now)),
-        next: next === null ? null : cursorOf([next]),
+        next: nextCursor(next, (id) => [id]),
       });
     },
   });
